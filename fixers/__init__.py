@@ -1,0 +1,1 @@
+"""Pure builders of edits, shared by rules: no detection, no I/O."""

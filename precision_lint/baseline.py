@@ -1,0 +1,74 @@
+"""A baseline: the findings of today, so that only tomorrow's are reported.
+
+A finding is remembered by rule, path and the text of its line, and counted, never by line number:
+code that moves keeps its baseline.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from precision_lint.finding import Finding
+from precision_lint.source.text import SourceText
+
+VERSION = 1
+Sources = Mapping[Path, SourceText]
+
+
+class BaselineError(Exception):
+    """A baseline that cannot be used; the message names the file."""
+
+
+def write(path: Path, findings: Sequence[Finding], sources: Sources, root: Path) -> None:
+    """Write the findings as the new baseline."""
+    counts = Counter(_fingerprint(finding, sources, root) for finding in findings)
+    rows = [
+        {"code": code, "path": where, "line": line, "count": count}
+        for (code, where, line), count in sorted(counts.items())
+    ]
+    document = {"version": VERSION, "findings": rows}
+    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
+
+
+def subtract(
+    path: Path, findings: Sequence[Finding], sources: Sources, root: Path
+) -> list[Finding]:
+    """The findings that the baseline does not hold.
+
+    Raises:
+        BaselineError: it cannot be read, or is none.
+    """
+    try:
+        document = json.loads(path.read_text("utf-8"))
+        known = Counter(
+            {
+                (row["code"], row["path"], row["line"]): int(row["count"])
+                for row in document["findings"]
+            }
+        )
+        is_ours = document["version"] == VERSION
+    except OSError as error:
+        raise BaselineError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise BaselineError(f"{path}: not a baseline of precision-lint") from error
+    if not is_ours:
+        raise BaselineError(f"{path}: a baseline of another version; write it anew")
+    new = []
+    for finding in findings:
+        fingerprint = _fingerprint(finding, sources, root)
+        if known[fingerprint] > 0:
+            known[fingerprint] -= 1
+        else:
+            new.append(finding)
+    return new
+
+
+def _fingerprint(finding: Finding, sources: Sources, root: Path) -> tuple[str, str, str]:
+    path = finding.place.path
+    where = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    source = sources.get(path)
+    line = " ".join(source.line(finding.place.start.row).split()) if source else ""
+    return finding.code, where, line

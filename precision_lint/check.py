@@ -1,0 +1,234 @@
+"""One file, from bytes to findings: triggers, parse, facts, rules, suppressions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from precision_lint import registry, suppression
+from precision_lint.discovery import Kind
+from precision_lint.finding import (
+    Applicability,
+    Confidence,
+    Finding,
+    Fix,
+    Place,
+    Position,
+    Span,
+)
+from precision_lint.project import Project
+from precision_lint.rule import Rule
+from precision_lint.settings import Settings
+from precision_lint.source.errors import Template, Unparsable
+from precision_lint.source.file import File
+from precision_lint.source.text import SourceText
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The findings of one file, in order, and what a person should be told beside them."""
+
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    text: SourceText | None = None
+
+
+def check_bytes(
+    path: Path, content: bytes, kind: Kind, project: Project, settings: Settings
+) -> Checked:
+    """Check the bytes of a file as if they stood at `path`."""
+    codes = settings.selected() - settings.ignored_in(path, project.root)
+    triggered = [rule for rule in registry.rules() if rule.code in codes and rule.wants(content)]
+    triggered = [rule for rule in triggered if _reads(rule, kind)]
+    marked = any(mark in content for mark in suppression.MARKS)
+    if not triggered and not marked:
+        return Checked()
+    try:
+        text = decode(path, content, kind)
+    except (UnicodeDecodeError, LookupError) as error:
+        return Checked((unreadable(path, _decoding_problem(error)),))
+    return check_text(text, kind, project, settings, triggered, codes)
+
+
+def check_named(
+    path: Path, content: bytes, kind: Kind, project: Project, settings: Settings
+) -> Checked:
+    """Check a file whose bytes hold no trigger, for being readable and parsable at all."""
+    codes = settings.selected() - settings.ignored_in(path, project.root)
+    try:
+        text = decode(path, content, kind)
+    except (UnicodeDecodeError, LookupError) as error:
+        return Checked((unreadable(path, _decoding_problem(error)),))
+    try:
+        if kind == "python":
+            from precision_lint.source.python import parse_python
+
+            parse_python(text, project)
+    except Unparsable as problem:
+        found = _unparsable(text, project, problem) if "MP904" in codes else ()
+        return Checked(tuple(found), text=text)
+    return Checked()
+
+
+def check_text(
+    text: SourceText,
+    kind: Kind,
+    project: Project,
+    settings: Settings,
+    triggered: Iterable[Rule],
+    codes: frozenset[str],
+) -> Checked:
+    """Run the triggered rules over a text and apply its suppressions."""
+    try:
+        findings = _run(text, kind, project, settings, list(triggered))
+    except Template as template:
+        return Checked(notes=(f"{text.path}: skipped, {template.message}",), text=text)
+    except Unparsable as problem:
+        found = _unparsable(text, project, problem) if "MP904" in codes else ()
+        return Checked(tuple(found), text=text)
+
+    directives = suppression.directives(text, kind)
+    findings, used = suppression.apply(findings, directives, text)
+    findings += _suppression_findings(text, project, directives, used, codes)
+    shown = sorted(
+        {finding: None for finding in findings if settings.reports(finding)},
+        key=lambda finding: finding.sort_key,
+    )
+    return Checked(tuple(shown), text=text)
+
+
+def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
+    """Decode a file: Python by its encoding cookie, everything else as UTF-8.
+
+    Raises:
+        UnicodeDecodeError, LookupError: the bytes are not text in that encoding.
+    """
+    encoding = "utf-8"
+    if kind == "python" and b"coding" in content[:400]:
+        import io
+        import tokenize
+
+        try:
+            encoding = tokenize.detect_encoding(io.BytesIO(content).readline)[0]
+        except SyntaxError as error:
+            raise LookupError(error.msg) from error
+        encoding = encoding.removesuffix("-sig")
+    return SourceText.from_bytes(path, content, encoding)
+
+
+def unreadable(path: Path, problem: str) -> Finding:
+    """MP903: a file that cannot be read or decoded."""
+    start = Position(1, 1)
+    rule = registry.rule("unreadable-file")
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        message=f"cannot be read: {problem}",
+        severity=rule.severity,
+        confidence=Confidence.HIGH,
+        place=Place(path, Span(0, 0), start, start),
+        noqa_row=1,
+    )
+
+
+def _reads(rule: Rule, kind: Kind) -> bool:
+    """True if the rule has a hook for files of this kind."""
+    return bool(rule.hooks & _HOOKS_OF_PYTHON) if kind == "python" else "check_config" in rule.hooks
+
+
+_HOOKS_OF_PYTHON = frozenset({"check_call", "check_kernel"})
+
+
+def _decoding_problem(error: UnicodeDecodeError | LookupError) -> str:
+    match error:
+        case UnicodeDecodeError(encoding=encoding, start=start, reason=reason):
+            return f"byte {start} is not {encoding} ({reason})"
+        case _:
+            return str(error)
+
+
+def _run(
+    text: SourceText, kind: Kind, project: Project, settings: Settings, rules: list[Rule]
+) -> list[Finding]:
+    if not rules:
+        return []
+    run = _run_python if kind == "python" else _run_config
+    return list(run(text, kind, project, settings, rules))
+
+
+def _run_python(
+    text: SourceText, kind: Kind, project: Project, settings: Settings, rules: list[Rule]
+) -> Iterator[Finding]:
+    from precision_lint.source.python import parse_python
+
+    file = parse_python(text, project)
+    wanted = frozenset[str]().union(*(rule.calls for rule in rules))
+    if wanted:
+        from precision_lint.dtypes.flow import calls_in
+
+        for call in calls_in(file, wanted):
+            for rule in rules:
+                if call.name in rule.calls:
+                    yield from registry.module(rule).check_call(call, file)
+    kernel_rules = [rule for rule in rules if "check_kernel" in rule.hooks]
+    if kernel_rules:
+        from precision_lint.triton_types.kernels import find_kernels
+
+        for kernel in find_kernels(file.tree, text, project.version_of("triton", settings.target)):
+            for rule in kernel_rules:
+                yield from registry.module(rule).check_kernel(kernel, file)
+
+
+def _run_config(
+    text: SourceText, kind: Kind, project: Project, settings: Settings, rules: list[Rule]
+) -> Iterator[Finding]:
+    from precision_lint.source.config import parse_config
+
+    file = parse_config(text, project, kind)
+    for rule in rules:
+        yield from registry.module(rule).check_config(file)
+
+
+def _unparsable(text: SourceText, project: Project, problem: Unparsable) -> Iterator[Finding]:
+    rule = registry.rule("unparsable-file")
+    row = min(max(problem.row, 1), len(text.line_starts))
+    start = text.line_span(row).start + min(max(problem.column, 1) - 1, len(text.line(row)))
+    yield File(text, project).finding(
+        rule,
+        Span(start, start),
+        f"cannot be parsed: {problem.message}",
+        confidence=Confidence.HIGH,
+        why="Nothing else in this file was checked.",
+    )
+
+
+def _suppression_findings(
+    text: SourceText,
+    project: Project,
+    directives: tuple[suppression.Directive, ...],
+    used: set[tuple[suppression.Directive, str]],
+    codes: frozenset[str],
+) -> list[Finding]:
+    file = File(text, project)
+    findings = []
+    for unused in suppression.unused(directives, used, codes, text):
+        rule = registry.rule("unused-suppression" if unused.known else "unknown-suppression")
+        if rule.code not in codes:
+            continue
+        like = None if unused.known else registry.resembling(unused.name)
+        findings.append(
+            file.finding(
+                rule,
+                unused.span,
+                f"`{unused.name}` silences nothing here"
+                if unused.known
+                else f"no rule is called `{unused.name}`"
+                + (f"; did you mean `{like}`?" if like else ""),
+                confidence=Confidence.HIGH,
+                fix=Fix(Applicability.SAFE, f"Remove `{unused.name}`", (unused.edit,))
+                if unused.known
+                else None,
+            )
+        )
+    return findings

@@ -1,0 +1,330 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from precision_lint import settings as configuration
+from precision_lint.discovery import files, kind_of
+from precision_lint.finding import Applicability, Confidence, Finding, Severity
+from precision_lint.project import Project
+from precision_lint.report import FORMATS
+from precision_lint.run import Job, Result, lint_bytes, run
+from precision_lint.settings import ConfigError, Settings
+from precision_lint.version import __version__
+
+OK, FINDINGS, FAILED = 0, 1, 2
+
+
+class _DefaultGroup(click.Group):
+    """`precision-lint src/` is `precision-lint check src/`; `--help` shows check's options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = {"-h", "--help", "-V", "--version"}
+        if not args or (args[0] not in self.commands and args[0] not in own):
+            args = ["check", *args]
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, "[OPTIONS] [PATHS]...")
+        self.format_help_text(ctx, formatter)
+        check = self.commands["check"]
+        check.format_options(click.Context(check, ctx, "check"), formatter)
+        self.format_commands(ctx, formatter)
+
+
+@click.group(cls=_DefaultGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="precision-lint")
+def cli() -> None:
+    """Find mixed-precision mistakes in training code and configs, and repair them.
+
+    PATHS are files or folders; none means the current folder.
+    """
+
+
+def _level(kind: type[Confidence] | type[Severity]) -> Any:
+    return click.Choice([str(member) for member in kind], case_sensitive=False)
+
+
+@cli.command(short_help="Check files; the default.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option("--fix", is_flag=True, help="Apply safe fixes.")
+@click.option("--unsafe-fixes", is_flag=True, help="Apply unsafe fixes too (implies --fix).")
+@click.option("--diff", is_flag=True, help="Print what --fix would do; write nothing.")
+@click.option("--select", multiple=True, metavar="RULES", help="Only these codes, prefixes, names.")
+@click.option("--extend-select", multiple=True, metavar="RULES", help="These as well.")
+@click.option("--ignore", multiple=True, metavar="RULES", help="Not these.")
+@click.option("--min-confidence", type=_level(Confidence), help="[default: medium]")
+@click.option("--min-severity", type=_level(Severity), help="[default: info]")
+@click.option("--output-format", type=click.Choice(FORMATS), default="full", show_default=True)
+@click.option("-o", "--output-file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--statistics", is_flag=True, help="Counts per rule instead of findings.")
+@click.option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit 1 if anything was fixed.")
+@click.option("--config", type=click.Path(path_type=Path), help="Configuration file.")
+@click.option("--isolated", is_flag=True, help="Ignore configuration files.")
+@click.option("--force-exclude", is_flag=True, help="Exclude files even if named themselves.")
+@click.option("--baseline", type=click.Path(path_type=Path), help="Report what is not in here.")
+@click.option("--write-baseline", type=click.Path(path_type=Path), help="Remember all findings.")
+@click.option("--stdin-filename", metavar="PATH", help="The name of what is read from -.")
+@click.option("--target", multiple=True, metavar="NAME=VERSION", help="Version of a library.")
+@click.option("--target-torch", metavar="VERSION")
+@click.option("--target-triton", metavar="VERSION")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Processes. [default: all cores]")
+@click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
+@click.option("--cache-dir", type=click.Path(path_type=Path), help="Where the cache lies.")
+@click.option("--show-files", is_flag=True, help="List the files that would be checked.")
+@click.option("--show-settings", is_flag=True, help="Print the settings and their origin.")
+def check(paths: tuple[str, ...], **options: Any) -> None:
+    """Check files, print findings, and fix them with --fix."""
+    try:
+        sys.exit(_check(paths, options))
+    except ConfigError as error:
+        _fail(str(error))
+
+
+@cli.command(short_help="Explain a code, a name or a pasted error message.")
+@click.argument("what", nargs=-1, required=True)
+def explain(what: tuple[str, ...]) -> None:
+    """Print the page of a rule, found by code, name or the text of an error message."""
+    from precision_lint.explain import page_for, print_page
+
+    page = page_for(" ".join(what))
+    if page is None:
+        _fail(f"no rule is called `{' '.join(what)}`, and no rule's page has such a message")
+    print_page(page, sys.stdout)
+
+
+@cli.command(short_help="List the rules.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text")
+def rules(output_format: str) -> None:
+    """Print the catalogue of rules."""
+    from precision_lint.explain import print_catalogue
+
+    print_catalogue(output_format, sys.stdout)
+
+
+def main() -> None:
+    """The `precision-lint` command."""
+    try:
+        cli()
+    except BrokenPipeError:
+        # the reader has seen enough; keep the interpreter from complaining at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(FINDINGS)
+
+
+def _check(arguments: Sequence[str], options: dict[str, Any]) -> int:
+    if "-" in arguments:
+        return _check_stdin(arguments, options)
+    paths = [Path(os.path.abspath(argument)) for argument in arguments or ["."]]
+    missing = [path for path in paths if not path.exists()]
+    if missing:
+        _fail("\n".join(f"{path}: no such file or folder" for path in missing))
+    settings, project = _context(configuration.common_folder(paths), options)
+    if options["show_settings"]:
+        _show_settings(settings, project)
+        return OK
+    found = files(
+        paths, project.root, project.exclude, force_exclude=options["force_exclude"], note=_note
+    )
+    if options["show_files"]:
+        for path in found:
+            click.echo(path)
+        return OK
+    if not found:
+        _note("nothing to check: no Python, YAML, JSON, TOML or shell file here")
+        return OK
+    job = Job(project, settings, _applicability(options), not options["diff"], frozenset(paths))
+    from precision_lint.report.terminal import progress
+
+    with progress(len(found), sys.stderr) as advance:
+        results = run(job, found, options["jobs"] or _cores(), advance)
+    return _finish(results, project, options)
+
+
+def _check_stdin(arguments: Sequence[str], options: dict[str, Any]) -> int:
+    if len(arguments) > 1:
+        _fail("`-` cannot stand beside other paths")
+    path = Path(os.path.abspath(options["stdin_filename"] or "stdin.py"))
+    kind = kind_of(path)
+    if kind is None:
+        _fail(f"{path.name}: not a kind of file that is checked")
+    settings, project = _context(path.parent, options)
+    job = Job(project, settings, _applicability(options), write=False, named=frozenset([path]))
+    content = sys.stdin.buffer.read()
+    result = lint_bytes(job, path, content, kind)
+    if job.fix is not None and not options["diff"]:
+        fixed = result.text if result.before is not None else None
+        sys.stdout.buffer.write(content if fixed is None else fixed.to_bytes())
+        return _finish([result], project, options, sys.stderr)
+    return _finish([result], project, options)
+
+
+def _context(start: Path, options: dict[str, Any]) -> tuple[Settings, Project]:
+    """The settings in force at a folder, and the project around it."""
+    settings = Settings()
+    if options["config"]:
+        settings = configuration.load(options["config"])
+    elif not options["isolated"]:
+        path = configuration.find_config(start)
+        settings = configuration.load(path) if path else settings
+    changes: dict[str, Any] = {
+        name: tuple(part.strip() for value in options[name] for part in value.split(","))
+        for name in ("select", "extend_select", "ignore")
+        if options[name]
+    }
+    if options["min_confidence"]:
+        changes["min_confidence"] = Confidence[options["min_confidence"].upper()]
+    if options["min_severity"]:
+        changes["min_severity"] = Severity[options["min_severity"].upper()]
+    changes["target"] = {**settings.target, **_targets(options)}
+    settings = replace(settings, **changes)
+    configuration.check_selectors(settings, "command line")
+    root = configuration.project_root(start)
+    return settings, Project(root, (*settings.exclude, *settings.extend_exclude))
+
+
+def _targets(options: dict[str, Any]) -> dict[str, str]:
+    targets = {}
+    for target in options["target"]:
+        name, equals, version = target.partition("=")
+        if not (name and equals and version[:1].isdigit()):
+            raise ConfigError(f"--target: `{target}` is not NAME=VERSION")
+        targets[name] = version
+    for name in ("torch", "triton"):
+        if options[f"target_{name}"]:
+            targets[name] = options[f"target_{name}"]
+    return targets
+
+
+def _applicability(options: dict[str, Any]) -> Applicability | None:
+    if options["unsafe_fixes"]:
+        return Applicability.UNSAFE
+    return Applicability.SAFE if options["fix"] or options["diff"] else None
+
+
+def _finish(
+    results: list[Result], project: Project, options: dict[str, Any], stream: IO[str] | None = None
+) -> int:
+    """Print what a run found, and say with which code to exit."""
+    for result in results:
+        for note in result.notes:
+            _note(note)
+        if result.failure:
+            click.echo(f"error: {result.failure}", err=True)
+    has_failed = any(result.failure for result in results)
+    if options["diff"]:
+        from precision_lint.report.patch import write_patch
+
+        changed = [result for result in results if result.before is not None]
+        for result in changed:
+            assert result.before is not None
+            assert result.text is not None
+            write_patch(result.before, result.text, project.root, sys.stdout.buffer)
+        return FAILED if has_failed else FINDINGS if changed and not options["exit_zero"] else OK
+
+    findings = [finding for result in results for finding in result.findings]
+    sources = {result.path: result.text for result in results if result.text is not None}
+    if options["write_baseline"]:
+        from precision_lint import baseline
+
+        baseline.write(options["write_baseline"], findings, sources, project.root)
+        _note(f"{options['write_baseline']}: holds {len(findings)} findings now")
+        return FAILED if has_failed else OK
+    findings = _without_baseline(findings, sources, project, options)
+    with _output(options, stream) as out:
+        _report(findings, sources, project, options, out)
+    fixed = sum(len(result.fixed) for result in results)
+    if fixed:
+        touched = sum(bool(result.fixed) for result in results)
+        _note(f"fixed {_plural(fixed, 'finding')} in {_plural(touched, 'file')}")
+    if has_failed:
+        return FAILED
+    if options["exit_zero"]:
+        return OK
+    return FINDINGS if findings or (fixed and options["exit_non_zero_on_fix"]) else OK
+
+
+def _without_baseline(
+    findings: list[Finding], sources: dict[Path, Any], project: Project, options: dict[str, Any]
+) -> list[Finding]:
+    if not options["baseline"]:
+        return findings
+    from precision_lint import baseline
+
+    try:
+        return baseline.subtract(options["baseline"], findings, sources, project.root)
+    except baseline.BaselineError as error:
+        _fail(str(error))
+
+
+def _report(
+    findings: list[Finding],
+    sources: dict[Path, Any],
+    project: Project,
+    options: dict[str, Any],
+    out: IO[str],
+) -> None:
+    from precision_lint.report import write
+    from precision_lint.report.terminal import wants_color
+
+    write(
+        options["output_format"],
+        findings,
+        sources,
+        out,
+        color=wants_color(out, os.environ),
+        root=project.root,
+        statistics=options["statistics"],
+    )
+
+
+@contextmanager
+def _output(options: dict[str, Any], stream: IO[str] | None) -> Iterator[IO[str]]:
+    path = options["output_file"]
+    if path is None:
+        yield stream or sys.stdout
+        return
+    try:
+        with path.open("w", encoding="utf-8") as out:
+            yield out
+    except OSError as error:
+        _fail(f"{path}: {error.strerror or error}")
+
+
+def _show_settings(settings: Settings, project: Project) -> None:
+    click.echo(f"project root: {project.root}")
+    click.echo(f"configuration: {settings.config_file or 'none'}")
+    for key, value in vars(settings).items():
+        if key != "config_file":
+            shown = ", ".join(map(str, value)) if isinstance(value, tuple) else value
+            click.echo(f"{key.replace('_', '-')}: {shown}")
+    click.echo(f"rules: {', '.join(sorted(settings.selected()))}")
+
+
+def _cores() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _note(message: str) -> None:
+    click.echo(f"note: {message}", err=True)
+
+
+def _fail(message: str) -> Any:
+    click.echo(f"error: {message}", err=True)
+    sys.exit(FAILED)

@@ -1,0 +1,1 @@
+"""Which dtype can an expression have? An abstract interpreter over one Python file."""

@@ -1,0 +1,76 @@
+"""The facts at a call: what is called, on what, with what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from precision_lint.dtypes.values import UNKNOWN, Value
+from precision_lint.finding import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument's value and the span of its expression; `starred` for `*args` and `**kwargs`."""
+
+    value: Value
+    span: Span
+    starred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that a rule asked for.
+
+    `name` is the last component of the callee, `function` its qualified name when that is known
+    (`torch.amp.GradScaler`), `receiver` the value before the dot of a method call. `scope` is the
+    qualified name of the enclosing function or class body, "" for the module.
+    """
+
+    span: Span
+    name: str
+    function: str | None
+    receiver: Value
+    receiver_span: Span | None
+    arguments: tuple[Argument, ...]
+    keywords: Mapping[str, Argument]
+    scope: str
+    module: Calls = field(repr=False)
+
+    def argument(self, position: int, keyword: str) -> Argument | None:
+        """An argument by position or keyword; None if absent or behind a star."""
+        if keyword in self.keywords:
+            return self.keywords[keyword]
+        before = self.arguments[: position + 1]
+        if len(before) <= position or any(argument.starred for argument in before):
+            return None
+        return before[position]
+
+    @property
+    def has_stars(self) -> bool:
+        """True if `*args` or `**kwargs` can pass what is not seen here."""
+        return any(argument.starred for argument in self.arguments) or "**" in self.keywords
+
+    def value(self, position: int, keyword: str) -> Value:
+        argument = self.argument(position, keyword)
+        return UNKNOWN if argument is None else argument.value
+
+
+class Calls(Sequence[Call]):
+    """The calls of one file that rules asked for, in source order."""
+
+    def __init__(self) -> None:
+        self._calls: list[Call] = []
+
+    def fill(self, calls: list[Call]) -> None:
+        self._calls = sorted(calls, key=lambda call: (call.span.start, -call.span.end))
+
+    def named(self, name: str) -> list[Call]:
+        """The calls whose callee ends in `name`."""
+        return [call for call in self._calls if call.name == name]
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        return self._calls[index]
+
+    def __len__(self) -> int:
+        return len(self._calls)

@@ -1,0 +1,401 @@
+"""The interpreter of statements: from a file to the calls that rules asked for, with their facts.
+
+One function deep: parameters are what their annotations and defaults say, results of the project's
+own functions are unknown. Module constants, class attributes and `self.x` assigned in `__init__`
+are seen by every function.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from precision_lint.dtypes.calls import Argument, Call, Calls
+from precision_lint.dtypes.expressions import (
+    TENSOR_TYPES,
+    Environment,
+    Evaluator,
+    callee_name,
+    dotted,
+    item_of,
+)
+from precision_lint.dtypes.imports import imported_names
+from precision_lint.dtypes.narrowing import narrowed
+from precision_lint.dtypes.sources import FOREIGN_PACKAGES
+from precision_lint.dtypes.values import (
+    FOREIGN,
+    UNKNOWN,
+    Constant,
+    Dtype,
+    Origin,
+    Sequence,
+    Symbol,
+    Unknown,
+    Value,
+    chosen,
+    join,
+    tensor,
+)
+from precision_lint.finding import Span
+from precision_lint.source.errors import Unparsable
+from precision_lint.source.python import PythonFile
+
+_PASSES = 3
+"""A loop body is interpreted until nothing changes; the lattice is low enough for three times."""
+
+_NESTED_LOOPS = 3
+"""Loops nested deeper than this are interpreted once per pass of the outer ones."""
+
+_AUTOCAST = frozenset({"autocast"})
+
+
+def calls_in(file: PythonFile, names: frozenset[str]) -> Calls:
+    """The calls of `file` whose callee ends in one of `names`, with the facts at each.
+
+    Raises:
+        Unparsable: expressions are nested too deeply to interpret.
+    """
+    try:
+        return _Flow(file, names).run()
+    except RecursionError:
+        raise Unparsable("nested too deeply to analyse") from None
+
+
+class _Flow:
+    def __init__(self, file: PythonFile, names: frozenset[str]) -> None:
+        self.file = file
+        self.imports = imported_names(ast.walk(file.tree))
+        self.evaluate = Evaluator(self.imports, file.span_of, self.on_call, names)
+        self.module = Calls()
+        self.found: dict[ast.Call, Call] = {}
+        self.scope = ""
+        self.loops = 0
+        self.returns: list[Value] = []
+
+    def run(self) -> Calls:
+        env = Environment()
+        self.block(self.file.tree.body, env)
+        for definition in self.file.tree.body:
+            self.definition(definition, env)
+        self.module.fill(list(self.found.values()))
+        return self.module
+
+    def on_call(
+        self,
+        node: ast.Call,
+        function: str | None,
+        receiver: Value,
+        arguments: list[Argument],
+        keywords: dict[str, Argument],
+    ) -> None:
+        is_method = isinstance(node.func, ast.Attribute)
+        self.found[node] = Call(
+            span=self.file.span_of(node),
+            name=callee_name(node),
+            function=function,
+            receiver=receiver,
+            receiver_span=self.file.span_of(node.func.value)
+            if is_method and isinstance(node.func, ast.Attribute)
+            else None,
+            arguments=tuple(arguments),
+            keywords=keywords,
+            scope=self.scope,
+            module=self.module,
+        )
+
+    # Definitions
+
+    def definition(self, node: ast.stmt, env: Environment) -> None:
+        """Interpret the functions and classes at or below a statement of an outer scope."""
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.function(node, env)
+            case ast.ClassDef():
+                self.class_body(node, env)
+            case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
+                for child in ast.iter_child_nodes(node):
+                    if isinstance(child, ast.stmt):
+                        self.definition(child, env)
+                    elif isinstance(child, ast.ExceptHandler):
+                        for statement in child.body:
+                            self.definition(statement, env)
+
+    def class_body(self, node: ast.ClassDef, env: Environment) -> None:
+        with_attributes = env.copy()
+        outer = self.scope
+        self.scope = f"{outer}.{node.name}".lstrip(".")
+        body = env.copy()
+        self.block(node.body, body)
+        for name, value in body.items():
+            if name not in env or env[name] != value:
+                with_attributes[f"self.{name}"] = value
+        # `__init__` first: what it assigns to `self` is there for the other methods.
+        for method in sorted(node.body, key=_is_not_init):
+            if isinstance(method, ast.FunctionDef) and method.name == "__init__":
+                after = self.function(method, with_attributes)
+                for name, value in after.items():
+                    if name.startswith("self."):
+                        with_attributes[name] = value
+            else:
+                self.definition(method, with_attributes)
+        self.scope = outer
+
+    def function(
+        self, node: ast.FunctionDef | ast.AsyncFunctionDef, env: Environment
+    ) -> Environment:
+        """Interpret a function body; the environment at its end."""
+        outer_scope, outer_autocast = self.scope, self.evaluate.autocast
+        self.scope = f"{outer_scope}.{node.name}".lstrip(".")
+        self.evaluate.autocast = []
+        inner = env.copy()
+        self.parameters(node.args, inner)
+        for decorator in node.decorator_list:
+            self.evaluate(decorator, env)
+        self.block(node.body, inner)
+        for statement in node.body:
+            self.definition(statement, inner)
+        self.scope, self.evaluate.autocast = outer_scope, outer_autocast
+        return inner
+
+    def parameters(self, arguments: ast.arguments, env: Environment) -> None:
+        positional = [*arguments.posonlyargs, *arguments.args]
+        defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+        defaults += arguments.defaults
+        for parameter, default in [
+            *zip(positional, defaults, strict=True),
+            *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+        ]:
+            value = self.annotated(parameter.annotation, self.file.span_of(parameter))
+            if isinstance(value, Unknown) and default is not None:
+                value = self.evaluate(default, env)
+                if isinstance(value, Dtype):
+                    value = Dtype(value.dtypes, chosen=True, origin=value.origin)
+                elif isinstance(value, Constant):
+                    value = UNKNOWN  # a default is one of many values
+            self.evaluate.bind(ast.Name(parameter.arg, ast.Store()), value, env)
+        for star in (arguments.vararg, arguments.kwarg):
+            if star is not None:
+                env[star.arg] = UNKNOWN
+
+    def annotated(self, annotation: ast.expr | None, span: Span) -> Value:
+        """What an annotation says: a tensor, whose dtype the caller chooses, or an array."""
+        match annotation:
+            case None:
+                return UNKNOWN
+            case ast.Constant(value=str(text)):
+                try:
+                    return self.annotated(ast.parse(text, mode="eval").body, span)
+                except (SyntaxError, ValueError):
+                    return UNKNOWN
+            case ast.BinOp(op=ast.BitOr(), left=left, right=ast.Constant(value=None)):
+                return self.annotated(left, span)
+            case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=item):
+                return self.generic(name, item, span)
+            case ast.Name() | ast.Attribute():
+                name = dotted(annotation) or ""
+                head, _, rest = name.partition(".")
+                qualified = ".".join(filter(None, (self.imports.get(head, head), rest)))
+                return self.class_value(qualified, span)
+        return UNKNOWN
+
+    def class_value(self, qualified: str, span: Span) -> Value:
+        package, _, name = qualified.partition(".")
+        if package in FOREIGN_PACKAGES:
+            return FOREIGN
+        match package, name:
+            case "torch", ("Tensor" | "nn.Parameter" | "FloatTensor"):
+                return chosen(Origin(span, "the caller chooses its dtype"))
+            case "torch", _ if name in TENSOR_TYPES:
+                return tensor(TENSOR_TYPES[name])
+        return UNKNOWN
+
+    def generic(self, name: str, item: ast.expr, span: Span) -> Value:
+        match name:
+            case "Optional":
+                return self.annotated(item, span)
+            case "List" | "list" | "Sequence" | "Iterable":
+                return Sequence(self.annotated(item, span))
+        return UNKNOWN
+
+    # Statements
+
+    def block(self, statements: list[ast.stmt], env: Environment) -> bool:
+        """Interpret statements in order; False if control never reaches the end."""
+        return all(self.statement(statement, env) for statement in statements)
+
+    def statement(self, node: ast.stmt, env: Environment) -> bool:
+        match node:
+            case ast.Assign(targets=targets, value=expression):
+                value = self.evaluate(expression, env)
+                for target in targets:
+                    self.evaluate.bind(target, value, env)
+            case ast.AnnAssign(target=target, value=expression):
+                value = self.evaluate(expression, env)
+                if isinstance(value, Unknown):
+                    value = self.annotated(node.annotation, self.file.span_of(target))
+                if expression is not None or not isinstance(value, Unknown):
+                    self.evaluate.bind(target, value, env)
+            case ast.AugAssign(target=target, op=op, value=expression):
+                self.augmented(target, type(op), self.evaluate(expression, env), env)
+            case ast.Expr(value=expression):
+                self.expression(expression, env)
+            case ast.Return(value=expression):
+                self.evaluate(expression, env)
+                return False
+            case ast.Raise(exc=exception, cause=cause):
+                self.evaluate(exception, env)
+                self.evaluate(cause, env)
+                return False
+            case ast.Continue() | ast.Break():
+                return False
+            case ast.If(test=test, body=body, orelse=orelse):
+                return self.branch(test, body, orelse, env)
+            case ast.For() | ast.AsyncFor() | ast.While():
+                self.loop(node, env)
+            case ast.With() | ast.AsyncWith():
+                return self.context(node, env)
+            case ast.Try():
+                return self.attempt(node, env)
+            case ast.Match(subject=subject, cases=cases):
+                self.evaluate(subject, env)
+                return self.alternatives([case.body for case in cases] + [[]], env)
+            case ast.Assert(test=test):
+                self.evaluate(test, env)
+                env.update(narrowed(self.evaluate, test, env, True))
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        env.pop(target.id, None)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                env[node.name] = UNKNOWN
+        return True
+
+    def expression(self, node: ast.expr, env: Environment) -> None:
+        """An expression statement; `xs.append(x)` and its like make the list hold the item."""
+        self.evaluate(node, env)
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.expr() as owner, attr=method), args=[*_, argument]
+            ) if method in {"append", "extend", "insert", "add"}:
+                held = self.evaluate(owner, env)
+                if not isinstance(held, Sequence):
+                    return
+                item = self.evaluate(argument, env)
+                if method == "extend":
+                    item = item_of(item)
+                self.evaluate.bind(owner, Sequence(join(held.item, item)), env)
+
+    def augmented(
+        self, target: ast.expr, op: type[ast.operator], value: Value, env: Environment
+    ) -> None:
+        current = self.evaluate(target, env)
+        match current, value:
+            case Sequence(), Sequence():
+                result: Value = Sequence(join(current.item, value.item))
+            case Constant(), _:
+                result = value  # `total = 0; total += loss` takes the dtype of the loss
+            case _:
+                result = self.evaluate.operator(current, value, op)
+        self.evaluate.bind(target, result, env)
+
+    def branch(
+        self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], env: Environment
+    ) -> bool:
+        self.evaluate(test, env)
+        then = narrowed(self.evaluate, test, env, True).copy()
+        other = narrowed(self.evaluate, test, env, False).copy()
+        reaches = [
+            branch
+            for branch, statements in ((then, body), (other, orelse))
+            if self.block(statements, branch)
+        ]
+        return _merge(reaches, env)
+
+    def alternatives(self, bodies: list[list[ast.stmt]], env: Environment) -> bool:
+        branches = [env.copy() for _ in bodies]
+        reaches = [
+            branch
+            for branch, body in zip(branches, bodies, strict=True)
+            if self.block(body, branch)
+        ]
+        return _merge(reaches, env)
+
+    def loop(self, node: ast.For | ast.AsyncFor | ast.While, env: Environment) -> None:
+        self.loops += 1
+        for _ in range(_PASSES if self.loops <= _NESTED_LOOPS else 1):
+            before = env.copy()
+            inner = env.copy()
+            if isinstance(node, ast.While):
+                self.evaluate(node.test, inner)
+            else:
+                items = item_of(self.evaluate(node.iter, inner))
+                self.evaluate.bind(node.target, items, inner)
+            self.block(node.body, inner)
+            _merge([before, inner], env)
+            if env == before:
+                break
+        self.loops -= 1
+        self.block(node.orelse, env)
+
+    def context(self, node: ast.With | ast.AsyncWith, env: Environment) -> bool:
+        regions = 0
+        for item in node.items:
+            value = self.evaluate(item.context_expr, env)
+            if item.optional_vars is not None:
+                self.evaluate.bind(item.optional_vars, value, env)
+            if (dtype := self.autocast_dtype(item.context_expr, env)) is not None:
+                self.evaluate.autocast.append(dtype)
+                regions += 1
+        reaches = self.block(node.body, env)
+        for _ in range(regions):
+            self.evaluate.autocast.pop()
+        return reaches
+
+    def autocast_dtype(self, node: ast.expr, env: Environment) -> Value | None:
+        """The dtype of an autocast region; unknown if it says none, None for other contexts."""
+        if not isinstance(node, ast.Call) or callee_name(node) not in _AUTOCAST:
+            return None
+        keywords = {keyword.arg: keyword.value for keyword in node.keywords}
+        match keywords.get("enabled"):
+            case None | ast.Constant(value=True):
+                pass
+            case _:
+                return UNKNOWN
+        if "dtype" in keywords:
+            return self.evaluate(keywords["dtype"], env)
+        function = self.evaluate(node.func, env)
+        # torch.autocast(device, dtype, …); the deprecated torch.cuda.amp.autocast(enabled, dtype)
+        if isinstance(function, Symbol) and len(node.args) > 1:
+            return self.evaluate(node.args[1], env)
+        return UNKNOWN
+
+    def attempt(self, node: ast.Try, env: Environment) -> bool:
+        start = env.copy()
+        completes = self.block([*node.body, *node.orelse], env)
+        reaches = [env.copy()] if completes else []
+        for handler in node.handlers:
+            # The body can fail anywhere: the handler sees what was before or after it.
+            inner = start.copy()
+            _merge([start, env], inner)
+            if handler.name:
+                inner[handler.name] = UNKNOWN
+            if self.block(handler.body, inner):
+                reaches.append(inner)
+        through = _merge(reaches, env)
+        return self.block(node.finalbody, env) and through
+
+
+def _merge(branches: list[Environment], env: Environment) -> bool:
+    """Join the branches that reach the end into `env`; False if none does."""
+    if not branches:
+        return False
+    merged = Environment(branches[0])
+    for branch in branches[1:]:
+        for name, value in branch.items():
+            merged[name] = join(merged[name], value) if name in merged else value
+    env.clear()
+    env.update(merged)
+    return True
+
+
+def _is_not_init(node: ast.stmt) -> bool:
+    return not (isinstance(node, ast.FunctionDef) and node.name == "__init__")

@@ -1,0 +1,222 @@
+"""The lattice: what is known of the value of an expression, and where it got its dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import reduce
+
+from precision_lint.finding import Span
+
+BFLOAT16 = "bfloat16"
+FLOAT16 = "float16"
+FLOAT32 = "float32"
+INT64 = "int64"
+BOOL = "bool"
+
+FLOAT8 = frozenset(
+    {"float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"}
+)
+FLOATING = frozenset({BFLOAT16, FLOAT16, FLOAT32, "float64"}) | FLOAT8
+DTYPES = (
+    FLOATING
+    | frozenset({BOOL, INT64, "int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64"})
+    | frozenset({"complex32", "complex64", "complex128"})
+)
+ALIASES: Mapping[str, str] = {
+    "half": FLOAT16,
+    "float": FLOAT32,
+    "double": "float64",
+    "long": INT64,
+    "int": "int32",
+    "short": "int16",
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+    "chalf": "complex32",
+    **{name: name for name in DTYPES},
+}
+"""Attributes of `torch` that are dtypes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a dtype comes from, in words that end a sentence: "the weights", "`torch.bfloat16`"."""
+
+    span: Span
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nothing is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """No value at all: the item of an empty list. Joining it to anything adds nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A torch tensor.
+
+    `dtypes` are dtypes that it can have, `chosen` says that the caller or the checkpoint may choose
+    its floating dtype, `partial` that it can have dtypes that we know nothing of.
+    """
+
+    dtypes: frozenset[str] = frozenset()
+    chosen: bool = False
+    partial: bool = False
+    origin: Origin | None = field(default=None, compare=False)
+
+    def proved(self, dtypes: frozenset[str]) -> bool:
+        """True if every dtype that the tensor can have is among `dtypes`."""
+        return not (self.chosen or self.partial) and bool(self.dtypes) and self.dtypes <= dtypes
+
+    def possible(self, dtypes: frozenset[str]) -> bool:
+        """True if one of `dtypes` is among those it can have, or the caller can choose it."""
+        return bool(self.dtypes & dtypes) or (self.chosen and bool(dtypes & FLOATING))
+
+
+@dataclass(frozen=True, slots=True)
+class Dtype:
+    """A `torch.dtype` object; the fields mean what they mean for the tensors that it makes."""
+
+    dtypes: frozenset[str] = frozenset()
+    chosen: bool = False
+    partial: bool = False
+    origin: Origin | None = field(default=None, compare=False)
+
+    def of_tensor(self) -> Tensor:
+        """A tensor of this dtype."""
+        return Tensor(self.dtypes, self.chosen, self.partial, self.origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal: str, bytes, int, float, complex, bool, None or Ellipsis."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A truth value whose source text says what it depends on."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Not a torch tensor: an array of NumPy, a frame of pandas, a Python number …"""
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A module, function or class by its qualified name: `torch.nn.functional.linear`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list, tuple, set or iterator. `items` when each is known, else what any item can be."""
+
+    item: Value
+    items: tuple[Value, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """A mapping whose values can be `item`."""
+
+    item: Value
+
+
+Value = Unknown | Tensor | Dtype | Constant | Condition | Foreign | Symbol | Sequence | Dictionary
+
+UNKNOWN = Unknown()
+NOTHING = Nothing()
+FOREIGN = Foreign()
+SOME_TENSOR = Tensor(partial=True)
+SOME_DTYPE = Dtype(partial=True)
+HALF = frozenset({BFLOAT16, FLOAT16}) | FLOAT8
+
+
+def tensor(*dtypes: str, origin: Origin | None = None) -> Tensor:
+    return Tensor(frozenset(dtypes), origin=origin)
+
+
+def chosen(origin: Origin | None = None) -> Tensor:
+    """A floating tensor whose dtype the caller or the checkpoint chooses."""
+    return Tensor(chosen=True, origin=origin)
+
+
+def join(left: Value, right: Value) -> Value:
+    """What is known when the value is one or the other."""
+    if left == right:
+        return left
+    match left, right:
+        case (Nothing(), other) | (other, Nothing()):
+            return other
+        case (Tensor(), Tensor()) | (Dtype(), Dtype()):
+            return _union(left, right)
+        case Sequence(), Sequence():
+            if (
+                left.items is not None
+                and right.items is not None
+                and len(left.items) == len(right.items)
+            ):
+                items = tuple(map(join, left.items, right.items))
+                return Sequence(join_all(items), items)
+            return Sequence(join(left.item, right.item))
+        case Dictionary(), Dictionary():
+            return Dictionary(join(left.item, right.item))
+        case (Tensor() | Dtype(), Constant(None)):
+            return left  # `x = None` before a branch that sets it
+        case (Constant(None), Tensor() | Dtype()):
+            return right
+    return UNKNOWN
+
+
+def _union(left: Tensor | Dtype, right: Tensor | Dtype) -> Tensor | Dtype:
+    """One dtype or the other; the origin is that of the half one."""
+    first = left if left.chosen or left.dtypes & HALF else right
+    return type(left)(
+        left.dtypes | right.dtypes,
+        left.chosen or right.chosen,
+        left.partial or right.partial,
+        first.origin or left.origin or right.origin,
+    )
+
+
+def join_all(values: tuple[Value, ...] | list[Value]) -> Value:
+    """The join of all values; nothing for none."""
+    return reduce(join, values, NOTHING)
+
+
+def promote(left: Tensor, right: Tensor) -> Tensor:
+    """The dtype of an operation on two tensors of dimension one or more (torch 2.13)."""
+    origin = left.origin or right.origin
+    dtypes = frozenset(promoted(a, b) for a in left.dtypes for b in right.dtypes)
+    is_partial = left.partial or right.partial
+    if not left.chosen and not right.chosen:
+        return Tensor(dtypes, partial=is_partial or not dtypes, origin=origin)
+    # float32 beside a dtype that the caller chooses decides; integers and bools never do.
+    other = right if left.chosen else left
+    if other.proved(frozenset({FLOAT32, "float64"})):
+        return Tensor(other.dtypes, origin=origin)
+    return Tensor(dtypes, chosen=True, partial=is_partial, origin=origin)
+
+
+_RANK = [
+    BOOL, "uint8", "int8", "int16", "uint16", "int32", "uint32", INT64, "uint64", *sorted(FLOAT8),
+    BFLOAT16, FLOAT16, FLOAT32, "float64", "complex32", "complex64", "complex128",
+]  # fmt: skip
+
+
+def promoted(one: str, other: str) -> str:
+    """`torch.promote_types` by name."""
+    if {one, other} == {BFLOAT16, FLOAT16}:
+        return FLOAT32
+    return max(one, other, key=_RANK.index)

@@ -1,0 +1,60 @@
+"""The rules, known by code, name and trigger before any rule module is imported.
+
+`rules/index.py` is generated from the rule modules (`python scripts/generate.py`; a test holds that
+it is fresh), so that a run imports only the rules that a file's bytes trigger.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import cast
+
+from precision_lint.rule import Rule, RuleModule
+
+
+@cache
+def rules() -> tuple[Rule, ...]:
+    """Every rule, in code order."""
+    return cast("tuple[Rule, ...]", import_module("precision_lint.rules.index").RULES)
+
+
+@cache
+def by_selector() -> dict[str, Rule]:
+    """Rules by code and by name."""
+    return {key: rule for rule in rules() for key in (rule.code, rule.name)}
+
+
+def rule(selector: str) -> Rule:
+    """The rule with this code or name.
+
+    Raises:
+        KeyError: there is none.
+    """
+    return by_selector()[selector]
+
+
+def module(rule: Rule) -> RuleModule:
+    """The module of a rule, imported on first use."""
+    return cast(RuleModule, import_module(f"precision_lint.rules.{rule.module}"))
+
+
+def select(selector: str) -> frozenset[str]:
+    """The codes that a selector names: ALL, a name, a code or a prefix of codes; may be empty."""
+    if selector.upper() == "ALL":
+        return frozenset(rule.code for rule in rules())
+    if (named := by_selector().get(selector)) is not None:
+        return frozenset({named.code})
+    prefix = selector.upper()
+    if not prefix.startswith("MP"):
+        return frozenset()
+    return frozenset(rule.code for rule in rules() if rule.code.startswith(prefix))
+
+
+def resembling(selector: str) -> str | None:
+    """The code or name most like a selector that names nothing, for a did-you-mean."""
+    from difflib import get_close_matches
+
+    names = list(by_selector())
+    matches = get_close_matches(selector, names, 1) or get_close_matches(selector.upper(), names, 1)
+    return matches[0] if matches else None

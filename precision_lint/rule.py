@@ -1,0 +1,75 @@
+"""What makes a module under `rules/` a rule.
+
+A rule is a module with a `RULE` and one or more hooks, each a generator of findings:
+
+    check_call(call: Call, file: PythonFile)        for every call named in `RULE.calls`
+    check_kernel(kernel: Kernel, file: PythonFile)  for every `@triton.jit` function
+    check_config(file: ConfigFile)                  for every configuration file
+
+Its docstring is its page: what it does, why it hurts, example, use instead, fix safety, references.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from precision_lint.finding import Finding, Severity
+
+if TYPE_CHECKING:
+    from precision_lint.dtypes.calls import Call
+    from precision_lint.source.config import ConfigFile
+    from precision_lint.source.python import PythonFile
+    from precision_lint.triton_types.kernels import Kernel
+
+FixAvailability = Literal["always", "sometimes", "display", "never"]
+Hook = Literal["check_call", "check_kernel", "check_config"]
+
+DOCS = "https://github.com/precision-lint/precision-lint/blob/main/docs/rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The identity of a rule and what the engine must know before it runs it.
+
+    `triggers` are byte strings in conjunctive form: a file is parsed for this rule only if it
+    contains at least one literal of every group. `calls` are the last components of the callee
+    names that `check_call` wants to see.
+    """
+
+    code: str
+    name: str
+    summary: str
+    severity: Severity
+    since: str
+    fix: FixAvailability = "never"
+    triggers: tuple[tuple[bytes, ...], ...] = ()
+    calls: frozenset[str] = frozenset()
+    pitfalls: tuple[str, ...] = ()
+    hooks: frozenset[Hook] = frozenset()
+    """Filled in by the generated index from the functions that the module defines."""
+
+    @property
+    def module(self) -> str:
+        """The name of the rule's module under `rules/`."""
+        return self.name.replace("-", "_")
+
+    @property
+    def url(self) -> str:
+        return f"{DOCS}/{self.name}.md"
+
+    def wants(self, content: bytes) -> bool:
+        """True if the bytes hold a literal of every trigger group."""
+        return all(any(literal in content for literal in group) for group in self.triggers)
+
+
+class RuleModule(Protocol):
+    """A module under `rules/`. The hooks are optional: `RULE.hooks` says which it has."""
+
+    __doc__: str | None
+    RULE: Rule
+
+    def check_call(self, call: Call, file: PythonFile) -> Iterator[Finding]: ...
+    def check_kernel(self, kernel: Kernel, file: PythonFile) -> Iterator[Finding]: ...
+    def check_config(self, file: ConfigFile) -> Iterator[Finding]: ...

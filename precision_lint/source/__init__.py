@@ -1,0 +1,1 @@
+"""Reading files: bytes to text with positions, and text to trees."""

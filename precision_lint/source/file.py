@@ -1,0 +1,58 @@
+"""What every rule sees of a file, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from precision_lint.finding import Confidence, Finding, Fix, Related, Severity, Span
+from precision_lint.project import Project
+from precision_lint.rule import Rule
+from precision_lint.source.text import SourceText
+
+
+@dataclass(frozen=True)
+class File:
+    """A file's text in its project. Python and configuration files extend it with their facts."""
+
+    text: SourceText
+    project: Project
+
+    def finding(
+        self,
+        rule: Rule,
+        span: Span,
+        message: str,
+        *,
+        confidence: Confidence,
+        severity: Severity | None = None,
+        why: str = "",
+        fix: Fix | None = None,
+        related: Sequence[Related] = (),
+    ) -> Finding:
+        """A finding of `rule` at `span`; `severity` defaults to the rule's own."""
+        place = self.text.place(span)
+        continued = self.text.line(place.start.row).endswith("\\")
+        return Finding(
+            code=rule.code,
+            name=rule.name,
+            message=message,
+            severity=rule.severity if severity is None else severity,
+            confidence=confidence,
+            place=place,
+            why=why,
+            fix=fix,
+            related=tuple(related),
+            noqa_row=place.end.row if continued else place.start.row,
+        )
+
+    def related(self, span: Span, message: str) -> Related:
+        """The other half of a finding, in this same file."""
+        return Related(self.text.place(span), message)
+
+    def chosen_by_caller(self) -> Confidence:
+        """How sure a finding can be whose dtype the caller or the checkpoint chooses.
+
+        Medium if the project shows that it uses half precision, low otherwise.
+        """
+        return Confidence.MEDIUM if self.project.half_precision else Confidence.LOW

@@ -1,0 +1,94 @@
+"""The decoded text of one file, and the arithmetic between offsets, rows and columns."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from precision_lint.finding import Place, Position, Span
+
+_LINE_END = re.compile(r"\r\n|\r|\n")
+_UTF8_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """A file as text. Encoding it again gives back the bytes that were read, BOM included.
+
+    Line ends are kept as they are; a row ends at `\\n`, `\\r\\n` or `\\r` and nowhere else (not at a
+    form feed), as Python, YAML, TOML and editors agree.
+    """
+
+    path: Path
+    text: str
+    encoding: str = "utf-8"
+    bom: bytes = field(default=b"", repr=False)
+
+    @classmethod
+    def from_bytes(cls, path: Path, content: bytes, encoding: str = "utf-8") -> SourceText:
+        """Decode `content`.
+
+        Raises:
+            UnicodeDecodeError: the bytes are not valid in `encoding`.
+            LookupError: there is no such encoding.
+        """
+        bom = _UTF8_BOM if content.startswith(_UTF8_BOM) else b""
+        return cls(path, content[len(bom) :].decode(encoding), encoding, bom)
+
+    def to_bytes(self) -> bytes:
+        return self.bom + self.text.encode(self.encoding)
+
+    def with_text(self, text: str) -> SourceText:
+        return SourceText(self.path, text, self.encoding, self.bom)
+
+    @cached_property
+    def line_starts(self) -> list[int]:
+        """Offset of the first character of every row."""
+        return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
+
+    def line(self, row: int) -> str:
+        """The text of a row (from 1), without its line end."""
+        start = self.line_starts[row - 1]
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+        return self.text[start:end].rstrip("\r\n")
+
+    def line_span(self, row: int) -> Span:
+        """The span of a row (from 1), its line end included."""
+        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
+        return Span(self.line_starts[row - 1], end)
+
+    @property
+    def newline(self) -> str:
+        """The line end of the first row, for text that is inserted."""
+        match = _LINE_END.search(self.text)
+        return match.group() if match else "\n"
+
+    def position(self, offset: int) -> Position:
+        row = bisect_right(self.line_starts, offset)
+        return Position(row, offset - self.line_starts[row - 1] + 1)
+
+    def offset(self, row: int, column: int) -> int:
+        """The offset of a row and a column, both from 1."""
+        return self.line_starts[row - 1] + column - 1
+
+    def offset_of_utf8(self, row: int, byte_column: int) -> int:
+        """The offset of a row (from 1) and a column in UTF-8 bytes (from 0), as `ast` counts."""
+        start = self.line_starts[row - 1]
+        if self.is_ascii:
+            return start + byte_column
+        span = self.line_span(row)
+        prefix = self.text[span.start : span.end].encode("utf-8", "surrogatepass")[:byte_column]
+        return start + len(prefix.decode("utf-8", "surrogatepass"))
+
+    @cached_property
+    def is_ascii(self) -> bool:
+        return self.text.isascii()
+
+    def place(self, span: Span) -> Place:
+        return Place(self.path, span, self.position(span.start), self.position(span.end))
+
+    def __getitem__(self, span: Span) -> str:
+        return self.text[span.start : span.end]

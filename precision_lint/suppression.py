@@ -1,0 +1,189 @@
+"""Suppressions: `# noqa: MP101` and `# precision-lint: ignore[numpy-on-bfloat16] reason`.
+
+A directive stands on the line of its finding, or alone on the line above. `# precision-lint:
+ignore-file` turns a file off. A bare `# noqa` silences its line, as everywhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from precision_lint import registry
+from precision_lint.discovery import Kind
+from precision_lint.finding import Edit, Finding, Span
+from precision_lint.source.text import SourceText
+
+MARKS = (b"noqa", b"precision-lint:")
+
+_DIRECTIVE = re.compile(
+    r"""(?P<comment>
+        (?:\#|//)\s*
+        (?: (?P<noqa>noqa)\b (?:\s*:\s* (?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?
+          | precision-lint:\s* (?: (?P<file>ignore-file)\b | ignore\[(?P<names>[^\]\r\n]*)\] )
+            [^\r\n#]*
+        )
+    )""",
+    re.VERBOSE | re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True)
+class Directive:
+    """One suppression comment; `names` holds each code or name with its span."""
+
+    span: Span
+    row: int
+    alone: bool
+    names: tuple[tuple[str, Span], ...]
+    whole_file: bool = False
+    blanket: bool = False
+
+    def covers(self, finding: Finding, text: SourceText) -> bool:
+        """True if the directive stands where it speaks of this finding's lines."""
+        if self.whole_file:
+            return True
+        first, last = finding.place.start.row, finding.place.end.row
+        if not self.alone:
+            return first <= self.row <= last
+        row = self.row + 1
+        # Several directives may stand above a line, one below the other.
+        while row < first and _DIRECTIVE.match(text.line(row).strip()):
+            row += 1
+        return row == first
+
+    def matches(self, finding: Finding) -> str | None:
+        """The name under which the directive silences a finding; '' for a blanket one."""
+        if self.blanket or self.whole_file:
+            return ""
+        for name, _ in self.names:
+            if name == finding.name or name.upper() == finding.code:
+                return name
+        return None
+
+
+def directives(text: SourceText, kind: Kind) -> tuple[Directive, ...]:
+    """The suppression comments of a file, in order."""
+    candidates = list(_DIRECTIVE.finditer(text.text))
+    if not candidates:
+        return ()
+    comments = python_comments(text) if kind == "python" else None
+    return tuple(_parse(text, match) for match in candidates if _is_comment(text, match, comments))
+
+
+def _is_comment(text: SourceText, match: re.Match[str], comments: list[Span] | None) -> bool:
+    start = match.start()
+    if comments is not None:
+        return any(span.start <= start < span.end for span in comments)
+    return start == 0 or text.text[start - 1] in " \t\r\n,{}[]\"'"
+
+
+def python_comments(text: SourceText) -> list[Span]:
+    """The spans of the comments, from the tokenizer: a `#` in a string is none."""
+    import io
+    import tokenize
+
+    spans = []
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text.text, newline="").readline):
+            if token.type == tokenize.COMMENT:
+                start = text.offset(token.start[0], token.start[1] + 1)
+                spans.append(Span(start, start + len(token.string)))
+    except (tokenize.TokenError, SyntaxError):
+        pass  # what came before the broken token still counts
+    return spans
+
+
+def _parse(text: SourceText, match: re.Match[str]) -> Directive:
+    row = text.position(match.start()).row
+    names: list[tuple[str, Span]] = []
+    for group in ("codes", "names"):
+        if match[group]:
+            offset = match.start(group)
+            names += [
+                (word.group(), Span(offset + word.start(), offset + word.end()))
+                for word in re.finditer(r"[^,\s]+", match[group])
+            ]
+    comment = match["comment"].rstrip()
+    return Directive(
+        span=Span(match.start(), match.start() + len(comment)),
+        row=row,
+        alone=not text.line(row)[: text.position(match.start()).column - 1].strip(),
+        names=tuple(names),
+        whole_file=match["file"] is not None,
+        blanket=match["noqa"] is not None and not names,
+    )
+
+
+@dataclass(frozen=True)
+class Unused:
+    """A name in a directive that silences nothing, with the edit that takes it away."""
+
+    name: str
+    span: Span
+    edit: Edit
+    known: bool
+
+
+def apply(
+    findings: Iterable[Finding], found: Sequence[Directive], text: SourceText
+) -> tuple[list[Finding], set[tuple[Directive, str]]]:
+    """The findings that stay, and the (directive, name) pairs that silenced one."""
+    kept = []
+    used: set[tuple[Directive, str]] = set()
+    for finding in findings:
+        silencing = [
+            (directive, name)
+            for directive in found
+            if directive.covers(finding, text)
+            if (name := directive.matches(finding)) is not None
+        ]
+        used.update(silencing)
+        if not silencing:
+            kept.append(finding)
+    return kept, used
+
+
+def unused(
+    found: Sequence[Directive],
+    used: set[tuple[Directive, str]],
+    ran: frozenset[str],
+    text: SourceText,
+) -> Iterator[Unused]:
+    """The names that silence nothing although their rule ran, and the names of no rule.
+
+    `noqa` codes of other linters, and bare `noqa`, are none of our business.
+    """
+    for directive in found:
+        is_noqa = text[directive.span].lstrip("#/ \t").lower().startswith("noqa")
+        for name, span in directive.names:
+            rule = registry.by_selector().get(name) or registry.by_selector().get(name.upper())
+            ours = rule is not None or not is_noqa or name.upper().startswith("MP")
+            if not ours or (directive, name) in used or (rule and rule.code not in ran):
+                continue
+            yield Unused(name, span, _without(directive, name, span, text), rule is not None)
+
+
+def _without(directive: Directive, name: str, span: Span, text: SourceText) -> Edit:
+    """Take one name out of a directive, or the whole comment when it was the only one."""
+    others = [other for other, _ in directive.names if other != name]
+    if others:
+        inside = text.text
+        end = span.end
+        while end < directive.span.end and inside[end] in ", \t":
+            end += 1
+        start = span.start
+        if inside[end : end + 1] in ("]", "") or end >= directive.span.end:
+            end = span.end
+            while inside[start - 1] in ", \t":
+                start -= 1
+        return Edit(Span(start, end), "")
+    if directive.alone:
+        line = text.line_span(directive.row)
+        if text[line].strip() == text[directive.span]:
+            return Edit(line, "")
+    start = directive.span.start
+    while start > 0 and text.text[start - 1] in " \t":
+        start -= 1
+    return Edit(Span(start, directive.span.end), "")

@@ -1,0 +1,35 @@
+"""A suppression that names no rule.
+
+## What it does
+Finds codes and names in suppression comments that no rule has.
+
+## Why it hurts
+The comment silences nothing: most often the name is misspelt and the finding that it was meant for
+is still reported, or will be.
+
+## Example
+```python
+scores = logits.cpu().numpy()  # precision-lint: ignore[numpy-on-bf16]
+```
+
+## Use instead
+```python
+scores = logits.cpu().numpy()  # precision-lint: ignore[numpy-on-bfloat16]
+```
+
+## Fix safety
+No fix: the message suggests the closest name.
+"""
+
+from __future__ import annotations
+
+from precision_lint.finding import Severity
+from precision_lint.rule import Rule
+
+RULE = Rule(
+    code="MP902",
+    name="unknown-suppression",
+    summary="a suppression comment that names no rule",
+    severity=Severity.WARNING,
+    since="0.1.0",
+)

@@ -1,0 +1,34 @@
+"""A file that cannot be read.
+
+## What it does
+Reports a file that cannot be opened, or whose bytes are not text in the encoding that it declares
+(Python: its encoding cookie, else UTF-8; everything else: UTF-8).
+
+## Why it hurts
+Nothing in the file was checked.
+
+## Example
+A Python file saved as Latin-1 without an encoding cookie.
+
+## Use instead
+Save it as UTF-8, or declare the encoding in the first line:
+```python
+# -*- coding: latin-1 -*-
+```
+
+## Fix safety
+No fix: the bytes are left as they are.
+"""
+
+from __future__ import annotations
+
+from precision_lint.finding import Severity
+from precision_lint.rule import Rule
+
+RULE = Rule(
+    code="MP903",
+    name="unreadable-file",
+    summary="a file that cannot be opened or decoded",
+    severity=Severity.ERROR,
+    since="0.1.0",
+)

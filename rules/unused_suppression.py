@@ -1,0 +1,37 @@
+"""A suppression that silences nothing.
+
+## What it does
+Finds the codes and names in `# noqa: MP...` and `# precision-lint: ignore[...]` comments for which
+there is no finding on the line.
+
+## Why it hurts
+A leftover suppression hides the next real mistake on its line, and tells a reader there is one.
+
+## Example
+```python
+loss = loss.float().cpu().numpy()  # noqa: MP101
+```
+
+## Use instead
+```python
+loss = loss.float().cpu().numpy()
+```
+
+## Fix safety
+Safe: removes the name, or the whole comment when it was the only one. Nothing but the comment
+changes. Codes of other linters and a bare `# noqa` are left alone.
+"""
+
+from __future__ import annotations
+
+from precision_lint.finding import Severity
+from precision_lint.rule import Rule
+
+RULE = Rule(
+    code="MP901",
+    name="unused-suppression",
+    summary="a suppression comment that silences nothing",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    fix="always",
+)
