@@ -1,0 +1,30 @@
+"""The Triton kernels, run by Triton's interpreter through the loss's own tests.
+
+In a process of its own: TRITON_INTERPRET counts when triton is first imported.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("triton")
+
+
+def test_kernels_through_the_interpreter(tmp_path: Path) -> None:
+    suite = Path(__file__).with_name("test_cross_entropy.py")
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(suite)]
+    environment = {
+        **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
+        "TRITON_INTERPRET": "1",
+        "TRITON_CACHE_DIR": str(tmp_path),
+        "OMP_NUM_THREADS": "1",
+    }
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
+    assert " passed" in done.stdout
