@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
 
 from precision_lint.finding import Edit, Span
 from precision_lint.source.python import PythonFile
@@ -54,7 +55,7 @@ def _free_name(file: PythonFile, name: str) -> str:
     return name
 
 
-def _insertion(file: PythonFile, imports: list[ast.stmt], statement: str) -> Edit:
+def _insertion(file: PythonFile, imports: Sequence[ast.stmt], statement: str) -> Edit:
     text, newline = file.text, file.text.newline
     after: ast.stmt | None = imports[-1] if imports else None
     if after is None and file.tree.body and _is_docstring(file.tree.body[0]):

@@ -88,7 +88,7 @@ def check_text(
         found = _unparsable(text, project, problem) if "MP904" in codes else ()
         return Checked(tuple(found), text=text)
 
-    directives = suppression.directives(text, kind)
+    directives = suppression.directives(text, kind, is_clean=not findings)
     findings, used = suppression.apply(findings, directives, text)
     findings += _suppression_findings(text, project, directives, used, codes)
     shown = sorted(

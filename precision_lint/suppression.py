@@ -63,13 +63,23 @@ class Directive:
         return None
 
 
-def directives(text: SourceText, kind: Kind) -> tuple[Directive, ...]:
-    """The suppression comments of a file, in order."""
+def directives(text: SourceText, kind: Kind, *, is_clean: bool) -> tuple[Directive, ...]:
+    """The suppression comments of a file, in order.
+
+    In a file without findings only those that name us can matter: telling comments from strings
+    is slow, and `# noqa: E501` is everywhere.
+    """
     candidates = list(_DIRECTIVE.finditer(text.text))
+    if is_clean:
+        candidates = [match for match in candidates if _names_us(match)]
     if not candidates:
         return ()
     comments = python_comments(text) if kind == "python" else None
     return tuple(_parse(text, match) for match in candidates if _is_comment(text, match, comments))
+
+
+def _names_us(match: re.Match[str]) -> bool:
+    return match["noqa"] is None or "MP" in (match["codes"] or "").upper()
 
 
 def _is_comment(text: SourceText, match: re.Match[str], comments: list[Span] | None) -> bool:

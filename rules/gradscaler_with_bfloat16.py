@@ -43,7 +43,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from precision_lint.dtypes.calls import Argument, Call
+from precision_lint.dtypes.calls import Argument, Call, Guard
 from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Condition, Constant, Dtype
 from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers import calls
@@ -70,7 +70,7 @@ _NOT = re.compile(r"!=|\bnot\b|\bis not\b")
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     if call.name != "GradScaler" or not (call.function or "").startswith("torch."):
         return
-    if _is_tied_to_float16(call, file):
+    if _is_tied_to_float16(call, file) or any(_implies(guard, file) for guard in call.guards):
         return
     regions = [region for region in call.module.named("autocast") if _is_autocast(region)]
     dtypes = [_dtype(region) for region in regions]
@@ -138,7 +138,20 @@ def _is_tied_to_float16(call: Call, file: PythonFile) -> bool:
             text = file.text[span]
         case _:
             text = file.text[enabled.span]
-    text = text.lower()
+    return _excludes_bfloat16(text)
+
+
+def _implies(guard: Guard, file: PythonFile) -> bool:
+    """True if a condition around the scaler keeps bfloat16 out."""
+    text = file.text[guard.span]
+    if guard.holds:
+        return _excludes_bfloat16(text)
+    return _BFLOAT16.search(text.lower()) is not None and not _excludes_bfloat16(text)
+
+
+def _excludes_bfloat16(condition: str) -> bool:
+    """True if the source of a condition asks for float16, or for anything but bfloat16."""
+    text = condition.lower()
     if _BFLOAT16.search(text):
         return _NOT.search(text) is not None
     return _FLOAT16.search(text) is not None

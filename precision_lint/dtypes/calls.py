@@ -19,12 +19,21 @@ class Argument:
 
 
 @dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition around a call: its place, and whether it holds there or fails."""
+
+    span: Span
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """A call that a rule asked for.
 
     `name` is the last component of the callee, `function` its qualified name when that is known
     (`torch.amp.GradScaler`), `receiver` the value before the dot of a method call. `scope` is the
-    qualified name of the enclosing function or class body, "" for the module.
+    qualified name of the enclosing function or class body, "" for the module; `guards` are the
+    conditions of the `if`s around the call, outermost first.
     """
 
     span: Span
@@ -35,6 +44,7 @@ class Call:
     arguments: tuple[Argument, ...]
     keywords: Mapping[str, Argument]
     scope: str
+    guards: tuple[Guard, ...]
     module: Calls = field(repr=False)
 
     def argument(self, position: int, keyword: str) -> Argument | None:

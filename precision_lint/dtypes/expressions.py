@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from precision_lint.dtypes import sources
-from precision_lint.dtypes.calls import Argument
+from precision_lint.dtypes.calls import Argument, Guard
 from precision_lint.dtypes.operators import AUTOCAST_FLOAT32, AUTOCAST_LOWER, RESULT
 from precision_lint.dtypes.values import (
     ALIASES,
@@ -53,10 +54,22 @@ _OF_THE_WEIGHTS = "the weights have the checkpoint's dtype"
 
 
 class Environment(dict[str, Value]):
-    """Values by name; attributes of a name are kept under their dotted path, `self.scaler`."""
+    """Values by name; attributes and items are kept under their path, `self.scaler`."""
+
+    def __init__(self, values: Mapping[str, Value] | None = None) -> None:
+        super().__init__(values or {})
+        self.paths = set(getattr(values, "paths", ()))
+        """The keys that are no plain names: few, beside all the others."""
 
     def copy(self) -> Environment:
         return Environment(self)
+
+    def become(self, other: Environment) -> None:
+        """Take over what is known in another environment."""
+        if other is not self:
+            self.clear()
+            self.update(other)
+            self.paths = set(other.paths)
 
 
 class Evaluator:
@@ -75,15 +88,17 @@ class Evaluator:
         self.call_names = call_names
         self.autocast: list[Value] = []
         """The dtypes of the autocast regions around the current statement, innermost last."""
+        self.guards: list[Guard] = []
+        """The conditions around the current expression, outermost first."""
 
     def __call__(self, node: ast.expr | None, env: Environment) -> Value:
         """The value of an expression; calls inside are reported on the way."""
         if node is None:
             return UNKNOWN
-        method: Callable[[ast.expr, Environment], Value] | None
-        method = getattr(self, f"_{type(node).__name__}", None)
-        if method is not None:
-            return method(node, env)
+        evaluate: Callable[[ast.expr, Environment], Value] | None
+        evaluate = getattr(self, f"_{type(node).__name__}", None)
+        if evaluate is not None:
+            return evaluate(node, env)
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self(child, env)
@@ -137,9 +152,7 @@ class Evaluator:
         if name in sources.OUTPUTS:
             return chosen(Origin(self.span_of(node), _OF_THE_OUTPUT))
         if name in sources.OUTPUT_SEQUENCES:
-            return Sequence(
-                chosen(Origin(self.span_of(node), _OF_THE_OUTPUT))
-            )
+            return Sequence(chosen(Origin(self.span_of(node), _OF_THE_OUTPUT)))
         return UNKNOWN
 
     def _symbol(self, name: str, node: ast.expr) -> Value:
@@ -201,10 +214,18 @@ class Evaluator:
         from precision_lint.dtypes.narrowing import narrowed
 
         self(node.test, env)
-        return join(
-            self(node.body, narrowed(self, node.test, env, True)),
-            self(node.orelse, narrowed(self, node.test, env, False)),
-        )
+        branches = []
+        for branch, holds in ((node.body, True), (node.orelse, False)):
+            with self.guarded(node.test, holds):
+                branches.append(self(branch, narrowed(self, node.test, env, holds)))
+        return join_all(branches)
+
+    @contextmanager
+    def guarded(self, test: ast.expr, holds: bool) -> Iterator[None]:
+        """What is evaluated inside is evaluated only where `test` holds (or fails)."""
+        self.guards.append(Guard(self.span_of(test), holds))
+        yield
+        self.guards.pop()
 
     def _Starred(self, node: ast.Starred, env: Environment) -> Value:
         return self(node.value, env)
@@ -257,6 +278,9 @@ class Evaluator:
         return join_all(values)
 
     def _Subscript(self, node: ast.Subscript, env: Environment) -> Value:
+        path = dotted(node)
+        if path is not None and path in env:
+            return env[path]
         owner = self(node.value, env)
         index = self(node.slice, env)
         match owner, index:
@@ -401,7 +425,9 @@ class Evaluator:
         is_tensor = isinstance(receiver, Tensor)
         dtype: Dtype | None
         dtype = self._dtype(keywords["dtype"].value) if "dtype" in keywords else None
-        if name in {"to", "type", "type_as"}:
+        if name in {"to", "type", "type_as"} or (
+            name == "view" and any(isinstance(given.value, Dtype) for given in arguments)
+        ):
             return self._converted(receiver, arguments, dtype)
         if name in {"float", "double", "half", "bfloat16", "long", "int", "short", "byte", "bool"}:
             span = Span(self.span_of(func).end - len(name), self.span_of(func).end)
@@ -558,10 +584,7 @@ class Evaluator:
                 self._forget(name, env)
                 env[name] = value
             case ast.Attribute():
-                path = dotted(target)
-                if path is not None:
-                    self._forget(path, env)
-                    env[path] = value
+                self._bind_path(dotted(target), value, env)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
                 self._unpack(targets, value, env)
             case ast.Starred(value=inner):
@@ -571,6 +594,13 @@ class Evaluator:
                 held = env.get(path) if path else None
                 if path and isinstance(held, Dictionary):
                     env[path] = Dictionary(join(held.item, value))
+                self._bind_path(dotted(target), value, env)
+
+    def _bind_path(self, path: str | None, value: Value, env: Environment) -> None:
+        if path is not None:
+            self._forget(path, env)
+            env[path] = value
+            env.paths.add(path)
 
     def _unpack(self, targets: list[ast.expr], value: Value, env: Environment) -> None:
         items = value.items if isinstance(value, Sequence) else None
@@ -585,9 +615,10 @@ class Evaluator:
     @staticmethod
     def _forget(path: str, env: Environment) -> None:
         """A new object has none of the attributes that were known of the old one."""
-        prefix = path + "."
-        for key in [key for key in env if key.startswith(prefix)]:
-            del env[key]
+        parts = (f"{path}.", f"{path}[")
+        for key in [key for key in env.paths if key.startswith(parts)]:
+            env.paths.discard(key)
+            env.pop(key, None)
 
 
 def _divided(operand: Tensor) -> Tensor:
@@ -622,8 +653,11 @@ def item_of(value: Value) -> Value:
 
 
 def dotted(node: ast.expr) -> str | None:
-    """`self.model.head` for a chain of names; None for anything else."""
+    """`self.batch['ids']` for a chain of names and constant keys; None for anything else."""
     match node:
+        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
+            path = dotted(owner)
+            return None if path is None else f"{path}[{key!r}]"
         case ast.Name(id=name):
             return name
         case ast.Attribute(value=owner, attr=attr):

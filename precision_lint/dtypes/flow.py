@@ -8,6 +8,7 @@ are seen by every function.
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 
 from precision_lint.dtypes.calls import Argument, Call, Calls
 from precision_lint.dtypes.expressions import (
@@ -20,15 +21,17 @@ from precision_lint.dtypes.expressions import (
 )
 from precision_lint.dtypes.imports import imported_names
 from precision_lint.dtypes.narrowing import narrowed
-from precision_lint.dtypes.sources import FOREIGN_PACKAGES
+from precision_lint.dtypes.sources import FOREIGN_PACKAGES, INTEGRAL_NAME
 from precision_lint.dtypes.values import (
     FOREIGN,
+    SOME_TENSOR,
     UNKNOWN,
     Constant,
     Dtype,
     Origin,
     Sequence,
     Symbol,
+    Tensor,
     Unknown,
     Value,
     chosen,
@@ -57,13 +60,20 @@ def calls_in(file: PythonFile, names: frozenset[str]) -> Calls:
     try:
         return _Flow(file, names).run()
     except RecursionError:
-        raise Unparsable("nested too deeply to analyse") from None
+        raise Unparsable("nested too deeply to analyse", 1, 1) from None
 
 
 class _Flow:
     def __init__(self, file: PythonFile, names: frozenset[str]) -> None:
         self.file = file
-        self.imports = imported_names(ast.walk(file.tree))
+        nodes = list(ast.walk(file.tree))
+        self.imports = imported_names(nodes)
+        self.rows = sorted(
+            node.lineno
+            for node in nodes
+            if isinstance(node, ast.Call) and callee_name(node) in names
+        )
+        """The rows of the calls that were asked for: what holds none is not interpreted."""
         self.evaluate = Evaluator(self.imports, file.span_of, self.on_call, names)
         self.module = Calls()
         self.found: dict[ast.Call, Call] = {}
@@ -72,10 +82,11 @@ class _Flow:
         self.returns: list[Value] = []
 
     def run(self) -> Calls:
-        env = Environment()
-        self.block(self.file.tree.body, env)
-        for definition in self.file.tree.body:
-            self.definition(definition, env)
+        if self.rows:
+            env = Environment()
+            self.block(self.file.tree.body, env)
+            for definition in self.file.tree.body:
+                self.definition(definition, env)
         self.module.fill(list(self.found.values()))
         return self.module
 
@@ -99,6 +110,7 @@ class _Flow:
             arguments=tuple(arguments),
             keywords=keywords,
             scope=self.scope,
+            guards=tuple(self.evaluate.guards),
             module=self.module,
         )
 
@@ -106,6 +118,8 @@ class _Flow:
 
     def definition(self, node: ast.stmt, env: Environment) -> None:
         """Interpret the functions and classes at or below a statement of an outer scope."""
+        if not self.holds_call(node):
+            return
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 self.function(node, env)
@@ -119,6 +133,11 @@ class _Flow:
                         for statement in child.body:
                             self.definition(statement, env)
 
+    def holds_call(self, node: ast.stmt) -> bool:
+        """True if a call that was asked for stands in the statement."""
+        first = bisect_left(self.rows, node.lineno)
+        return first < len(self.rows) and self.rows[first] <= (node.end_lineno or node.lineno)
+
     def class_body(self, node: ast.ClassDef, env: Environment) -> None:
         with_attributes = env.copy()
         outer = self.scope
@@ -127,7 +146,7 @@ class _Flow:
         self.block(node.body, body)
         for name, value in body.items():
             if name not in env or env[name] != value:
-                with_attributes[f"self.{name}"] = value
+                self.evaluate.bind(_attribute_of_self(name), value, with_attributes)
         # `__init__` first: what it assigns to `self` is there for the other methods.
         for method in sorted(node.body, key=_is_not_init):
             if isinstance(method, ast.FunctionDef) and method.name == "__init__":
@@ -135,6 +154,7 @@ class _Flow:
                 for name, value in after.items():
                     if name.startswith("self."):
                         with_attributes[name] = value
+                        with_attributes.paths.add(name)
             else:
                 self.definition(method, with_attributes)
         self.scope = outer
@@ -144,8 +164,9 @@ class _Flow:
     ) -> Environment:
         """Interpret a function body; the environment at its end."""
         outer_scope, outer_autocast = self.scope, self.evaluate.autocast
+        outer_guards = self.evaluate.guards
         self.scope = f"{outer_scope}.{node.name}".lstrip(".")
-        self.evaluate.autocast = []
+        self.evaluate.autocast, self.evaluate.guards = [], []
         inner = env.copy()
         self.parameters(node.args, inner)
         for decorator in node.decorator_list:
@@ -154,6 +175,7 @@ class _Flow:
         for statement in node.body:
             self.definition(statement, inner)
         self.scope, self.evaluate.autocast = outer_scope, outer_autocast
+        self.evaluate.guards = outer_guards
         return inner
 
     def parameters(self, arguments: ast.arguments, env: Environment) -> None:
@@ -165,6 +187,8 @@ class _Flow:
             *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
         ]:
             value = self.annotated(parameter.annotation, self.file.span_of(parameter))
+            if isinstance(value, Tensor) and INTEGRAL_NAME.search(parameter.arg):
+                value = SOME_TENSOR  # the caller may choose, but not a floating dtype
             if isinstance(value, Unknown) and default is not None:
                 value = self.evaluate(default, env)
                 if isinstance(value, Dtype):
@@ -260,7 +284,7 @@ class _Flow:
                 return self.alternatives([case.body for case in cases] + [[]], env)
             case ast.Assert(test=test):
                 self.evaluate(test, env)
-                env.update(narrowed(self.evaluate, test, env, True))
+                env.become(narrowed(self.evaluate, test, env, True))
             case ast.Delete(targets=targets):
                 for target in targets:
                     if isinstance(target, ast.Name):
@@ -301,13 +325,12 @@ class _Flow:
         self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], env: Environment
     ) -> bool:
         self.evaluate(test, env)
-        then = narrowed(self.evaluate, test, env, True).copy()
-        other = narrowed(self.evaluate, test, env, False).copy()
-        reaches = [
-            branch
-            for branch, statements in ((then, body), (other, orelse))
-            if self.block(statements, branch)
-        ]
+        reaches = []
+        for statements, holds in ((body, True), (orelse, False)):
+            branch = narrowed(self.evaluate, test, env, holds).copy()
+            with self.evaluate.guarded(test, holds):
+                if self.block(statements, branch):
+                    reaches.append(branch)
         return _merge(reaches, env)
 
     def alternatives(self, bodies: list[list[ast.stmt]], env: Environment) -> bool:
@@ -391,10 +414,16 @@ def _merge(branches: list[Environment], env: Environment) -> bool:
     merged = Environment(branches[0])
     for branch in branches[1:]:
         for name, value in branch.items():
-            merged[name] = join(merged[name], value) if name in merged else value
-    env.clear()
-    env.update(merged)
+            held = merged.get(name, value)
+            if held is not value or name not in merged:
+                merged[name] = join(held, value)
+        merged.paths |= branch.paths
+    env.become(merged)
     return True
+
+
+def _attribute_of_self(name: str) -> ast.Attribute:
+    return ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
 
 
 def _is_not_init(node: ast.stmt) -> bool:

@@ -33,6 +33,14 @@ def narrowed(evaluate: Evaluator, test: ast.expr, env: Environment, holds: bool)
             for value in values:
                 env = narrowed(evaluate, value, env, True)
             return env
+        case ast.BoolOp(op=ast.And(), values=values) if not holds:
+            # `if on_gpu and x.dtype == torch.bfloat16: x = x.float()`: whoever asks for the dtype
+            # has thought of it, so behind the `if` it counts as dealt with.
+            for value in values:
+                match value:
+                    case ast.Compare(left=ast.Attribute(attr="dtype")):
+                        env = narrowed(evaluate, value, env, False)
+            return env
         case ast.BoolOp(op=ast.Or(), values=values) if not holds:
             for value in values:
                 env = narrowed(evaluate, value, env, False)

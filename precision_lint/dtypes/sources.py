@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 WEIGHTS = frozenset({"weight", "bias"})
 """Attributes of a module that are parameters: the checkpoint chooses their dtype."""
 
@@ -20,6 +22,12 @@ TOKENS = frozenset(
     {"input_ids", "attention_mask", "token_type_ids", "position_ids", "labels", "decoder_input_ids"}
 )
 """Attributes and keys of tokenizer batches: int64."""
+
+INTEGRAL_NAME = re.compile(
+    r"(?:^|_)(?:ids?|idx|idxs|index|indexes|indices|mask|masks|labels?|tokens?|positions?|"
+    r"lengths?|lens?|counts?|offsets?|seqlens?|boxes|cu_seqlens)$"
+)
+"""Names of tensors of integers or bools, as the field writes them."""
 
 FOREIGN_PACKAGES = frozenset(
     {

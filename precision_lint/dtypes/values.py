@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import TypeVar, cast
 
 from precision_lint.finding import Span
 
@@ -133,13 +134,25 @@ class Dictionary:
     item: Value
 
 
-Value = Unknown | Tensor | Dtype | Constant | Condition | Foreign | Symbol | Sequence | Dictionary
+Value = (
+    Unknown
+    | Nothing
+    | Tensor
+    | Dtype
+    | Constant
+    | Condition
+    | Foreign
+    | Symbol
+    | Sequence
+    | Dictionary
+)
 
 UNKNOWN = Unknown()
 NOTHING = Nothing()
 FOREIGN = Foreign()
 SOME_TENSOR = Tensor(partial=True)
 SOME_DTYPE = Dtype(partial=True)
+_WIDE = frozenset({FLOAT32, "float64"})
 HALF = frozenset({BFLOAT16, FLOAT16}) | FLOAT8
 
 
@@ -154,12 +167,14 @@ def chosen(origin: Origin | None = None) -> Tensor:
 
 def join(left: Value, right: Value) -> Value:
     """What is known when the value is one or the other."""
-    if left == right:
+    if left is right or left == right:
         return left
     match left, right:
         case (Nothing(), other) | (other, Nothing()):
             return other
-        case (Tensor(), Tensor()) | (Dtype(), Dtype()):
+        case Tensor(), Tensor():
+            return _union(left, right)
+        case Dtype(), Dtype():
             return _union(left, right)
         case Sequence(), Sequence():
             if (
@@ -179,7 +194,10 @@ def join(left: Value, right: Value) -> Value:
     return UNKNOWN
 
 
-def _union(left: Tensor | Dtype, right: Tensor | Dtype) -> Tensor | Dtype:
+_D = TypeVar("_D", Tensor, Dtype)
+
+
+def _union(left: _D, right: _D) -> _D:
     """One dtype or the other; the origin is that of the half one."""
     first = left if left.chosen or left.dtypes & HALF else right
     return type(left)(
@@ -192,7 +210,7 @@ def _union(left: Tensor | Dtype, right: Tensor | Dtype) -> Tensor | Dtype:
 
 def join_all(values: tuple[Value, ...] | list[Value]) -> Value:
     """The join of all values; nothing for none."""
-    return reduce(join, values, NOTHING)
+    return reduce(join, values, cast(Value, NOTHING))
 
 
 def promote(left: Tensor, right: Tensor) -> Tensor:
@@ -200,12 +218,12 @@ def promote(left: Tensor, right: Tensor) -> Tensor:
     origin = left.origin or right.origin
     dtypes = frozenset(promoted(a, b) for a in left.dtypes for b in right.dtypes)
     is_partial = left.partial or right.partial
+    # float32 beside any other dtype decides; integers and bools never do.
+    for operand in (left, right):
+        if operand.proved(_WIDE) and (is_partial or left.chosen or right.chosen):
+            return Tensor(operand.dtypes, origin=origin)
     if not left.chosen and not right.chosen:
         return Tensor(dtypes, partial=is_partial or not dtypes, origin=origin)
-    # float32 beside a dtype that the caller chooses decides; integers and bools never do.
-    other = right if left.chosen else left
-    if other.proved(frozenset({FLOAT32, "float64"})):
-        return Tensor(other.dtypes, origin=origin)
     return Tensor(dtypes, chosen=True, partial=is_partial, origin=origin)
 
 
