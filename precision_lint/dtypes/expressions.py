@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from typing import Protocol
 
 from precision_lint.dtypes import sources
 from precision_lint.dtypes.calls import Argument, Guard
@@ -45,6 +46,10 @@ TENSOR_TYPES = {"FloatTensor": FLOAT32, "HalfTensor": "float16", "BFloat16Tensor
 TENSOR_TYPES |= {"LongTensor": INT64, "IntTensor": "int32", "DoubleTensor": "float64"}
 TENSOR_TYPES |= {"BoolTensor": BOOL, "ByteTensor": "uint8", "Tensor": FLOAT32}
 _JOINING = frozenset({"cat", "stack", "hstack", "vstack", "dstack", "concat", "concatenate"})
+_PROMOTING = frozenset(
+    {"maximum", "minimum", "add", "sub", "mul", "div", "mse_loss", "l1_loss", "smooth_l1_loss"}
+)
+"""Functions whose result has the promoted dtype of their first two arguments."""
 _ITERATING = frozenset({"list", "tuple", "sorted", "reversed", "iter", "set"})
 _FUNCTIONAL = ("torch.nn.functional.", "torch.special.", "torch.")
 _INTEGRAL = DTYPES - FLOATING
@@ -72,6 +77,10 @@ class Environment(dict[str, Value]):
             self.paths = set(other.paths)
 
 
+class _Evaluate(Protocol):
+    def __call__(self, node: ast.expr, env: Environment) -> Value: ...
+
+
 class Evaluator:
     """Evaluates expressions of one file; `on_call` is told of every call and its facts."""
 
@@ -95,8 +104,7 @@ class Evaluator:
         """The value of an expression; calls inside are reported on the way."""
         if node is None:
             return UNKNOWN
-        evaluate: Callable[[ast.expr, Environment], Value] | None
-        evaluate = getattr(self, f"_{type(node).__name__}", None)
+        evaluate: _Evaluate | None = getattr(self, f"_{type(node).__name__}", None)
         if evaluate is not None:
             return evaluate(node, env)
         for child in ast.iter_child_nodes(node):
@@ -247,9 +255,7 @@ class Evaluator:
             case Tensor(), Tensor():
                 return _divided(promote(left, right)) if op is ast.Div else promote(left, right)
             case (Tensor() as operand, other) | (other, Tensor() as operand):
-                if isinstance(other, Constant) and isinstance(other.value, float):
-                    return _divided(operand)
-                return _divided(operand) if op is ast.Div else operand
+                return _divided(operand) if op is ast.Div else _with_scalar(operand, other)
             case (Foreign(), Foreign() | Constant()) | (Constant(), Foreign()):
                 return FOREIGN
             case Sequence(items=None), _:
@@ -398,7 +404,10 @@ class Evaluator:
             item = item_of(first)
             return item if isinstance(item, Tensor) else SOME_TENSOR
         if last in {"topk", "sort", "max", "min", "kthvalue", "mode", "cummax"}:
-            return self._with_indices(first, arguments, keywords)
+            return self._with_indices(last, first, arguments, keywords)
+        if last in _PROMOTING and isinstance(first, Tensor) and len(arguments) > 1:
+            second = arguments[1].value
+            first = promote(first, second) if isinstance(second, Tensor) else first
         if name.startswith(_FUNCTIONAL) and last in RESULT:
             return self._result(last, first, dtype, self.span_of(node))
         return UNKNOWN
@@ -436,7 +445,7 @@ class Evaluator:
             return receiver if is_tensor else SOME_TENSOR
         if name in {"max", "min", "sort", "topk", "kthvalue", "mode", "cummax"} and is_tensor:
             operand = Argument(receiver, self.span_of(func.value))
-            return self._with_indices(receiver, [operand, *arguments], keywords)
+            return self._with_indices(name, receiver, [operand, *arguments], keywords)
         if name in {"parameters", "buffers"} and not is_tensor:
             return Sequence(chosen(Origin(self.span_of(func), _OF_THE_MODEL)))
         if name in {"named_parameters", "named_buffers"}:
@@ -541,16 +550,16 @@ class Evaluator:
                 return Sequence(tensor(INT64))
             case [_, Tensor() as left, Tensor() as right]:
                 return promote(left, right)
-            case [_, Tensor() as only, _] | [_, _, Tensor() as only]:
-                return only
+            case [_, Tensor() as only, other] | [_, other, Tensor() as only]:
+                return _with_scalar(only, other)
         return SOME_TENSOR
 
     def _with_indices(
-        self, operand: Value, arguments: list[Argument], keywords: dict[str, Argument]
+        self, name: str, operand: Value, arguments: list[Argument], keywords: dict[str, Argument]
     ) -> Value:
         """`max(dim)`, `topk` …: values in the operand's dtype beside int64 indices."""
         source = operand if isinstance(operand, Tensor) else SOME_TENSOR
-        if len(arguments) < 2 and not {"dim", "k"} & keywords.keys():
+        if name in {"max", "min"} and len(arguments) < 2 and "dim" not in keywords:
             return source
         if len(arguments) > 1 and isinstance(arguments[1].value, Tensor):
             return promote(source, arguments[1].value)
@@ -627,6 +636,16 @@ def _divided(operand: Tensor) -> Tensor:
         return operand
     floats = (operand.dtypes & FLOATING) | {FLOAT32}
     return Tensor(floats, operand.chosen, operand.partial, operand.origin)
+
+
+def _with_scalar(operand: Tensor, scalar: Value) -> Tensor:
+    """A tensor beside a Python number, which is weak: it changes the kind, never the width."""
+    match scalar:
+        case Constant(value=float()):
+            return _divided(operand)
+        case Constant(value=int(number)) if not isinstance(number, bool):
+            return tensor(INT64) if operand.proved(frozenset({BOOL})) else operand
+    return operand
 
 
 def _of_dictionary(owner: Dictionary, name: str) -> Value:

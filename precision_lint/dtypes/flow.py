@@ -195,7 +195,8 @@ class _Flow:
                     value = Dtype(value.dtypes, chosen=True, origin=value.origin)
                 elif isinstance(value, Constant):
                     value = UNKNOWN  # a default is one of many values
-            self.evaluate.bind(ast.Name(parameter.arg, ast.Store()), value, env)
+            if parameter.arg != "self":  # what is known of `self` holds in every method
+                self.evaluate.bind(ast.Name(parameter.arg, ast.Store()), value, env)
         for star in (arguments.vararg, arguments.kwarg):
             if star is not None:
                 env[star.arg] = UNKNOWN

@@ -1,0 +1,94 @@
+"""Where an import goes, and what the name is called there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from precision_lint.fixers.imports import import_name
+from precision_lint.fixing import apply_edits
+from precision_lint.project import Project
+from precision_lint.source.python import parse_python
+from precision_lint.source.text import SourceText
+
+LINE = "from precision_lint.runtime import to_numpy\n"
+
+
+def add(source: str) -> tuple[str, str]:
+    """The name and the text after importing `to_numpy` for a use on the last line."""
+    file = parse_python(SourceText(Path("case.py"), source), Project(Path("/nowhere")))
+    before = source.rstrip("\n").rfind("\n") + 1
+    name, edits = import_name(file, "precision_lint.runtime", "to_numpy", before)
+    return name, apply_edits(source, edits)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param("use\n", LINE + "use\n", id="nothing there"),
+        pytest.param("import torch\nuse\n", "import torch\n" + LINE + "use\n", id="below imports"),
+        pytest.param(
+            '"""Docs."""\nuse\n', '"""Docs."""\n\n' + LINE + "use\n", id="below the docstring"
+        ),
+        pytest.param(
+            '"""Docs."""\nfrom __future__ import annotations\nuse\n',
+            '"""Docs."""\nfrom __future__ import annotations\n' + LINE + "use\n",
+            id="below __future__",
+        ),
+        pytest.param(
+            "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\nuse\n",
+            "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n" + LINE + "use\n",
+            id="below the shebang",
+        ),
+        pytest.param(
+            "import torch\nif TYPE_CHECKING:\n    import numpy\nuse\n",
+            "import torch\n" + LINE + "if TYPE_CHECKING:\n    import numpy\nuse\n",
+            id="not into TYPE_CHECKING",
+        ),
+        pytest.param(
+            "try:\n    import torch\nexcept ImportError:\n    torch = None\nuse\n",
+            LINE + "try:\n    import torch\nexcept ImportError:\n    torch = None\nuse\n",
+            id="not into try",
+        ),
+        pytest.param(
+            'import os\nos.environ["A"] = "1"\nimport torch\nuse\n',
+            'import os\nos.environ["A"] = "1"\nimport torch\n' + LINE + "use\n",
+            id="behind what must happen first",
+        ),
+        pytest.param(
+            "from torch import (\n    nn,\n)\nuse\n",
+            "from torch import (\n    nn,\n)\n" + LINE + "use\n",
+            id="below an import of several lines",
+        ),
+        pytest.param(
+            "import torch; x = 1\nuse\n", "import torch; x = 1\n" + LINE + "use\n", id="semicolon"
+        ),
+        pytest.param(
+            "import torch\r\nuse\r\n",
+            "import torch\r\n" + LINE.replace("\n", "\r\n") + "use\r\n",
+            id="CRLF",
+        ),
+    ],
+)
+def test_insertion(source: str, expected: str) -> None:
+    assert add(source) == ("to_numpy", expected)
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        (LINE + "use\n", "to_numpy"),
+        ("from precision_lint.runtime import to_numpy as host\nuse\n", "host"),
+        ("import precision_lint.runtime as plr\nuse\n", "plr.to_numpy"),
+        ("import precision_lint.runtime\nuse\n", "precision_lint.runtime.to_numpy"),
+    ],
+)
+def test_what_is_imported_is_used(source: str, name: str) -> None:
+    assert add(source) == (name, source)
+
+
+def test_a_taken_name_is_left_to_its_owner() -> None:
+    name, text = add("import torch\ndef to_numpy(x): ...\nuse\n")
+    assert name == "_to_numpy"
+    assert "from precision_lint.runtime import to_numpy as _to_numpy\n" in text
