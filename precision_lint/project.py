@@ -10,6 +10,7 @@ from pathlib import Path
 
 from precision_lint.discovery import DEFAULT_EXCLUDE, files
 from precision_lint.finding import Place, Related, Span
+from precision_lint.pins import pinned_version
 from precision_lint.source.text import SourceText
 
 _MENTIONS = (b"bfloat16", b"bf16")
@@ -47,8 +48,12 @@ class Project:
         return self._first(_WEIGHTS_CHOICE, "the configuration offers bfloat16 here")
 
     def version_of(self, library: str, target: Mapping[str, str]) -> tuple[int, int] | None:
-        """Major and minor of a library, from the settings; None stands for the newest."""
-        match = re.match(r"(\d+)\.(\d+)", target.get(library, ""))
+        """Major and minor version of a library: from the settings, else from the project's pins.
+
+        None where neither says one: rules then take the newest that they know.
+        """
+        version = target.get(library) or pinned_version(self.root, library) or ""
+        match = re.match(r"(\d+)\.(\d+)", version)
         return (int(match[1]), int(match[2])) if match else None
 
     def _first(self, pattern: re.Pattern[str], message: str) -> Related | None:

@@ -1,0 +1,74 @@
+"""What is read from the whole project: its use of bfloat16, and its pins."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from precision_lint.pins import pinned_version
+from precision_lint.project import Project
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "version"),
+    [
+        ("requirements.txt", "numpy\ntorch==2.3.1+cu121\n", "2.3.1"),
+        ("requirements.txt", "torch>=2.3\n", None),
+        ("requirements.txt", "# torch==1.0\ntorchvision==0.18.0\n", None),
+        ("requirements-gpu.txt", "torch ~= 2.4.0 ; python_version > '3.9'\n", "2.4.0"),
+        ("pyproject.toml", 'dependencies = [\n    "torch==2.5.1",\n]\n', "2.5.1"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "2.2.0"\n', "2.2.0"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^2.2.0"\n', None),
+        ("uv.lock", '[[package]]\nname = "torch"\nversion = "2.6.0"\n', "2.6.0"),
+        ("Pipfile.lock", '{"default": {"torch": {"index": "x", "version": "==2.1.0"}}}', "2.1.0"),
+        ("environment.yml", "dependencies:\n  - torch==2.0.1\n", "2.0.1"),
+    ],
+)
+def test_pins(name: str, content: str, version: str | None, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    assert pinned_version(tmp_path, "torch") == version
+
+
+def test_settings_go_over_pins(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("triton==3.1.0\n")
+    project = Project(tmp_path)
+    assert project.version_of("triton", {}) == (3, 1)
+    assert project.version_of("triton", {"triton": "3.5"}) == (3, 5)
+    assert project.version_of("torch", {}) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "uses"),
+    [
+        ("train.py", "model.to(torch.bfloat16)\n", True),
+        ("train.py", 'DTYPE = "bf16"\n', True),
+        ("train.py", "# torch.bfloat16 is not supported\n", False),
+        ("train.py", "def supports_bf16(): ...\n", False),
+        ("train.yaml", "bf16: true\n", True),
+        ("train.yaml", "bf16: false\n", False),
+        ("train.yaml", "torch_dtype: bfloat16\n", True),
+        ("run.sh", "accelerate launch --mixed_precision bf16 train.py\n", True),
+        ("run.sh", "python train.py --bf16\n", True),
+        ("ds.json", '{"bf16": {"enabled": true}}\n', True),
+        ("README.md", "Uses torch.bfloat16\n", False),
+        (".venv/lib.py", "torch.bfloat16\n", False),
+    ],
+)
+def test_half_precision(name: str, content: str, uses: bool, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(content)
+    evidence = Project(tmp_path).half_precision
+    assert (evidence is not None) is uses
+    if evidence is not None:
+        assert evidence.place.path == path
+        assert evidence.place.start.row == 1
+
+
+def test_evidence_outside_of_tests_comes_first(tmp_path: Path) -> None:
+    (tmp_path / "a_test.py").write_text("torch.bfloat16\n")
+    (tmp_path / "model.py").write_text("\n\ntorch.bfloat16\n")
+    evidence = Project(tmp_path).half_precision
+    assert evidence is not None
+    assert (evidence.place.path.name, evidence.place.start.row) == ("model.py", 3)
