@@ -26,7 +26,7 @@ def remove_setting(file: ConfigFile, origin: Member | Option, message: str) -> F
         return None
     if isinstance(origin, Option):
         edits = _without_words(file.text, origin)
-        commented = False
+        commented = _is_comment(_rest_of_line(file.text, origin.words[-1].span.end))
     elif not _is_plain(file.text, origin.entry):
         return None
     elif origin.mapping.flow:
@@ -34,7 +34,7 @@ def remove_setting(file: ConfigFile, origin: Member | Option, message: str) -> F
         commented = _shares_line_with_comment(file.text, origin)
     else:
         edits = _without_line(file, origin)
-        commented = bool(_COMMENT.match(_rest_of_line(file.text, origin.span.end).lstrip()))
+        commented = _is_comment(_rest_of_line(file.text, origin.span.end))
     if not edits:
         return None
     return Fix(Applicability.UNSAFE if commented else Applicability.SAFE, message, tuple(edits))
@@ -50,6 +50,10 @@ def _is_plain(text: SourceText, entry: Entry) -> bool:
     """True for a literal on which nothing hangs: no comment inside, no anchor that others need."""
     between = text[Span(entry.key.span.end, max(entry.key.span.end, entry.value.span.start))]
     return isinstance(entry.value, Scalar) and not re.search(r"[&#]|/[/*]", between)
+
+
+def _is_comment(rest: str) -> bool:
+    return rest.lstrip().startswith("#")
 
 
 # A line of its own: YAML block mappings, TOML tables
@@ -93,7 +97,7 @@ def _without_flow_member(text: SourceText, member: Member) -> list[Edit]:
         start, end = _whole_lines(text, Span(start, end))
     elif not rest.strip():
         start -= len(before) - len(before.rstrip())
-    elif followed:
+    elif followed or not before.strip():
         end += len(rest) - len(rest.lstrip())
     return sorted([*edits, Edit(Span(start, end), "")], key=lambda edit: edit.span)
 

@@ -1,0 +1,57 @@
+"""Command-line words as options: `--name=value`, `--name value`, `--name`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from precision_lint.finding import Span
+from precision_lint.source.shell import Command, Word
+from precision_lint.source.shell_words import UNKNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option as given. The value is None if only run time knows it; a bare flag has True.
+
+    Which options take a value is the program's secret: a word behind a flag that does not look
+    like an option is taken for its value, which is wrong only for positional arguments.
+    """
+
+    name: str
+    value: str | bool | None
+    words: tuple[Word, ...]
+
+    @property
+    def span(self) -> Span:
+        """Where the option is written; its value may come from elsewhere."""
+        return self.words[0].span
+
+
+def options(words: Sequence[Word]) -> Iterator[Option]:
+    """The long options among the words, in order. Names are whole names, never prefixes."""
+    for index, word in enumerate(words):
+        if not word.text.startswith("--") or len(word.text) == 2:
+            continue
+        name, separator, value = word.text[2:].partition("=")
+        if UNKNOWN in name:
+            continue
+        if separator:
+            yield Option(name, _known(value), (word,))
+        elif index + 1 < len(words) and not words[index + 1].text.startswith("-"):
+            following = words[index + 1]
+            yield Option(name, _known(following.text), (word, following))
+        else:
+            yield Option(name, True, (word,))
+
+
+def script_options(command: Command) -> Iterator[Option]:
+    """The options of the Python program that a command starts, without those of its launcher."""
+    for index, word in enumerate(command.words):
+        if word.text.endswith(".py"):
+            return options(command.words[index + 1 :])
+    return iter(())
+
+
+def _known(value: str) -> str | None:
+    return None if UNKNOWN in value else value
