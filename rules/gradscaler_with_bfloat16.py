@@ -226,4 +226,5 @@ def _display(call: Call, file: PythonFile) -> Fix | None:
     edit = calls.set_keyword(file, call, "enabled", "weights_dtype == torch.float16")
     if edit is None:
         return None
-    return Fix(Applicability.DISPLAY, "Turn the scaler on for float16 only", (edit,))
+    message = "Turn the scaler on for float16 only; `weights_dtype` stands for your weights' dtype"
+    return Fix(Applicability.DISPLAY, message, (edit,))

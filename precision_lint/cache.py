@@ -1,0 +1,80 @@
+"""The cache: Python files that are known to be clean, whatever the rest of their project says.
+
+Only their digests are kept, so a hit is the same bytes under the same version and settings, and
+needs no further proof. Files with findings, and files for which a rule asked what the project says,
+are checked anew every time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from precision_lint.settings import Settings
+from precision_lint.version import __version__
+
+_DIGEST_BYTES = 16
+_MOST_DIGESTS = 200_000
+"""3 MB: a larger cache starts anew."""
+
+
+def default_folder() -> Path:
+    """The user's cache folder."""
+    from platformdirs import user_cache_path
+
+    return user_cache_path("precision-lint")
+
+
+class CleanFiles:
+    """The digests of clean files for one version and one set of settings."""
+
+    def __init__(self, folder: Path, settings: Settings) -> None:
+        facts = [__version__, sys.version_info[:2], sorted(settings.target.items())]
+        facts += [settings.min_confidence, settings.min_severity]
+        self._key = hashlib.blake2b(repr(facts).encode(), digest_size=16).digest()
+        self._path = folder / f"clean-{self._key.hex()}"
+        self._digests = self._read()
+        self._new: set[bytes] = set()
+
+    def digest(self, content: bytes, codes: Iterable[str]) -> bytes:
+        """The digest of a file's bytes for the rules that run on it."""
+        state = hashlib.blake2b(content, digest_size=_DIGEST_BYTES, key=self._key)
+        state.update("\0".join(sorted(codes)).encode())
+        return state.digest()
+
+    def __contains__(self, digest: bytes) -> bool:
+        return digest in self._digests
+
+    def add(self, digest: bytes) -> None:
+        self._new.add(digest)
+
+    def save(self) -> None:
+        """Write what was added; a cache that cannot be written is no reason to fail."""
+        if self._new <= self._digests:
+            return
+        digests = self._digests | self._new
+        if len(digests) > _MOST_DIGESTS:
+            digests = self._new
+        with suppress(OSError):
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            descriptor, name = tempfile.mkstemp(dir=self._path.parent)
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(b"".join(sorted(digests)))
+            os.replace(name, self._path)
+
+    def _read(self) -> set[bytes]:
+        try:
+            content = self._path.read_bytes()
+        except OSError:
+            return set()
+        if len(content) % _DIGEST_BYTES:
+            return set()
+        return {
+            content[start : start + _DIGEST_BYTES]
+            for start in range(0, len(content), _DIGEST_BYTES)
+        }

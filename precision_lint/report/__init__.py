@@ -1,0 +1,58 @@
+"""Reports: what is said about findings, in the format that a person or a program asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import TextIO
+
+from precision_lint.finding import Finding
+from precision_lint.report.ink import Ink
+from precision_lint.report.model import Report
+from precision_lint.source.text import SourceText
+
+_MODULES = {
+    "full": "full",
+    "concise": "concise",
+    "json": "json_report",
+    "json-lines": "json_lines",
+    "sarif": "sarif",
+    "github": "github",
+    "gitlab": "gitlab",
+    "junit": "junit",
+}
+_COUNTED = {
+    "full": "render",
+    "concise": "render",
+    "json": "render_json",
+    "json-lines": "render_json_lines",
+}
+
+FORMATS = tuple(_MODULES)
+"""The names of the formats; their modules are imported when one is asked for."""
+
+
+def write(
+    format: str,
+    findings: Sequence[Finding],
+    sources: Mapping[Path, SourceText],
+    out: TextIO,
+    *,
+    color: bool,
+    root: Path,
+    statistics: bool = False,
+) -> None:
+    """Write sorted `findings` to `out`; a file without text in `sources` is shown without a frame.
+
+    With `statistics` the formats for people and the JSON ones give counts per rule in place of the
+    findings; the exchange formats have no place for counts and stay as they are.
+    """
+    ink = Ink(color, getattr(out, "encoding", None) or "utf-8")
+    report = Report(findings, sources, Path(os.path.abspath(root)), ink)
+    module, function = _MODULES[format], "render"
+    if statistics and format in _COUNTED:
+        module, function = "statistics", _COUNTED[format]
+    render = getattr(import_module(f"{__name__}.{module}"), function)
+    out.writelines(render(report))

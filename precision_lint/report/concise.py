@@ -1,0 +1,56 @@
+"""One line for each finding, and the summary that ends every report for people."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from precision_lint import registry
+from precision_lint.finding import Applicability, Finding, Severity
+from precision_lint.report.ink import Ink
+from precision_lint.report.model import Report
+
+
+def render(report: Report) -> Iterator[str]:
+    """The report, in pieces."""
+    ink = report.ink
+    for finding in report.findings:
+        row, column = finding.place.start
+        path = ink.paint(ink.visible(report.relative(finding.place.path)), "strong")
+        url = registry.rule(finding.code).url if ink.color else ""
+        yield f"{path}:{row}:{column}: {head(finding, ink, url)}\n"
+    yield from summary(report)
+
+
+def head(finding: Finding, ink: Ink, url: str) -> str:
+    """The code, a mark if `--fix` repairs it, and the message."""
+    code = ink.link(ink.paint(finding.code, str(finding.severity)), url)
+    mark = ink.paint("[*]", "fixable") + " " if is_safely_fixable(finding) else ""
+    return f"{code} {mark}{ink.visible(finding.message)}"
+
+
+def summary(report: Report) -> Iterator[str]:
+    """How much was found and how much of it can be fixed."""
+    if not report.findings:
+        yield "All checks passed!\n"
+        return
+    severities = Counter(finding.severity for finding in report.findings)
+    counts = [
+        f"{severities[severity]} {severity}{'s' * (severities[severity] > 1)}"
+        for severity in sorted(Severity, reverse=True)
+        if severities[severity]
+    ]
+    yield f"Found {', '.join(counts)}.\n"
+
+    fixes = Counter(finding.fix.applicability for finding in report.findings if finding.fix)
+    safe, unsafe = fixes[Applicability.SAFE], fixes[Applicability.UNSAFE]
+    if safe:
+        more = f" ({unsafe} more with `--unsafe-fixes`)" * (unsafe > 0)
+        yield f"{report.ink.paint('[*]', 'fixable')} {safe} fixable with `--fix`{more}.\n"
+    elif unsafe:
+        yield f"{unsafe} fixable with `--unsafe-fixes`.\n"
+
+
+def is_safely_fixable(finding: Finding) -> bool:
+    """True if `--fix` repairs the finding."""
+    return finding.fix is not None and finding.fix.applicability is Applicability.SAFE

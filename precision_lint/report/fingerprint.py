@@ -1,0 +1,33 @@
+"""Names for findings that outlive edits elsewhere in the file."""
+
+from __future__ import annotations
+
+from collections import Counter
+from hashlib import sha256
+
+from precision_lint.finding import Finding
+from precision_lint.report.model import Report
+
+
+def fingerprints(report: Report) -> list[str]:
+    """A fingerprint for each finding: of its rule, its path and the code it stands in.
+
+    Row numbers are no part of it; the same code in the same file twice is told apart by order.
+    """
+    seen: Counter[tuple[str, str, str]] = Counter()
+    marks = []
+    for finding in report.findings:
+        key = (finding.code, report.relative(finding.place.path), _code(finding, report))
+        identity = "\0".join((*key, str(seen[key])))
+        seen[key] += 1
+        marks.append(sha256(identity.encode("utf-8", "surrogatepass")).hexdigest()[:32])
+    return marks
+
+
+def _code(finding: Finding, report: Report) -> str:
+    """The rows of a finding without regard to white space; its message if there is no text."""
+    place, source = finding.place, report.sources.get(finding.place.path)
+    if source is None or place.end.row > len(source.line_starts):
+        return finding.message
+    rows = range(place.start.row, place.end.row + 1)
+    return " ".join(" ".join(source.line(row) for row in rows).split())

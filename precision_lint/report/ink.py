@@ -1,0 +1,81 @@
+"""Text as a terminal can show it: its encoding, its colours, and no command to it from outside."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_TAB = " " * 4
+# Control characters, the bidirectional ones that reorder what a reader sees, the line ends that
+# only some programs know, and surrogates.
+_HIDDEN = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+)
+_SPELT_OUT = str.maketrans(
+    {
+        "…": "...",
+        "→": "->",
+        "—": "-",
+        "–": "-",
+        "×": "x",
+        "≤": "<=",
+        "≥": ">=",
+        "≠": "!=",
+        "±": "+-",
+    }
+    | dict.fromkeys("‘’", "'")
+    | dict.fromkeys("“”", '"')
+)
+_SGR = {
+    "error": "1;31",
+    "warning": "1;33",
+    "info": "1;36",
+    "gutter": "1;34",
+    "strong": "1",
+    "quiet": "2",
+    "fixable": "36",
+    "removed": "31",
+    "added": "32",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Ink:
+    """How to write to one stream."""
+
+    color: bool
+    encoding: str
+
+    def visible(self, text: str) -> str:
+        """`text` on one line, what cannot be seen or encoded escaped, tabs as four spaces."""
+        return self.encodable(_HIDDEN.sub(_escape, text.replace("\t", _TAB)))
+
+    def encodable(self, text: str) -> str:
+        """`text` with what the stream cannot encode spelt out or escaped."""
+        try:
+            text.encode(self.encoding)
+        except UnicodeEncodeError:
+            spelt_out = text.translate(_SPELT_OUT)
+            return spelt_out.encode(self.encoding, "backslashreplace").decode(self.encoding)
+        return text
+
+    def paint(self, text: str, tone: str) -> str:
+        """`text`, already visible, in a tone: a severity, `gutter`, `quiet`, `added` …"""
+        return f"\x1b[{_SGR[tone]}m{text}\x1b[0m" if self.color and text else text
+
+    def link(self, text: str, url: str) -> str:
+        """`text`, already visible, as a link where links can be shown."""
+        return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if self.color else text
+
+
+def width(text: str) -> int:
+    """How many columns a visible text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    return match.group().encode("unicode_escape").decode("ascii")

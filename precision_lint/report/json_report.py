@@ -1,0 +1,85 @@
+"""JSON with ruff's field names, so that programs that read ruff's reports read ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from precision_lint import registry
+from precision_lint.finding import Edit, Finding, Position
+from precision_lint.report.model import Report
+from precision_lint.source.text import SourceText
+
+_NOT_ASCII = re.compile(r"[^\x00-\x7f]")
+
+
+def render(report: Report) -> Iterator[str]:
+    """One array of all findings."""
+    yield dumps([record(finding, report) for finding in report.findings], indent=2) + "\n"
+
+
+def record(finding: Finding, report: Report) -> dict[str, object]:
+    """A finding as JSON has it."""
+    return {
+        "code": finding.code,
+        "name": finding.name,
+        "message": finding.message,
+        "severity": str(finding.severity),
+        "confidence": str(finding.confidence),
+        "filename": _filename(finding.place.path),
+        "cell": None,
+        "location": _location(finding.place.start),
+        "end_location": _location(finding.place.end),
+        "noqa_row": finding.noqa_row,
+        "url": registry.rule(finding.code).url,
+        "fix": _fix(finding, report),
+        "related": [
+            {
+                "filename": _filename(related.place.path),
+                "location": _location(related.place.start),
+                "message": related.message,
+            }
+            for related in finding.related
+        ],
+    }
+
+
+def dumps(value: object, indent: int | None = None) -> str:
+    """JSON in ASCII, whatever the stream's encoding; U+FFFD for what no UTF-8 can hold."""
+    return _NOT_ASCII.sub(_escaped, json.dumps(value, ensure_ascii=False, indent=indent))
+
+
+def _escaped(match: re.Match[str]) -> str:
+    is_surrogate = "\ud800" <= match.group() <= "\udfff"
+    return "\\ufffd" if is_surrogate else json.dumps(match.group())[1:-1]
+
+
+def _fix(finding: Finding, report: Report) -> dict[str, object] | None:
+    """The fix; None without the text that gives its edits their rows and columns."""
+    source = report.sources.get(finding.place.path)
+    if finding.fix is None or source is None:
+        return None
+    return {
+        "applicability": str(finding.fix.applicability),
+        "message": finding.fix.message,
+        "edits": [_edit(edit, source) for edit in finding.fix.edits],
+    }
+
+
+def _edit(edit: Edit, source: SourceText) -> dict[str, object]:
+    return {
+        "content": edit.content,
+        "location": _location(source.position(edit.span.start)),
+        "end_location": _location(source.position(edit.span.end)),
+    }
+
+
+def _location(position: Position) -> dict[str, int]:
+    return {"row": position.row, "column": position.column}
+
+
+def _filename(path: Path) -> str:
+    return os.path.abspath(path)

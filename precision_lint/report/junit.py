@@ -1,0 +1,65 @@
+"""JUnit XML: a suite for each file, a failed case for each finding."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import groupby
+from xml.etree import ElementTree
+
+from precision_lint.finding import Finding
+from precision_lint.report.model import Report
+
+_ILLEGAL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(report: Report) -> Iterator[str]:
+    """The document; with no finding it holds one case that passed, as empty reports are refused."""
+    count = len(report.findings)
+    root = _element(None, "testsuites", name="precision-lint", **_counts(count or 1, count))
+    for path, group in groupby(report.findings, key=lambda finding: finding.place.path):
+        findings = list(group)
+        counts = _counts(len(findings), len(findings))
+        suite = _element(root, "testsuite", name=report.relative(path), **counts)
+        for finding in findings:
+            _case(suite, finding, report)
+    if not count:
+        suite = _element(root, "testsuite", name="precision-lint", **_counts(1, 0))
+        _element(suite, "testcase", name="no findings", classname="precision-lint")
+    ElementTree.indent(root)
+    document: bytes = ElementTree.tostring(root, encoding="us-ascii", xml_declaration=True)
+    yield document.decode("ascii") + "\n"
+
+
+def _case(suite: ElementTree.Element, finding: Finding, report: Report) -> None:
+    row, column = finding.place.start
+    path = report.relative(finding.place.path)
+    case = _element(
+        suite,
+        "testcase",
+        name=f"{finding.code} {finding.name}",
+        classname=path,
+        file=path,
+        line=str(row),
+    )
+    failure = _element(case, "failure", type=str(finding.severity), message=finding.message)
+    lines = (f"{path}:{row}:{column}: {finding.code} {finding.message}", finding.why)
+    failure.text = _legal("\n".join(filter(None, lines)))
+
+
+def _counts(tests: int, failures: int) -> dict[str, str]:
+    return {"tests": str(tests), "failures": str(failures), "errors": "0"}
+
+
+def _element(
+    parent: ElementTree.Element | None, tag: str, **attributes: str
+) -> ElementTree.Element:
+    legal = {key: _legal(value) for key, value in attributes.items()}
+    if parent is None:
+        return ElementTree.Element(tag, legal)
+    return ElementTree.SubElement(parent, tag, legal)
+
+
+def _legal(text: str) -> str:
+    """`text` without the characters that no XML document may hold."""
+    return _ILLEGAL.sub("", text)

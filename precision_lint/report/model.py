@@ -1,0 +1,29 @@
+"""What every format is given: the findings, the text they stand in, and where paths start."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from precision_lint.finding import Finding
+from precision_lint.report.ink import Ink
+from precision_lint.source.text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Sorted findings and their sources. `root` is absolute: paths below it are shown relative."""
+
+    findings: Sequence[Finding]
+    sources: Mapping[Path, SourceText]
+    root: Path
+    ink: Ink
+
+    def relative(self, path: Path) -> str:
+        """The path from the root, or the absolute path of a file that is not below it."""
+        absolute = Path(os.path.abspath(path))
+        if absolute.is_relative_to(self.root):
+            return absolute.relative_to(self.root).as_posix()
+        return absolute.as_posix()
