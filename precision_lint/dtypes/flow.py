@@ -10,17 +10,13 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 
-from precision_lint.dtypes.calls import Argument, Call, Calls
-from precision_lint.dtypes.expressions import (
-    TENSOR_TYPES,
-    Environment,
-    Evaluator,
-    callee_name,
-    dotted,
-    item_of,
-)
+from precision_lint.dtypes.calls import Call, Calls
+from precision_lint.dtypes.environment import Environment, bind, callee_name, dotted
+from precision_lint.dtypes.expressions import Evaluator
+from precision_lint.dtypes.functions import TENSOR_TYPES, Given
 from precision_lint.dtypes.imports import imported_names
 from precision_lint.dtypes.narrowing import narrowed
+from precision_lint.dtypes.promotion import operator
 from precision_lint.dtypes.sources import FOREIGN_PACKAGES, INTEGRAL_NAME
 from precision_lint.dtypes.values import (
     FOREIGN,
@@ -35,6 +31,7 @@ from precision_lint.dtypes.values import (
     Unknown,
     Value,
     chosen,
+    item_of,
     join,
     tensor,
 )
@@ -95,8 +92,7 @@ class _Flow:
         node: ast.Call,
         function: str | None,
         receiver: Value,
-        arguments: list[Argument],
-        keywords: dict[str, Argument],
+        given: Given,
     ) -> None:
         is_method = isinstance(node.func, ast.Attribute)
         self.found[node] = Call(
@@ -107,8 +103,8 @@ class _Flow:
             receiver_span=self.file.span_of(node.func.value)
             if is_method and isinstance(node.func, ast.Attribute)
             else None,
-            arguments=tuple(arguments),
-            keywords=keywords,
+            arguments=given.arguments,
+            keywords=given.keywords,
             scope=self.scope,
             guards=tuple(self.evaluate.guards),
             module=self.module,
@@ -146,7 +142,7 @@ class _Flow:
         self.block(node.body, body)
         for name, value in body.items():
             if name not in env or env[name] != value:
-                self.evaluate.bind(_attribute_of_self(name), value, with_attributes)
+                bind(_attribute_of_self(name), value, with_attributes)
         # `__init__` first: what it assigns to `self` is there for the other methods.
         for method in sorted(node.body, key=_is_not_init):
             if isinstance(method, ast.FunctionDef) and method.name == "__init__":
@@ -196,7 +192,7 @@ class _Flow:
                 elif isinstance(value, Constant):
                     value = UNKNOWN  # a default is one of many values
             if parameter.arg != "self":  # what is known of `self` holds in every method
-                self.evaluate.bind(ast.Name(parameter.arg, ast.Store()), value, env)
+                bind(ast.Name(parameter.arg, ast.Store()), value, env)
         for star in (arguments.vararg, arguments.kwarg):
             if star is not None:
                 env[star.arg] = UNKNOWN
@@ -252,13 +248,13 @@ class _Flow:
             case ast.Assign(targets=targets, value=expression):
                 value = self.evaluate(expression, env)
                 for target in targets:
-                    self.evaluate.bind(target, value, env)
+                    bind(target, value, env)
             case ast.AnnAssign(target=target, value=expression):
                 value = self.evaluate(expression, env)
                 if isinstance(value, Unknown):
                     value = self.annotated(node.annotation, self.file.span_of(target))
                 if expression is not None or not isinstance(value, Unknown):
-                    self.evaluate.bind(target, value, env)
+                    bind(target, value, env)
             case ast.AugAssign(target=target, op=op, value=expression):
                 self.augmented(target, type(op), self.evaluate(expression, env), env)
             case ast.Expr(value=expression):
@@ -307,7 +303,7 @@ class _Flow:
                 item = self.evaluate(argument, env)
                 if method == "extend":
                     item = item_of(item)
-                self.evaluate.bind(owner, Sequence(join(held.item, item)), env)
+                bind(owner, Sequence(join(held.item, item)), env)
 
     def augmented(
         self, target: ast.expr, op: type[ast.operator], value: Value, env: Environment
@@ -319,8 +315,8 @@ class _Flow:
             case Constant(), _:
                 result = value  # `total = 0; total += loss` takes the dtype of the loss
             case _:
-                result = self.evaluate.operator(current, value, op)
-        self.evaluate.bind(target, result, env)
+                result = operator(current, value, op)
+        bind(target, result, env)
 
     def branch(
         self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], env: Environment
@@ -352,7 +348,7 @@ class _Flow:
                 self.evaluate(node.test, inner)
             else:
                 items = item_of(self.evaluate(node.iter, inner))
-                self.evaluate.bind(node.target, items, inner)
+                bind(node.target, items, inner)
             self.block(node.body, inner)
             _merge([before, inner], env)
             if env == before:
@@ -365,7 +361,7 @@ class _Flow:
         for item in node.items:
             value = self.evaluate(item.context_expr, env)
             if item.optional_vars is not None:
-                self.evaluate.bind(item.optional_vars, value, env)
+                bind(item.optional_vars, value, env)
             if (dtype := self.autocast_dtype(item.context_expr, env)) is not None:
                 self.evaluate.autocast.append(dtype)
                 regions += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING
 
+from precision_lint.dtypes.environment import Environment, bind
 from precision_lint.dtypes.values import (
     FLOAT8,
     FLOATING,
@@ -19,7 +20,7 @@ from precision_lint.dtypes.values import (
 )
 
 if TYPE_CHECKING:
-    from precision_lint.dtypes.expressions import Environment, Evaluator
+    from precision_lint.dtypes.expressions import Evaluator
 
 _ORDINARY = FLOATING - FLOAT8 - {"bfloat16"}
 
@@ -107,5 +108,5 @@ def _by_class(
 
 def _with(evaluate: Evaluator, subject: ast.expr, value: Value, env: Environment) -> Environment:
     inner = env.copy()
-    evaluate.bind(subject, value, inner)
+    bind(subject, value, inner)
     return inner

@@ -152,7 +152,6 @@ NOTHING = Nothing()
 FOREIGN = Foreign()
 SOME_TENSOR = Tensor(partial=True)
 SOME_DTYPE = Dtype(partial=True)
-_WIDE = frozenset({FLOAT32, "float64"})
 HALF = frozenset({BFLOAT16, FLOAT16}) | FLOAT8
 
 
@@ -213,28 +212,13 @@ def join_all(values: tuple[Value, ...] | list[Value]) -> Value:
     return reduce(join, values, cast(Value, NOTHING))
 
 
-def promote(left: Tensor, right: Tensor) -> Tensor:
-    """The dtype of an operation on two tensors of dimension one or more (torch 2.13)."""
-    origin = left.origin or right.origin
-    dtypes = frozenset(promoted(a, b) for a in left.dtypes for b in right.dtypes)
-    is_partial = left.partial or right.partial
-    # float32 beside any other dtype decides; integers and bools never do.
-    for operand in (left, right):
-        if operand.proved(_WIDE) and (is_partial or left.chosen or right.chosen):
-            return Tensor(operand.dtypes, origin=origin)
-    if not left.chosen and not right.chosen:
-        return Tensor(dtypes, partial=is_partial or not dtypes, origin=origin)
-    return Tensor(dtypes, chosen=True, partial=is_partial, origin=origin)
-
-
-_RANK = [
-    BOOL, "uint8", "int8", "int16", "uint16", "int32", "uint32", INT64, "uint64", *sorted(FLOAT8),
-    BFLOAT16, FLOAT16, FLOAT32, "float64", "complex32", "complex64", "complex128",
-]  # fmt: skip
-
-
-def promoted(one: str, other: str) -> str:
-    """`torch.promote_types` by name."""
-    if {one, other} == {BFLOAT16, FLOAT16}:
-        return FLOAT32
-    return max(one, other, key=_RANK.index)
+def item_of(value: Value) -> Value:
+    """What iterating over a value yields."""
+    match value:
+        case Sequence():
+            return value.item
+        case Tensor() | Foreign():
+            return value
+        case Dictionary():
+            return FOREIGN
+    return UNKNOWN

@@ -1,0 +1,104 @@
+"""What is known of each variable at one point of a program, and how assignments change it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+from precision_lint.dtypes.values import (
+    UNKNOWN,
+    Dictionary,
+    Foreign,
+    Sequence,
+    Tensor,
+    Value,
+    item_of,
+    join,
+)
+
+
+class Environment(dict[str, Value]):
+    """Values by name; attributes and items are kept under their path, `self.scaler`."""
+
+    def __init__(self, values: Mapping[str, Value] | None = None) -> None:
+        super().__init__(values or {})
+        self.paths = set(getattr(values, "paths", ()))
+        """The keys that are no plain names: few, beside all the others."""
+
+    def copy(self) -> Environment:
+        return Environment(self)
+
+    def become(self, other: Environment) -> None:
+        """Take over what is known in another environment."""
+        if other is not self:
+            self.clear()
+            self.update(other)
+            self.paths = set(other.paths)
+
+
+def bind(target: ast.expr, value: Value, env: Environment) -> None:
+    """Assign a value to a target: names, attributes, tuples, stars, items of a dict."""
+    match target:
+        case ast.Name(id=name):
+            _forget(name, env)
+            env[name] = value
+        case ast.Attribute():
+            _bind_path(dotted(target), value, env)
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            _unpack(targets, value, env)
+        case ast.Starred(value=inner):
+            bind(inner, Sequence(value), env)
+        case ast.Subscript(value=owner):
+            path = dotted(owner)
+            held = env.get(path) if path else None
+            if path and isinstance(held, Dictionary):
+                env[path] = Dictionary(join(held.item, value))
+            _bind_path(dotted(target), value, env)
+
+
+def _bind_path(path: str | None, value: Value, env: Environment) -> None:
+    if path is not None:
+        _forget(path, env)
+        env[path] = value
+        env.paths.add(path)
+
+
+def _unpack(targets: list[ast.expr], value: Value, env: Environment) -> None:
+    items = value.items if isinstance(value, Sequence) else None
+    if items is not None and len(items) == len(targets):
+        for target, item in zip(targets, items, strict=True):
+            bind(target, item, env)
+        return
+    item = item_of(value) if isinstance(value, Sequence | Tensor | Foreign) else UNKNOWN
+    for target in targets:
+        bind(target, item, env)
+
+
+def _forget(path: str, env: Environment) -> None:
+    """A new object has none of the attributes that were known of the old one."""
+    parts = (f"{path}.", f"{path}[")
+    for key in [key for key in env.paths if key.startswith(parts)]:
+        env.paths.discard(key)
+        env.pop(key, None)
+
+
+def dotted(node: ast.expr) -> str | None:
+    """`self.batch['ids']` for a chain of names and constant keys; None for anything else."""
+    match node:
+        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
+            path = dotted(owner)
+            return None if path is None else f"{path}[{key!r}]"
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=owner, attr=attr):
+            path = dotted(owner)
+            return None if path is None else f"{path}.{attr}"
+    return None
+
+
+def callee_name(node: ast.Call) -> str:
+    """The last component of what is called."""
+    match node.func:
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return name
+    return ""
