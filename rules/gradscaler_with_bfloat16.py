@@ -2,9 +2,9 @@
 
 ## What it does
 Finds a `GradScaler` that is on while training runs in bfloat16: `autocast(dtype=torch.bfloat16)`
-beside it, an autocast dtype that can be bfloat16, or weights whose dtype comes from a configuration
-that offers bfloat16. A scaler whose `enabled=` depends on float16 is fine, and so is float16-only
-code.
+beside it, an autocast dtype that can be bfloat16, an `enabled=` that names bfloat16, or weights
+whose dtype comes from a configuration that offers bfloat16. A scaler whose `enabled=` depends on
+float16 is fine, and so is float16-only code.
 
 ## Why it hurts
 Loss scaling keeps float16 gradients from underflowing. bfloat16 has the exponent range of float32
@@ -28,9 +28,9 @@ with torch.autocast("cuda", dtype=amp_dtype):
 ```
 
 ## Fix safety
-Safe where the autocast dtype stands in the same function before the scaler: a disabled scaler
-passes losses and optimizers through, and what is enabled for float16 stays enabled. The arguments
-that are there are kept. Where only the configuration knows the dtype, the fix is shown and not applied.
+Safe where the name that holds the autocast dtype holds the same where the scaler is made, or where
+`enabled=` lists both dtypes: a disabled scaler passes losses and optimizers through, and what is on
+for float16 stays on. Arguments that are there are kept. Where only the configuration knows the dtype, the fix is shown and not applied.
 
 ## References
 - Pitfall B01
@@ -43,10 +43,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from precision_lint.dtypes.calls import Argument, Call, Guard
+from precision_lint.dtypes.calls import Argument, Call
+from precision_lint.dtypes.conditions import (
+    admits_bfloat16,
+    excludes_bfloat16,
+    guard_excludes_bfloat16,
+)
 from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Condition, Constant, Dtype
 from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
-from precision_lint.fixers import calls
+from precision_lint.fixers import calls, comparisons
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
 
@@ -62,15 +67,18 @@ RULE = Rule(
     pitfalls=("B01",),
 )
 
-_FLOAT16 = re.compile(r"(?<![a-z])(float16|fp16|half)\b|\b16\b")
-_BFLOAT16 = re.compile(r"bfloat16|bf16")
-_NOT = re.compile(r"!=|\bnot\b|\bis not\b")
+_WHY = (
+    "bfloat16 needs no loss scaling; with bfloat16 gradients `unscale_` and `step` raise on CUDA "
+    "(all torch releases through 2.13)."
+)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     if call.name != "GradScaler" or not (call.function or "").startswith("torch."):
         return
-    if _is_tied_to_float16(call, file) or any(_implies(guard, file) for guard in call.guards):
+    if _is_tied_to_float16(call, file) or any(
+        guard_excludes_bfloat16(guard, file.text) for guard in call.guards
+    ):
         return
     regions = [region for region in call.module.named("autocast") if _is_autocast(region)]
     dtypes = [_dtype(region) for region in regions]
@@ -81,6 +89,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         if any(FLOAT16 in other.dtypes and BFLOAT16 not in other.dtypes for _, other in known):
             return  # float16 regions of their own: the scaler may be theirs
         yield _beside_autocast(call, region, dtype, file)
+    elif (enabled := _enabled(call)) and admits_bfloat16(_condition(enabled, file)):
+        yield _enabled_for_bfloat16(call, enabled, file)
     elif not known and regions:
         yield from _beside_configured_weights(call, regions, file)
 
@@ -97,10 +107,23 @@ def _beside_autocast(call: Call, region: Call, dtype: Dtype, file: PythonFile) -
         if always
         else "GradScaler is on when the autocast dtype is bfloat16",
         confidence=Confidence.HIGH,
-        why="bfloat16 needs no loss scaling; with bfloat16 gradients `unscale_` and `step` raise "
-        "on CUDA (all torch releases through 2.13).",
+        why=_WHY,
         fix=_fix(call, region, always, file),
         related=related,
+    )
+
+
+def _enabled_for_bfloat16(call: Call, enabled: Argument, file: PythonFile) -> Finding:
+    only = comparisons.only_float16(file, enabled.span)
+    message = "Turn the scaler on for float16 only"
+    fix = None if only is None else Fix(Applicability.SAFE, message, (only,))
+    return file.finding(
+        RULE,
+        call.span,
+        "GradScaler is on for bfloat16 too",
+        confidence=Confidence.HIGH,
+        why=_WHY,
+        fix=fix,
     )
 
 
@@ -131,30 +154,17 @@ def _is_tied_to_float16(call: Call, file: PythonFile) -> bool:
     enabled = _enabled(call)
     if enabled is None:
         return call.has_stars
+    if isinstance(enabled.value, Constant):
+        return not enabled.value.value
+    return excludes_bfloat16(_condition(enabled, file))
+
+
+def _condition(enabled: Argument, file: PythonFile) -> str:
+    """The source of the condition that `enabled=` is, or that its variable was assigned."""
     match enabled.value:
-        case Constant(value=value):
-            return not value
         case Condition(span=span):
-            text = file.text[span]
-        case _:
-            text = file.text[enabled.span]
-    return _excludes_bfloat16(text)
-
-
-def _implies(guard: Guard, file: PythonFile) -> bool:
-    """True if a condition around the scaler keeps bfloat16 out."""
-    text = file.text[guard.span]
-    if guard.holds:
-        return _excludes_bfloat16(text)
-    return _BFLOAT16.search(text.lower()) is not None and not _excludes_bfloat16(text)
-
-
-def _excludes_bfloat16(condition: str) -> bool:
-    """True if the source of a condition asks for float16, or for anything but bfloat16."""
-    text = condition.lower()
-    if _BFLOAT16.search(text):
-        return _NOT.search(text) is not None
-    return _FLOAT16.search(text) is not None
+            return file.text[span]
+    return file.text[enabled.span]
 
 
 def _enabled(call: Call) -> Argument | None:
@@ -182,44 +192,40 @@ def _is_configured(region: Call, file: PythonFile) -> bool:
 
 
 def _fix(call: Call, region: Call, always: bool, file: PythonFile) -> Fix | None:
-    enabled = _enabled(call)
     if always:
-        expression = "False"
+        expression, message = "False", "Turn the scaler off"
     else:
         argument = region.argument(1, "dtype")
         assert argument is not None
-        name = file.text[argument.span]
-        if not re.fullmatch(r"[\w.]+", name):
-            return None
-        expression = f"{name} == torch.float16"
-        if enabled is not None:
+        expression = f"{file.text[argument.span]} == torch.float16"
+        message = "Turn the scaler on for float16 only"
+        if (enabled := _enabled(call)) is not None:
             given = file.text[enabled.span]
-            simple = re.fullmatch(r"[\w.]+", given)
-            expression = f"{given if simple else f'({given})'} and {expression}"
-    if enabled is not None and "enabled" not in call.keywords:
+            expression = f"{given if _is_simple(given) else f'({given})'} and {expression}"
+    if _enabled(call) is not None and "enabled" not in call.keywords:
         return None  # positional
     edit = calls.set_keyword(file, call, "enabled", expression)
     if edit is None:
         return None
     is_in_reach = always or _is_in_reach(call, region, file)
-    return Fix(
-        Applicability.SAFE if is_in_reach else Applicability.DISPLAY,
-        "Turn the scaler off" if always else "Turn the scaler on for float16 only",
-        (edit,),
-    )
+    return Fix(Applicability.SAFE if is_in_reach else Applicability.DISPLAY, message, (edit,))
 
 
 def _is_in_reach(call: Call, region: Call, file: PythonFile) -> bool:
-    """True if the dtype's name is set in the scaler's own scope, before it."""
+    """True if the name that holds the region's dtype holds the same where the scaler is made."""
     argument = region.argument(1, "dtype")
     assert argument is not None
-    name = re.escape(file.text[argument.span])
-    if call.scope != region.scope or not re.search(r"\bimport torch\b(?!\.)", file.text.text):
-        return False
+    name = file.text[argument.span]
+    is_same_variable = call.scope in {region.scope, ""} or name.startswith("self.")
     return (
-        re.search(rf"(?<![\w.]){name}\s*(:[^=\n]+)?=(?!=)", file.text.text[: call.span.start])
-        is not None
+        is_same_variable
+        and call.dtypes.get(name) == argument.value
+        and call.module.imports.get("torch") == "torch"
     )
+
+
+def _is_simple(expression: str) -> bool:
+    return re.fullmatch(r"[\w.]+", expression) is not None
 
 
 def _display(call: Call, file: PythonFile) -> Fix | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from precision_lint.dtypes.values import UNKNOWN, Value
+from precision_lint.dtypes.values import UNKNOWN, Dtype, Value
 from precision_lint.finding import Span
 
 
@@ -33,7 +33,8 @@ class Call:
     `name` is the last component of the callee, `function` its qualified name when that is known
     (`torch.amp.GradScaler`), `receiver` the value before the dot of a method call. `scope` is the
     qualified name of the enclosing function or class body, "" for the module; `guards` are the
-    conditions of the `if`s around the call, outermost first.
+    conditions of the `if`s around the call, outermost first; `dtypes` the names that hold a
+    `torch.dtype` where the call stands.
     """
 
     span: Span
@@ -45,6 +46,7 @@ class Call:
     keywords: Mapping[str, Argument]
     scope: str
     guards: tuple[Guard, ...]
+    dtypes: Mapping[str, Dtype]
     module: Calls = field(repr=False)
 
     def argument(self, position: int, keyword: str) -> Argument | None:
@@ -69,7 +71,9 @@ class Call:
 class Calls(Sequence[Call]):
     """The calls of one file that rules asked for, in source order."""
 
-    def __init__(self) -> None:
+    def __init__(self, imports: Mapping[str, str]) -> None:
+        self.imports = imports
+        """Local to qualified names."""
         self._calls: list[Call] = []
 
     def fill(self, calls: list[Call]) -> None:

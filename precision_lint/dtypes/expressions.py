@@ -52,7 +52,7 @@ class Evaluator:
         self,
         imports: Mapping[str, str],
         span_of: Callable[[ast.expr], Span],
-        on_call: Callable[[ast.Call, str | None, Value, Given], None],
+        on_call: Callable[[ast.Call, str | None, Value, Given, Environment], None],
         call_names: frozenset[str],
     ) -> None:
         self.imports = imports
@@ -294,7 +294,7 @@ class Evaluator:
         name = function.name if isinstance(function, Symbol) else None
         given = Given(self.span_of(node.func), arguments, keywords, self._autocast_dtype())
         if callee_name(node) in self.call_names:
-            self.on_call(node, name, receiver, given)
+            self.on_call(node, name, receiver, given, env)
         if name is not None:
             return functions.function(name, given)
         match node.func, given.values:

@@ -72,7 +72,7 @@ class _Flow:
         )
         """The rows of the calls that were asked for: what holds none is not interpreted."""
         self.evaluate = Evaluator(self.imports, file.span_of, self.on_call, names)
-        self.module = Calls()
+        self.module = Calls(self.imports)
         self.found: dict[ast.Call, Call] = {}
         self.scope = ""
         self.loops = 0
@@ -93,6 +93,7 @@ class _Flow:
         function: str | None,
         receiver: Value,
         given: Given,
+        env: Environment,
     ) -> None:
         is_method = isinstance(node.func, ast.Attribute)
         self.found[node] = Call(
@@ -107,6 +108,7 @@ class _Flow:
             keywords=given.keywords,
             scope=self.scope,
             guards=tuple(self.evaluate.guards),
+            dtypes={name: value for name, value in env.items() if isinstance(value, Dtype)},
             module=self.module,
         )
 

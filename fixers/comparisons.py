@@ -1,0 +1,30 @@
+"""Rewriting comparisons with dtypes."""
+
+from __future__ import annotations
+
+import re
+
+from precision_lint.finding import Edit, Span
+from precision_lint.source.python import PythonFile
+
+_FLOAT16 = re.compile(r"""(?:["'](?:float16|fp16|half)["']|torch\.(?:float16|half))""")
+
+
+def only_float16(file: PythonFile, span: Span) -> Edit | None:
+    """`dtype in ["float16", "bfloat16"]` to `dtype == "float16"`; None for any other expression."""
+    import libcst as cst
+
+    node = file.node(span, cst.Comparison)
+    if node is None or len(node.comparisons) != 1:
+        return None
+    target = node.comparisons[0]
+    if not isinstance(target.operator, cst.In):
+        return None
+    if not isinstance(target.comparator, cst.List | cst.Tuple | cst.Set):
+        return None
+    texts = [file.text[file.nodes.extent(item.value)] for item in target.comparator.elements]
+    float16 = [text for text in texts if _FLOAT16.fullmatch(text)]
+    if len(float16) != 1:
+        return None
+    subject = file.text[file.nodes.extent(node.left)]
+    return Edit(span, f"{subject} == {float16[0]}")
