@@ -30,7 +30,8 @@ with torch.autocast("cuda", dtype=amp_dtype):
 ## Fix safety
 Safe where the name that holds the autocast dtype holds the same where the scaler is made, or where
 `enabled=` lists both dtypes: a disabled scaler passes losses and optimizers through, and what is on
-for float16 stays on. Arguments that are there are kept. Where only the configuration knows the dtype, the fix is shown and not applied.
+for float16 stays on. Arguments that are there are kept.
+Where only the configuration knows the dtype, the fix is shown and not applied.
 
 ## References
 - Pitfall B01

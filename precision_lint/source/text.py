@@ -18,8 +18,8 @@ _UTF8_BOM = b"\xef\xbb\xbf"
 class SourceText:
     """A file as text. Encoding it again gives back the bytes that were read, BOM included.
 
-    Line ends are kept as they are; a row ends at `\\n`, `\\r\\n` or `\\r` and nowhere else (not at a
-    form feed), as Python, YAML, TOML and editors agree.
+    Line ends are kept as they are; a row ends at `\\n`, `\\r\\n` or `\\r` and nowhere else (not at
+    a form feed), as Python, YAML, TOML and editors agree.
     """
 
     path: Path

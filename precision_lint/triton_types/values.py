@@ -1,0 +1,235 @@
+"""What an expression in a kernel can be: a tensor, a pointer, something known at compile time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from precision_lint.finding import Span
+from precision_lint.triton_types.dtypes import ANY, HALF, Dtypes
+
+_NOWHERE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What a value was computed from, to learn from its uses what the parameters are.
+
+    `base` is the parameter at the front of a sum, which a pointer would be; `parameters` the
+    scalars that take part, `elements` the pointers whose loaded elements take part.
+    """
+
+    base: str | None = None
+    parameters: frozenset[str] = _NOWHERE
+    elements: frozenset[str] = _NOWHERE
+
+    def merge(self, other: Provenance, *, is_sum: bool = False) -> Provenance:
+        """The provenance of an operation on two values."""
+        return Provenance(
+            (self.base or other.base) if is_sum else None,
+            self.parameters | other.parameters,
+            self.elements | other.elements,
+        )
+
+
+NO_PROVENANCE = Provenance()
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A run-time value: rank 0 is a scalar, None a rank that is not known.
+
+    `loads` are the loads whose half-precision elements it was computed from without a cast.
+    """
+
+    dtypes: Dtypes
+    rank: int | None = None
+    loads: frozenset[Span] = field(default=frozenset(), compare=False)
+    provenance: Provenance = field(default=NO_PROVENANCE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """A pointer, a block of pointers or a tensor descriptor, by what it points to."""
+
+    elements: Dtypes
+    rank: int | None = 0
+    parameter: str | None = field(default=None, compare=False)
+
+
+class _NotKnown:
+    def __repr__(self) -> str:
+        return "?"
+
+
+NOT_KNOWN = _NotKnown()
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A value fixed at compile time, `NOT_KNOWN` if it differs between compilations.
+
+    `is_number` tells a number that is not known from what may also be a dtype or None.
+    """
+
+    value: object = NOT_KNOWN
+    is_number: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        return self.value is not NOT_KNOWN
+
+
+@dataclass(frozen=True, slots=True)
+class TypeRef:
+    """A dtype as a value: `tl.float32`, `x.dtype`. `is_pointer` for `tl.pointer_type(...)`."""
+
+    dtypes: Dtypes
+    is_pointer: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A tuple or list."""
+
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """Something callable, by qualified name: `triton.language.load`, or a helper of this file."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """`x.to`, waiting to be called."""
+
+    receiver: Value
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Anything, such as the result of a function that is not known.
+
+    `elements` are the pointers whose elements went into it.
+    """
+
+    elements: frozenset[str] = field(default=_NOWHERE, compare=False)
+
+
+Value = Tensor | Pointer | Constant | TypeRef | Items | Function | Method | Unknown
+
+UNKNOWN = Unknown()
+COMPILE_TIME = Constant()
+"""Fixed at compile time, but not here: `BLOCK`."""
+NUMBER_NOT_KNOWN = Constant(is_number=True)
+NONE = Constant(None)
+
+
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The values of a call's arguments."""
+
+    positional: tuple[Value, ...]
+    keywords: Mapping[str, Value]
+
+    def get(self, position: int, keyword: str) -> Value | None:
+        if keyword in self.keywords:
+            return self.keywords[keyword]
+        return self.positional[position] if position < len(self.positional) else None
+
+
+def join(left: Value, right: Value) -> Value:
+    """What a value is if it is one or the other."""
+    match left, right:
+        case Tensor(), Tensor():
+            return Tensor(
+                left.dtypes | right.dtypes,
+                left.rank if left.rank == right.rank else None,
+                left.loads | right.loads,
+                left.provenance.merge(right.provenance, is_sum=True),
+            )
+        case Pointer(), Pointer():
+            return Pointer(
+                left.elements | right.elements,
+                left.rank if left.rank == right.rank else None,
+                left.parameter if left.parameter == right.parameter else None,
+            )
+        case Constant(), Constant():
+            if left == right:
+                return left
+            numbers = (int, float)
+            is_number = all(c.is_number or isinstance(c.value, numbers) for c in (left, right))
+            return Constant(is_number=is_number)
+        case TypeRef(), TypeRef() if left.is_pointer == right.is_pointer:
+            return TypeRef(left.dtypes | right.dtypes, left.is_pointer)
+        case Items(), Items() if len(left.values) == len(right.values):
+            return Items(tuple(map(join, left.values, right.values)))
+    return left if left == right else UNKNOWN
+
+
+def differ(left: Value, right: Value) -> bool:
+    """True if the types of two values certainly differ.
+
+    Not of a tensor and a pointer: a parameter that no use shows to be a pointer is taken for a
+    number.
+    """
+    match left, right:
+        case Tensor(), Tensor():
+            return left.dtypes.isdisjoint(right.dtypes) or _ranks_differ(left.rank, right.rank)
+        case Pointer(), Pointer():
+            return left.elements.isdisjoint(right.elements) or _ranks_differ(left.rank, right.rank)
+        case Items(), Items():
+            return len(left.values) != len(right.values) or any(
+                map(differ, left.values, right.values)
+            )
+    return False
+
+
+def _ranks_differ(left: int | None, right: int | None) -> bool:
+    return left is not None and right is not None and left != right
+
+
+def broadcast(*values: Value) -> int | None:
+    """The rank of an operation on several values."""
+    ranks = [
+        value.rank if isinstance(value, Tensor | Pointer) else None if value == UNKNOWN else 0
+        for value in values
+    ]
+    known = [rank for rank in ranks if rank is not None]
+    return max(known, default=0) if len(known) == len(ranks) else None
+
+
+def derived(dtypes: Dtypes, rank: int | None, *inputs: Value) -> Value:
+    """A tensor computed from `inputs`; unknown if Triton rejects every combination of dtypes."""
+    if not dtypes:
+        return UNKNOWN
+    loads: frozenset[Span] = frozenset()
+    provenance = NO_PROVENANCE
+    for value in inputs:
+        if isinstance(value, Tensor):
+            loads |= value.loads
+            provenance = provenance.merge(value.provenance)
+    return Tensor(dtypes, rank, frozenset() if dtypes.isdisjoint(HALF) else loads, provenance)
+
+
+def origins(*values: Value) -> frozenset[str]:
+    """The pointers whose elements went into values."""
+    found: frozenset[str] = frozenset()
+    for value in values:
+        match value:
+            case Tensor(provenance=provenance):
+                found |= provenance.elements
+            case Unknown():
+                found |= value.elements
+            case Items():
+                found |= origins(*value.values)
+    return found
+
+
+def anything(rank: int | None = None) -> Tensor:
+    """A tensor whose dtype is not known."""
+    return Tensor(ANY, rank)
