@@ -13,7 +13,10 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.ERROR,
         since="0.1.0",
         fix="always",
-        triggers=((b"torch",), (b"numpy", b"asarray", b"np.array", b"__array__")),
+        triggers=(
+            (b"torch",),
+            (b".numpy(", b"asarray(", b".array(", b"__array__", b"from numpy import"),
+        ),
         calls=frozenset({"__array__", "array", "asarray", "numpy"}),
         pitfalls=("A01", "A02"),
         hooks=frozenset({"check_call"}),

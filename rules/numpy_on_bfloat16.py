@@ -61,7 +61,10 @@ RULE = Rule(
     severity=Severity.ERROR,
     since="0.1.0",
     fix="always",
-    triggers=((b"torch",), (b"numpy", b"asarray", b"np.array", b"__array__")),
+    triggers=(
+        (b"torch",),
+        (b".numpy(", b"asarray(", b".array(", b"__array__", b"from numpy import"),
+    ),
     calls=frozenset({"numpy", "asarray", "array", "__array__"}),
     pitfalls=("A01", "A02"),
 )

@@ -8,6 +8,7 @@ are seen by every function.
 from __future__ import annotations
 
 import ast
+import re
 from bisect import bisect_left
 
 from precision_lint.dtypes.calls import Call, Calls
@@ -63,14 +64,12 @@ def calls_in(file: PythonFile, names: frozenset[str]) -> Calls:
 class _Flow:
     def __init__(self, file: PythonFile, names: frozenset[str]) -> None:
         self.file = file
-        nodes = list(ast.walk(file.tree))
-        self.imports = imported_names(nodes)
-        self.rows = sorted(
-            node.lineno
-            for node in nodes
-            if isinstance(node, ast.Call) and callee_name(node) in names
-        )
-        """The rows of the calls that were asked for: what holds none is not interpreted."""
+        self.imports = imported_names(file.tree)
+        called = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*\(")
+        self.rows = [
+            file.text.position(match.start()).row for match in called.finditer(file.text.text)
+        ]
+        """The rows that look like calls that were asked for: what holds none is not interpreted."""
         self.evaluate = Evaluator(self.imports, file.span_of, self.on_call, names)
         self.module = Calls(self.imports)
         self.found: dict[ast.Call, Call] = {}

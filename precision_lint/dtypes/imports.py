@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 
 
-def imported_names(nodes: Iterable[ast.AST]) -> Mapping[str, str]:
-    """Local name to qualified name for every import among `nodes`; relative ones keep their dots.
+def imported_names(tree: ast.Module) -> Mapping[str, str]:
+    """Local name to qualified name for every import in a module; relative ones keep their dots.
 
     Imports inside functions count for the whole module: a name rarely means two things in a file.
     """
     names: dict[str, str] = {}
-    for node in nodes:
+    for node in _statements(tree):
         match node:
             case ast.Import(names=aliases):
                 for alias in aliases:
@@ -26,3 +26,18 @@ def imported_names(nodes: Iterable[ast.AST]) -> Mapping[str, str]:
                         joiner = "" if base.endswith(".") else "."
                         names[alias.asname or alias.name] = f"{base}{joiner}{alias.name}"
     return names
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
+    """Every statement; `ast.walk` would visit every expression too."""
+    pending: list[ast.stmt] = tree.body[::-1]
+    while pending:
+        node = pending.pop()
+        yield node
+        blocks: list[list[ast.stmt]] = [
+            getattr(node, field, []) for field in ("body", "orelse", "finalbody")
+        ]
+        blocks += [handler.body for handler in getattr(node, "handlers", [])]
+        blocks += [case.body for case in getattr(node, "cases", [])]
+        for block in reversed(blocks):
+            pending += block[::-1]
