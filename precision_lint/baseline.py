@@ -12,25 +12,35 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from precision_lint.finding import Finding
+from precision_lint.settings import ConfigError
 from precision_lint.source.text import SourceText
 
 VERSION = 1
 Sources = Mapping[Path, SourceText]
 
 
-class BaselineError(Exception):
+class BaselineError(ConfigError):
     """A baseline that cannot be used; the message names the file."""
 
 
 def write(path: Path, findings: Sequence[Finding], sources: Sources, root: Path) -> None:
-    """Write the findings as the new baseline."""
+    """Write the findings as the new baseline.
+
+    Raises:
+        BaselineError: it cannot be written.
+    """
     counts = Counter(_fingerprint(finding, sources, root) for finding in findings)
     rows = [
         {"code": code, "path": where, "line": line, "count": count}
         for (code, where, line), count in sorted(counts.items())
     ]
     document = {"version": VERSION, "findings": rows}
-    path.write_text(json.dumps(document, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    content = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    try:
+        # A file name that is not text holds surrogates: escaped, they are JSON all the same.
+        path.write_text(content, "utf-8", "backslashreplace")
+    except OSError as error:
+        raise BaselineError(f"{path}: {error.strerror or error}") from error
 
 
 def subtract(
@@ -52,7 +62,7 @@ def subtract(
         is_ours = document["version"] == VERSION
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BaselineError(f"{path}: not a baseline of precision-lint") from error
     if not is_ours:
         raise BaselineError(f"{path}: a baseline of another version; write it anew")

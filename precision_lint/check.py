@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,62 +35,44 @@ class Checked:
 
 
 def check_bytes(
-    path: Path, content: bytes, kind: Kind, project: Project, settings: Settings
-) -> Checked:
-    """Check the bytes of a file as if they stood at `path`."""
-    codes = settings.selected() - settings.ignored_in(path, project.root)
-    triggered = [rule for rule in registry.rules() if rule.code in codes and rule.wants(content)]
-    triggered = [rule for rule in triggered if _reads(rule, kind)]
-    marked = any(mark in content for mark in suppression.MARKS)
-    if not triggered and not marked:
-        return Checked()
-    try:
-        text = decode(path, content, kind)
-    except (UnicodeDecodeError, LookupError) as error:
-        return Checked((unreadable(path, _decoding_problem(error)),))
-    return check_text(text, kind, project, settings, triggered, codes)
-
-
-def check_named(
-    path: Path, content: bytes, kind: Kind, project: Project, settings: Settings
-) -> Checked:
-    """Check a file whose bytes hold no trigger, for being readable and parsable at all."""
-    codes = settings.selected() - settings.ignored_in(path, project.root)
-    try:
-        text = decode(path, content, kind)
-    except (UnicodeDecodeError, LookupError) as error:
-        return Checked((unreadable(path, _decoding_problem(error)),))
-    try:
-        if kind == "python":
-            from precision_lint.source.python import parse_python
-
-            parse_python(text, project)
-    except Unparsable as problem:
-        found = _unparsable(text, project, problem) if "MP904" in codes else ()
-        return Checked(tuple(found), text=text)
-    return Checked()
-
-
-def check_text(
-    text: SourceText,
+    path: Path,
+    content: bytes,
     kind: Kind,
     project: Project,
     settings: Settings,
-    triggered: Iterable[Rule],
-    codes: frozenset[str],
+    *,
+    named: bool = False,
 ) -> Checked:
-    """Run the triggered rules over a text and apply its suppressions."""
-    try:
-        findings = _run(text, kind, project, settings, list(triggered))
-    except Template as template:
-        return Checked(notes=(f"{text.path}: skipped, {template.message}",), text=text)
-    except Unparsable as problem:
-        found = _unparsable(text, project, problem) if "MP904" in codes else ()
-        return Checked(tuple(found), text=text)
+    """Check the bytes of a file as if they stood at `path`.
 
+    A file that holds no trigger of a rule is not even decoded, unless it was `named` by the user,
+    who is then told if it cannot be read or parsed.
+    """
+    codes = settings.codes_for(path, project.root)
+    triggered = [rule for rule in registry.rules() if rule.code in codes and _reads(rule, kind)]
+    triggered = [rule for rule in triggered if rule.wants(content)]
+    if not (triggered or named or any(mark in content for mark in suppression.MARKS)):
+        return Checked()
+    try:
+        text = decode(path, content, kind)
+    except (UnicodeError, LookupError) as error:
+        return check_unreadable(path, _decoding_problem(error), project, settings)
+    try:
+        findings = _run(text, kind, project, settings, triggered) if triggered or named else []
+        problems = [finding for finding in findings if finding.code == "MP904"]
+    except Template as template:
+        return Checked(notes=(f"{path}: skipped, {template.message}",), text=text)
+    except Unparsable as problem:
+        findings = problems = [_unparsable(text, project, problem)]
+    except (RecursionError, MemoryError):  # MemoryError is how Python's parser gives up
+        too_deep = Unparsable("nested too deeply to analyse", 1, 1)
+        findings = problems = [_unparsable(text, project, too_deep)]
+
+    findings = [finding for finding in findings if finding.code in codes]
     directives = suppression.directives(text, kind, is_clean=not findings)
     findings, used = suppression.apply(findings, directives, text)
-    findings += _suppression_findings(text, project, directives, used, codes)
+    if not problems:  # where nothing was checked, nothing is unused
+        findings += _suppression_findings(text, project, directives, used, codes)
     shown = sorted(
         {finding: None for finding in findings if settings.reports(finding)},
         key=lambda finding: finding.sort_key,
@@ -98,14 +80,31 @@ def check_text(
     return Checked(tuple(shown), text=text)
 
 
+def check_unreadable(path: Path, problem: str, project: Project, settings: Settings) -> Checked:
+    """MP903, if it is on, for a file that cannot be read or decoded."""
+    start = Position(1, 1)
+    rule = registry.rule("unreadable-file")
+    finding = Finding(
+        code=rule.code,
+        name=rule.name,
+        message=f"cannot be read: {problem}",
+        severity=rule.severity,
+        confidence=Confidence.HIGH,
+        place=Place(path, Span(0, 0), start, start),
+        noqa_row=1,
+    )
+    is_on = rule.code in settings.codes_for(path, project.root) and settings.reports(finding)
+    return Checked((finding,) if is_on else ())
+
+
 def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
     """Decode a file: Python by its encoding cookie, everything else as UTF-8.
 
     Raises:
-        UnicodeDecodeError, LookupError: the bytes are not text in that encoding.
+        UnicodeError, LookupError: the bytes are not text in that encoding.
     """
     encoding = "utf-8"
-    if kind == "python" and b"coding" in content[:400]:
+    if kind == "python" and any(b"coding" in line for line in content.split(b"\n", 2)[:2]):
         import io
         import tokenize
 
@@ -117,21 +116,6 @@ def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
     return SourceText.from_bytes(path, content, encoding)
 
 
-def unreadable(path: Path, problem: str) -> Finding:
-    """MP903: a file that cannot be read or decoded."""
-    start = Position(1, 1)
-    rule = registry.rule("unreadable-file")
-    return Finding(
-        code=rule.code,
-        name=rule.name,
-        message=f"cannot be read: {problem}",
-        severity=rule.severity,
-        confidence=Confidence.HIGH,
-        place=Place(path, Span(0, 0), start, start),
-        noqa_row=1,
-    )
-
-
 def _reads(rule: Rule, kind: Kind) -> bool:
     """True if the rule has a hook for files of this kind."""
     return bool(rule.hooks & _HOOKS_OF_PYTHON) if kind == "python" else "check_config" in rule.hooks
@@ -140,7 +124,7 @@ def _reads(rule: Rule, kind: Kind) -> bool:
 _HOOKS_OF_PYTHON = frozenset({"check_call", "check_kernel"})
 
 
-def _decoding_problem(error: UnicodeDecodeError | LookupError) -> str:
+def _decoding_problem(error: UnicodeError | LookupError) -> str:
     match error:
         case UnicodeDecodeError(encoding=encoding, start=start, reason=reason):
             return f"byte {start} is not {encoding} ({reason})"
@@ -151,8 +135,6 @@ def _decoding_problem(error: UnicodeDecodeError | LookupError) -> str:
 def _run(
     text: SourceText, kind: Kind, project: Project, settings: Settings, rules: list[Rule]
 ) -> list[Finding]:
-    if not rules:
-        return []
     run = _run_python if kind == "python" else _run_config
     return list(run(text, kind, project, settings, rules))
 
@@ -186,20 +168,27 @@ def _run_config(
     from precision_lint.source.config import parse_config
 
     file = parse_config(text, project, kind)
+    if file.defect is not None:
+        yield _unparsable(text, project, file.defect, "Only what can be read here was checked.")
     for rule in rules:
         yield from registry.module(rule).check_config(file)
 
 
-def _unparsable(text: SourceText, project: Project, problem: Unparsable) -> Iterator[Finding]:
+def _unparsable(
+    text: SourceText,
+    project: Project,
+    problem: Unparsable,
+    why: str = "Nothing else in this file was checked.",
+) -> Finding:
     rule = registry.rule("unparsable-file")
     row = min(max(problem.row, 1), len(text.line_starts))
     start = text.line_span(row).start + min(max(problem.column, 1) - 1, len(text.line(row)))
-    yield File(text, project).finding(
+    return File(text, project).finding(
         rule,
         Span(start, start),
         f"cannot be parsed: {problem.message}",
         confidence=Confidence.HIGH,
-        why="Nothing else in this file was checked.",
+        why=why,
     )
 
 

@@ -7,21 +7,24 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NoReturn, TextIO
 
 import click
 
 from precision_lint import settings as configuration
-from precision_lint.discovery import files, kind_of
+from precision_lint.discovery import Excludes, files, kind_of
 from precision_lint.finding import Applicability, Confidence, Finding, Severity
+from precision_lint.parallel import WorkerDied
 from precision_lint.project import Project
 from precision_lint.report import FORMATS
-from precision_lint.run import Job, Result, lint_bytes, run
+from precision_lint.run import Job, Result, innermost, lint_bytes, run
 from precision_lint.settings import ConfigError, Settings
+from precision_lint.source.text import SourceText
 from precision_lint.version import __version__
 
-OK, FINDINGS, FAILED = 0, 1, 2
+OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
 
 
 class _DefaultGroup(click.Group):
@@ -64,7 +67,7 @@ def _level(kind: type[Confidence] | type[Severity]) -> Any:
 @click.option("--ignore", multiple=True, metavar="RULES", help="Not these.")
 @click.option("--min-confidence", type=_level(Confidence), help="[default: medium]")
 @click.option("--min-severity", type=_level(Severity), help="[default: info]")
-@click.option("--output-format", type=click.Choice(FORMATS), default="full", show_default=True)
+@click.option("--output-format", type=click.Choice(FORMATS), help="[default: full]")
 @click.option("-o", "--output-file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--statistics", is_flag=True, help="Counts per rule instead of findings.")
 @click.option("--exit-zero", is_flag=True, help="Exit 0 even with findings.")
@@ -83,12 +86,9 @@ def _level(kind: type[Confidence] | type[Severity]) -> Any:
 @click.option("--cache-dir", type=click.Path(path_type=Path), help="Where the cache lies.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option("--show-settings", is_flag=True, help="Print the settings and their origin.")
-def check(paths: tuple[str, ...], **options: Any) -> None:
+def check(paths: tuple[str, ...], **options: Any) -> int:
     """Check files, print findings, and fix them with --fix."""
-    try:
-        sys.exit(_check(paths, options))
-    except ConfigError as error:
-        _fail(str(error))
+    return _check(paths, options)
 
 
 @cli.command(short_help="Explain a code, a name or a pasted error message.")
@@ -99,7 +99,8 @@ def explain(what: tuple[str, ...]) -> None:
 
     page = page_for(" ".join(what))
     if page is None:
-        _fail(f"no rule is called `{' '.join(what)}`, and no rule's page has such a message")
+        message = f"no rule is called `{' '.join(what)}`, and no rule's page has such a message"
+        raise CannotRun(message)
     print_page(page, sys.stdout)
 
 
@@ -112,29 +113,75 @@ def rules(output_format: str) -> None:
     print_catalogue(output_format, sys.stdout)
 
 
-def main() -> None:
-    """The `precision-lint` command."""
+@cli.command(short_help="Serve an editor on stdin and stdout.")
+def server() -> None:
+    """Speak the language server protocol on stdin and stdout."""
     try:
-        cli()
+        from precision_lint.server import serve
+    except ModuleNotFoundError as error:
+        raise CannotRun(f'{error.name} is missing: pip install "precision-lint[server]"') from error
+    serve()
+
+
+class CannotRun(click.ClickException):
+    """The tool cannot do its job."""
+
+    exit_code = FAILED
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"error: {self.message}", err=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """The `precision-lint` command."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """Run a command; whatever happens, there is an exit code and no traceback."""
+    # A caller may have closed a stream.
+    sys.stdout = sys.stdout or TextIOWrapper(BytesIO())
+    sys.stderr = sys.stderr or TextIOWrapper(BytesIO())
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # names of files need not be text
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = cli.main(arguments, prog_name="precision-lint", standalone_mode=False)
+        sys.stdout.flush()
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (ConfigError, WorkerDied) as error:
+        CannotRun(str(error)).show()
+        return FAILED
     except BrokenPipeError:
-        # the reader has seen enough; keep the interpreter from complaining at exit
+        # The reader has seen enough; keep the interpreter from complaining at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(FINDINGS)
+        return FINDINGS
+    except OSError as error:
+        CannotRun(str(error)).show()
+        return FAILED
+    except Exception as error:
+        CannotRun(f"internal error at {innermost(error)}: {error!r}").show()
+        return FAILED
+    return code or OK
 
 
 def _check(arguments: Sequence[str], options: dict[str, Any]) -> int:
-    if "-" in arguments:
+    if "-" in arguments or (not arguments and options["stdin_filename"]):
         return _check_stdin(arguments, options)
     paths = [Path(os.path.abspath(argument)) for argument in arguments or ["."]]
-    missing = [path for path in paths if not path.exists()]
+    missing = [path for path in paths if not os.path.exists(path)]
     if missing:
-        _fail("\n".join(f"{path}: no such file or folder" for path in missing))
+        raise CannotRun("\n".join(f"{path}: no such file or folder" for path in missing))
     settings, project = _context(configuration.common_folder(paths), options)
     if options["show_settings"]:
         _show_settings(settings, project)
         return OK
     found = files(
-        paths, project.root, project.exclude, force_exclude=options["force_exclude"], note=_note
+        paths, project.root, project.exclude, force_exclude=settings.force_exclude, note=_note
     )
     if options["show_files"]:
         for path in found:
@@ -143,30 +190,36 @@ def _check(arguments: Sequence[str], options: dict[str, Any]) -> int:
     if not found:
         _note("nothing to check: no Python, YAML, JSON, TOML or shell file here")
         return OK
-    job = Job(project, settings, _applicability(options), not options["diff"], frozenset(paths))
+    job = _job(project, settings, options, paths)
     from precision_lint.report.terminal import progress
 
     with progress(len(found), sys.stderr) as advance:
-        results = run(job, found, options["jobs"] or _cores(), advance)
-    return _finish(results, project, options)
+        results = run(job, found, settings.jobs or _cores(), advance)
+    return _finish(results, job, options)
 
 
 def _check_stdin(arguments: Sequence[str], options: dict[str, Any]) -> int:
     if len(arguments) > 1:
-        _fail("`-` cannot stand beside other paths")
+        raise CannotRun("`-` cannot stand beside other paths")
     path = Path(os.path.abspath(options["stdin_filename"] or "stdin.py"))
-    kind = kind_of(path)
-    if kind is None:
-        _fail(f"{path.name}: not a kind of file that is checked")
     settings, project = _context(path.parent, options)
-    job = Job(project, settings, _applicability(options), write=False, named=frozenset([path]))
+    if options["show_settings"]:
+        _show_settings(settings, project)
+        return OK
+    job = replace(_job(project, settings, options, [path]), write=False)
     content = sys.stdin.buffer.read()
-    result = lint_bytes(job, path, content, kind)
-    if job.fix is not None and not options["diff"]:
-        fixed = result.text if result.before is not None else None
-        sys.stdout.buffer.write(content if fixed is None else fixed.to_bytes())
-        return _finish([result], project, options, sys.stderr)
-    return _finish([result], project, options)
+    kind = kind_of(path)
+    is_excluded = settings.force_exclude and Excludes(project.root, project.exclude).match(path)
+    if kind is None or is_excluded:
+        _note(f"nothing to check: {path.name} is {'excluded' if kind else 'of no known kind'}")
+        result = Result(path)
+    else:
+        result = lint_bytes(job, path, content, kind)
+    if job.fix is None or options["diff"]:
+        return _finish([result], job, options)
+    fixed = result.text if result.before is not None else None
+    sys.stdout.buffer.write(content if fixed is None else fixed.to_bytes())
+    return _finish([result], job, options, sys.stderr)
 
 
 def _context(start: Path, options: dict[str, Any]) -> tuple[Settings, Project]:
@@ -186,6 +239,7 @@ def _context(start: Path, options: dict[str, Any]) -> tuple[Settings, Project]:
         changes["min_confidence"] = Confidence[options["min_confidence"].upper()]
     if options["min_severity"]:
         changes["min_severity"] = Severity[options["min_severity"].upper()]
+    changes |= {name: options[name] for name in _OVERRIDES if options[name]}
     changes["target"] = {**settings.target, **_targets(options)}
     settings = replace(settings, **changes)
     configuration.check_selectors(settings, "command line")
@@ -193,34 +247,54 @@ def _context(start: Path, options: dict[str, Any]) -> tuple[Settings, Project]:
     return settings, Project(root, (*settings.exclude, *settings.extend_exclude))
 
 
+_OVERRIDES = (
+    "fix",
+    "unsafe_fixes",
+    "output_format",
+    "baseline",
+    "statistics",
+    "exit_zero",
+    "exit_non_zero_on_fix",
+    "force_exclude",
+    "jobs",
+)
+"""Options that stand for a setting as they are."""
+
+
 def _targets(options: dict[str, Any]) -> dict[str, str]:
     targets = {}
     for target in options["target"]:
         name, equals, version = target.partition("=")
-        if not (name and equals and version[:1].isdigit()):
+        if not (name and equals):
             raise ConfigError(f"--target: `{target}` is not NAME=VERSION")
-        targets[name] = version
+        targets[name] = configuration.check_version(name, version, "--target")
     for name in ("torch", "triton"):
-        if options[f"target_{name}"]:
-            targets[name] = options[f"target_{name}"]
+        if (version := options[f"target_{name}"]) is not None:
+            targets[name] = configuration.check_version(name, version, f"--target-{name}")
     return targets
 
 
-def _applicability(options: dict[str, Any]) -> Applicability | None:
-    if options["unsafe_fixes"]:
-        return Applicability.UNSAFE
-    return Applicability.SAFE if options["fix"] or options["diff"] else None
+def _job(
+    project: Project, settings: Settings, options: dict[str, Any], paths: Sequence[Path]
+) -> Job:
+    fix = None
+    if settings.unsafe_fixes:
+        fix = Applicability.UNSAFE
+    elif settings.fix or options["diff"]:
+        fix = Applicability.SAFE
+    return Job(project, settings, fix, write=not options["diff"], named=frozenset(paths))
 
 
 def _finish(
-    results: list[Result], project: Project, options: dict[str, Any], stream: IO[str] | None = None
+    results: list[Result], job: Job, options: dict[str, Any], stream: TextIO | None = None
 ) -> int:
     """Print what a run found, and say with which code to exit."""
+    settings, project = job.settings, job.project
     for result in results:
         for note in result.notes:
             _note(note)
         if result.failure:
-            click.echo(f"error: {result.failure}", err=True)
+            CannotRun(result.failure).show()
     has_failed = any(result.failure for result in results)
     if options["diff"]:
         from precision_lint.report.patch import write_patch
@@ -230,7 +304,7 @@ def _finish(
             assert result.before is not None
             assert result.text is not None
             write_patch(result.before, result.text, project.root, sys.stdout.buffer)
-        return FAILED if has_failed else FINDINGS if changed and not options["exit_zero"] else OK
+        return FAILED if has_failed else FINDINGS if changed and not settings.exit_zero else OK
 
     findings = [finding for result in results for finding in result.findings]
     sources = {result.path: result.text for result in results if result.text is not None}
@@ -238,67 +312,52 @@ def _finish(
         from precision_lint import baseline
 
         baseline.write(options["write_baseline"], findings, sources, project.root)
-        _note(f"{options['write_baseline']}: holds {len(findings)} findings now")
+        _note(f"{options['write_baseline']}: holds {_plural(len(findings), 'finding')} now")
         return FAILED if has_failed else OK
-    findings = _without_baseline(findings, sources, project, options)
+    if settings.baseline is not None:
+        from precision_lint import baseline
+
+        findings = baseline.subtract(settings.baseline, findings, sources, project.root)
     with _output(options, stream) as out:
-        _report(findings, sources, project, options, out)
+        _report(findings, sources, job, out)
     fixed = sum(len(result.fixed) for result in results)
     if fixed:
         touched = sum(bool(result.fixed) for result in results)
         _note(f"fixed {_plural(fixed, 'finding')} in {_plural(touched, 'file')}")
     if has_failed:
         return FAILED
-    if options["exit_zero"]:
+    if settings.exit_zero:
         return OK
-    return FINDINGS if findings or (fixed and options["exit_non_zero_on_fix"]) else OK
-
-
-def _without_baseline(
-    findings: list[Finding], sources: dict[Path, Any], project: Project, options: dict[str, Any]
-) -> list[Finding]:
-    if not options["baseline"]:
-        return findings
-    from precision_lint import baseline
-
-    try:
-        return baseline.subtract(options["baseline"], findings, sources, project.root)
-    except baseline.BaselineError as error:
-        _fail(str(error))
+    return FINDINGS if findings or (fixed and settings.exit_non_zero_on_fix) else OK
 
 
 def _report(
-    findings: list[Finding],
-    sources: dict[Path, Any],
-    project: Project,
-    options: dict[str, Any],
-    out: IO[str],
+    findings: list[Finding], sources: dict[Path, SourceText], job: Job, out: TextIO
 ) -> None:
     from precision_lint.report import write
     from precision_lint.report.terminal import wants_color
 
+    format = job.settings.output_format
     write(
-        options["output_format"],
+        format,
         findings,
         sources,
         out,
         color=wants_color(out, os.environ),
-        root=project.root,
-        statistics=options["statistics"],
+        # A person opens a path from where they are, a program from the top of the project.
+        root=Path.cwd() if format in {"full", "concise"} else job.project.root,
+        statistics=job.settings.statistics,
     )
 
 
 @contextmanager
-def _output(options: dict[str, Any], stream: IO[str] | None) -> Iterator[IO[str]]:
+def _output(options: dict[str, Any], stream: TextIO | None) -> Iterator[TextIO]:
     path = options["output_file"]
     if path is None:
         yield stream or sys.stdout
         return
-    try:
-        with path.open("w", encoding="utf-8") as out:
-            yield out
-    except OSError as error:
-        _fail(f"{path}: {error.strerror or error}")
+    with path.open("w", encoding="utf-8", errors="backslashreplace") as out:
+        yield out
 
 
 def _show_settings(settings: Settings, project: Project) -> None:
@@ -323,8 +382,3 @@ def _plural(count: int, noun: str) -> str:
 
 def _note(message: str) -> None:
     click.echo(f"note: {message}", err=True)
-
-
-def _fail(message: str) -> Any:
-    click.echo(f"error: {message}", err=True)
-    sys.exit(FAILED)

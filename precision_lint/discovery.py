@@ -7,12 +7,10 @@ import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import translate
-from functools import lru_cache
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-if TYPE_CHECKING:
-    from pathspec import GitIgnoreSpec
+from precision_lint.gitignore import Ignores
 
 Kind = Literal["python", "yaml", "json", "toml", "shell"]
 
@@ -44,7 +42,7 @@ class Excludes:
     """Exclude patterns, matched against paths relative to the project root only.
 
     A pattern without a slash matches any component (`build`, `*.gen.py`); one with a slash matches
-    a path from the root, or a folder above it.
+    a path from the root, or a folder above it; behind `**/` it matches at any depth.
     """
 
     def __init__(self, root: Path, patterns: Iterable[str]) -> None:
@@ -52,8 +50,13 @@ class Excludes:
         names = []
         self._paths = []
         for pattern in patterns:
-            trimmed = pattern.rstrip("/").removeprefix("./")
-            (self._paths if "/" in trimmed else names).append(trimmed)
+            trimmed = pattern.rstrip("/").removeprefix("./").removeprefix("**/")
+            if "/" in trimmed:
+                self._paths.append(trimmed.removeprefix("/"))
+                if pattern.startswith("**/"):
+                    self._paths.append(f"*/{trimmed}")
+            else:
+                names.append(trimmed)
         self._name = re.compile("|".join(map(translate, names)) or r"(?!)")
         self._path = re.compile("|".join(map(translate, self._paths)) or r"(?!)")
 
@@ -77,37 +80,26 @@ class Excludes:
             return path.name
 
 
-@lru_cache(maxsize=4096)
-def _gitignore(folder: Path) -> GitIgnoreSpec | None:
-    """The patterns of the .gitignore in `folder` (and of .git/info/exclude beside a .git)."""
-    lines: list[str] = []
-    for name in (".gitignore", ".git/info/exclude"):
-        try:
-            lines += (folder / name).read_text("utf-8", "replace").splitlines()
-        except OSError:
-            continue
-    if not any(line.strip() and not line.startswith("#") for line in lines):
-        return None
-    from pathspec import GitIgnoreSpec
-
-    return GitIgnoreSpec.from_lines(lines)
+Ignoring = tuple[tuple[Path, Ignores], ...]
+"""The folders above an entry that say what git ignores, from the top."""
 
 
-def _ignored(path: Path, is_folder: bool, ignoring: Sequence[Path]) -> bool:
-    """True if a .gitignore applies to `path`: the deepest one that says something decides."""
-    for folder in reversed(ignoring):
-        spec = _gitignore(folder)
-        if spec is None:
-            continue
-        relative = path.relative_to(folder).as_posix() + ("/" if is_folder else "")
-        decision = spec.check_file(relative).include
+def _ignored(path: Path, is_folder: bool, ignoring: Ignoring) -> bool:
+    """True if git ignores `path`: the deepest folder that says something decides."""
+    for folder, ignores in reversed(ignoring):
+        decision = ignores.decide(path.relative_to(folder).as_posix(), is_folder)
         if decision is not None:
             return decision
     return False
 
 
+def _ignoring(folders: Iterable[Path]) -> Ignoring:
+    said = ((folder, Ignores.of(folder)) for folder in folders)
+    return tuple((folder, ignores) for folder, ignores in said if ignores is not None)
+
+
 def _walk(
-    top: Path, excludes: Excludes, ignoring: tuple[Path, ...], note: Callable[[str], None]
+    top: Path, excludes: Excludes, ignoring: Ignoring, note: Callable[[str], None]
 ) -> Iterator[Path]:
     pending = [(top, ignoring)]
     while pending:
@@ -127,7 +119,7 @@ def _walk(
             if excludes.match_entry(path) or _ignored(path, is_folder, ignoring):
                 continue
             if is_folder:
-                pending.append((path, (*ignoring, path)))
+                pending.append((path, (*ignoring, *_ignoring([path]))))
             else:
                 yield path
 
@@ -156,12 +148,12 @@ def files(
     excludes = Excludes(root, exclude)
     found: dict[str, Path] = {}
     for path in paths:
-        if path.is_dir():
+        if os.path.isdir(path):
             if force_exclude and excludes.match(path):
                 continue
             between = [path, *path.parents]
             above = between[: between.index(root) + 1] if root in between else [path]
-            candidates: Iterable[Path] = _walk(path, excludes, tuple(reversed(above)), note)
+            candidates: Iterable[Path] = _walk(path, excludes, _ignoring(reversed(above)), note)
         elif kind_of(path) is None or (force_exclude and excludes.match(path)):
             continue
         else:
@@ -169,6 +161,10 @@ def files(
         for candidate in candidates:
             # A link and its target are one file; the plain path stands for both.
             real = os.path.realpath(candidate)
-            if real not in found or not candidate.is_symlink():
-                found[real] = candidate
+            found[real] = min(candidate, found.get(real, candidate), key=_by_plainness(real))
     return sorted(found.values(), key=str)
+
+
+def _by_plainness(real: str) -> Callable[[Path], tuple[bool, str]]:
+    """A sort key that puts the real path first, whatever order paths come in."""
+    return lambda path: (str(path) != real, str(path))

@@ -6,14 +6,16 @@ was. P3 only the edited spans change. P4 no comment is lost. P6 no finding is ad
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
 
-from precision_lint.check import Checked
+from precision_lint.check import Checked, decode
 from precision_lint.discovery import Kind
-from precision_lint.finding import Applicability, Edit, Finding
+from precision_lint.finding import Applicability, Edit, Finding, Fix, Span
+from precision_lint.source.comments import comments
 from precision_lint.source.text import SourceText
 
 Check = Callable[[SourceText], Checked]
@@ -37,35 +39,28 @@ def fix(
 ) -> Fixed:
     """Apply the fixes of `applicability` or safer, round after round, until none is left.
 
-    `checked` is what `check` says of `text`. Fixes that overlap wait for a later round. A round
-    that breaks a promise is tried again fix by fix, and the fix that breaks it is dropped. Without
-    a fixed point after so many rounds, the text stays as it was.
+    `checked` is what `check` says of `text`. Fixes that overlap wait for a later round, and a fix
+    that breaks a promise is left out. Without a fixed point, the text stays as it was.
     """
     original = Fixed(text, (), checked)
     applied: list[Finding] = []
-    refused: set[tuple[str, str]] = set()
+    seen = {text.text}
     for _ in range(_ROUNDS):
-        candidates = [
+        candidates = _compatible(
             finding
             for finding in checked.findings
             if finding.fix is not None
             and finding.fix.applicability >= applicability
-            and _key(finding, text) not in refused
-        ]
-        if not candidates:
-            return Fixed(text, tuple(applied), checked)
-        step = _round(text, kind, checked, check, _compatible(candidates))
-        if step is None:
-            # one of them breaks a promise: the first that does not goes on alone
-            for finding in candidates:
-                step = _round(text, kind, checked, check, [finding])
-                if step is not None:
-                    break
-                refused.add(_key(finding, text))
+            and _is_sound(finding.fix, text)
+        )
+        step = _most(_Round(text, kind, checked, check), [], candidates)
         if step is None:
             return Fixed(text, tuple(applied), checked)
-        text, checked, done = step
-        applied += done
+        text, checked = step.text, step.checked
+        applied += step.applied
+        if text.text in seen:
+            return original
+        seen.add(text.text)
     return original
 
 
@@ -78,28 +73,73 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*parts, text[end:]])
 
 
-def _round(
-    text: SourceText, kind: Kind, before: Checked, check: Check, findings: Sequence[Finding]
-) -> tuple[SourceText, Checked, list[Finding]] | None:
-    """The text with these fixes and what is found in it; None if that breaks a promise."""
-    edits = {edit for finding in findings if finding.fix for edit in finding.fix.edits}
-    changed = text.with_text(apply_edits(text.text, edits))
-    if changed.text == text.text:
+@dataclass(frozen=True)
+class _Step:
+    """A text with some fixes more, and what is found in it."""
+
+    text: SourceText
+    checked: Checked
+    applied: list[Finding]
+
+
+@dataclass(frozen=True)
+class _Round:
+    """The text that a round starts from."""
+
+    text: SourceText
+    kind: Kind
+    before: Checked
+    check: Check
+
+    @cached_property
+    def comments(self) -> list[Span]:
+        return comments(self.text, self.kind)
+
+    def step(self, findings: Sequence[Finding]) -> _Step | None:
+        """The text with the fixes of these findings; None if that breaks a promise."""
+        edits = {edit: None for finding in findings if finding.fix for edit in finding.fix.edits}
+        changed = self.text.with_text(apply_edits(self.text.text, edits))
+        if changed.text == self.text.text or not _is_readable(changed, self.kind):
+            return None
+        if not _parses(changed, self.kind) or self._loses_comment(changed, findings):
+            return None
+        after = self.check(changed)
+        if self._adds_finding(after, findings):
+            return None
+        return _Step(changed, after, list(findings))
+
+    def _loses_comment(self, changed: SourceText, findings: Sequence[Finding]) -> bool:
+        meant = [
+            edit.span
+            for finding in findings
+            if finding.fix is not None and finding.code in _SUPPRESSIONS
+            for edit in finding.fix.edits
+        ]
+        before = Counter(
+            self.text[span]
+            for span in self.comments
+            if not any(span.start < edit.end and edit.start < span.end for edit in meant)
+        )
+        return bool(before - Counter(changed[span] for span in comments(changed, self.kind)))
+
+    def _adds_finding(self, after: Checked, fixed: Sequence[Finding]) -> bool:
+        expected = Counter(finding.code for finding in self.before.findings)
+        expected -= Counter(finding.code for finding in fixed)
+        return bool(Counter(finding.code for finding in after.findings) - expected)
+
+
+def _most(round_: _Round, sure: list[Finding], more: Sequence[Finding]) -> _Step | None:
+    """The step with `sure` and as many of `more` as keep the promises, found by halving."""
+    if not more:
         return None
-    try:
-        changed.to_bytes()
-    except UnicodeEncodeError:
+    if (step := round_.step([*sure, *more])) is not None:
+        return step
+    if len(more) == 1:
         return None
-    if not _parses(changed, kind):
-        return None
-    if not all(finding.code in _SUPPRESSIONS for finding in findings) and _loses_comment(
-        text, changed, kind
-    ):
-        return None
-    after = check(changed)
-    if _adds_finding(before, after):
-        return None
-    return changed, after, list(findings)
+    half = len(more) // 2
+    left = _most(round_, sure, more[:half])
+    right = _most(round_, left.applied if left else sure, more[half:])
+    return right or left
 
 
 def _compatible(findings: Iterable[Finding]) -> list[Finding]:
@@ -125,9 +165,20 @@ def _touch(one: Edit, other: Edit) -> bool:
     return one.span.start < other.span.end and other.span.start < one.span.end
 
 
-def _key(finding: Finding, text: SourceText) -> tuple[str, str]:
-    """A finding without its position, for remembering that its fix was refused."""
-    return finding.code, text[finding.place.span]
+def _is_sound(fix: Fix, text: SourceText) -> bool:
+    """True if the edits lie in the text, each in one piece, and do not overlap."""
+    spans = sorted(edit.span for edit in fix.edits)
+    return all(0 <= start <= end <= len(text.text) for start, end in spans) and all(
+        one.end <= other.start for one, other in pairwise(spans)
+    )
+
+
+def _is_readable(text: SourceText, kind: Kind) -> bool:
+    """True if the text can be written, and is read again as the same."""
+    try:
+        return decode(text.path, text.to_bytes(), kind) == text
+    except (UnicodeError, LookupError):
+        return False
 
 
 def _parses(text: SourceText, kind: Kind) -> bool:
@@ -139,36 +190,9 @@ def _parses(text: SourceText, kind: Kind) -> bool:
             from precision_lint.source.python import parse_python
 
             parse_python(text, Project(text.path.parent))
-        else:
-            from precision_lint.source.config import parse_config
+            return True
+        from precision_lint.source.config import parse_config
 
-            parse_config(text, Project(text.path.parent), kind)
+        return parse_config(text, Project(text.path.parent), kind).defect is None
     except Unparsable:
         return False
-    return True
-
-
-_COMMENT = re.compile(r"(?:^|(?<=[\s,{\[\]}\"';]))(?:#|//)[^\r\n]*")
-
-
-def _loses_comment(before: SourceText, after: SourceText, kind: Kind) -> bool:
-    return bool(_comments(before, kind) - _comments(after, kind))
-
-
-def _comments(text: SourceText, kind: Kind) -> Counter[str]:
-    """The comments of a text; outside of Python everything that looks like one counts."""
-    if "#" not in text.text and "//" not in text.text:
-        return Counter()
-    if kind == "python":
-        from precision_lint.suppression import python_comments
-
-        return Counter(text[span] for span in python_comments(text))
-    return Counter(match.group().rstrip() for match in _COMMENT.finditer(text.text))
-
-
-def _adds_finding(before: Checked, after: Checked) -> bool:
-    counts = Counter(finding.code for finding in before.findings)
-    return any(
-        count > counts[code]
-        for code, count in Counter(finding.code for finding in after.findings).items()
-    )

@@ -2,24 +2,27 @@
 
 A spawned worker starts as `python -c`, whose first import path is the working folder: a
 `struct.py` lying there would run. Forked workers import nothing anew. Where fork is not to be had,
-workers start with PYTHONSAFEPATH set, in an empty folder (Python 3.10 does not know the variable).
+workers start in an empty folder, with PYTHONSAFEPATH set (Python 3.10 does not know the variable).
 """
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
-from typing import TypeVar
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
 
 _CHUNKS_PER_WORKER = 8
+_LARGEST_CHUNK = 32
+"""Ctrl-C waits for the chunks that are being worked on."""
+
+
+class WorkerDied(Exception):
+    """A worker process ended without a word: killed, or out of memory."""
 
 
 def default_method() -> str:
@@ -29,41 +32,71 @@ def default_method() -> str:
 
 def ordered_map(
     function: Callable[[T], R], items: Sequence[T], jobs: int, method: str | None = None
-) -> Iterator[R]:
-    """`map(function, items)` over `jobs` processes, in order. Paths in `items` must be absolute."""
+) -> Generator[R, None, None]:
+    """`map(function, items)` over `jobs` processes, in order. Paths in `items` must be absolute.
+
+    Raises:
+        WorkerDied: a worker process did not survive its item.
+    """
     if jobs <= 1 or len(items) <= 1:
         yield from map(function, items)
         return
-    context = multiprocessing.get_context(method or default_method())
+    import multiprocessing
+    import tempfile
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+
+    method = method or default_method()
     workers = min(jobs, len(items))
-    chunk = max(1, len(items) // (workers * _CHUNKS_PER_WORKER))
-    with _safe_start(context.get_start_method()):
-        pool = ProcessPoolExecutor(workers, mp_context=context)
-        results = pool.map(function, items, chunksize=chunk)
-        list(pool.map(_ready, range(workers)))
-    with pool:
-        yield from results
+    chunk = min(max(1, len(items) // (workers * _CHUNKS_PER_WORKER)), _LARGEST_CHUNK)
+    try:
+        with ExitStack() as stack:
+            # Workers return to the folder they started in: it lives as long as they do.
+            empty = stack.enter_context(tempfile.TemporaryDirectory())
+            with _safe_start(method, empty):  # helpers start with the pool, workers with the work
+                pool = ProcessPoolExecutor(
+                    workers,
+                    mp_context=multiprocessing.get_context(method),
+                    initializer=_start,
+                    initargs=(function,),
+                )
+                stack.callback(pool.shutdown, cancel_futures=True)
+                results = pool.map(_work, items, chunksize=chunk)
+            yield from results
+    except BrokenProcessPool as error:
+        raise WorkerDied("a worker process died; is there enough memory?") from error
 
 
-def _ready(index: int) -> int:
-    return index
+_function: Callable[[Any], Any]
+"""What a worker does with each item: sent once, so that what it caches is kept."""
+
+
+def _start(function: Callable[[Any], Any]) -> None:
+    import signal
+
+    global _function
+    _function = function
+    # Ctrl-C reaches the whole process group; it is for the parent to end the workers.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _work(item: Any) -> Any:
+    return _function(item)
 
 
 @contextmanager
-def _safe_start(method: str) -> Iterator[None]:
+def _safe_start(method: str, empty: str) -> Iterator[None]:
     """Keep the working folder off the import path of the workers that start inside."""
     if method == "fork":
         yield
         return
     before, folder = os.environ.get("PYTHONSAFEPATH"), os.getcwd()
     os.environ["PYTHONSAFEPATH"] = "1"
-    with tempfile.TemporaryDirectory() as empty:
-        os.chdir(empty)
-        try:
-            yield
-        finally:
-            os.chdir(folder)
-            if before is None:
-                del os.environ["PYTHONSAFEPATH"]
-            else:
-                os.environ["PYTHONSAFEPATH"] = before
+    os.chdir(empty)
+    try:
+        yield
+    finally:
+        os.chdir(folder)
+        if before is None:
+            del os.environ["PYTHONSAFEPATH"]
+        else:
+            os.environ["PYTHONSAFEPATH"] = before

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gc
+import stat
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from precision_lint import fixing, writing
-from precision_lint.check import Checked, check_bytes, check_named, unreadable
+from precision_lint.check import Checked, check_bytes, check_unreadable
 from precision_lint.discovery import Kind, kind_of
 from precision_lint.finding import Applicability, Finding
 from precision_lint.parallel import ordered_map
@@ -19,6 +21,9 @@ from precision_lint.source.text import SourceText
 
 _WORTH_A_POOL = 1_000_000
 """Bytes to read from which worker processes are faster than one."""
+
+_LARGEST_CONFIG = 4 << 20
+"""Bytes; whatever is larger and not Python is data, and not even read."""
 
 _GC_THRESHOLD = 100_000
 """Syntax trees have no cycles: collecting as often as by default costs a seventh of the run."""
@@ -54,52 +59,74 @@ class Result:
 def run(
     job: Job, paths: Sequence[Path], jobs: int = 1, advance: Callable[[], None] = lambda: None
 ) -> list[Result]:
-    """Check every file, in order; `advance` is called once for each."""
+    """Check every file, in order; `advance` is called once for each.
+
+    Raises:
+        WorkerDied: a worker process did not survive its file.
+    """
     gc.set_threshold(_GC_THRESHOLD)
     results = []
     jobs = jobs if _is_worth_a_pool(paths) else 1
-    for result in ordered_map(partial(lint, job), paths, jobs):
-        results.append(result)
-        advance()
-    return results
+    with closing(ordered_map(partial(lint, job), paths, jobs)) as linted:
+        for result in linted:
+            results.append(result)
+            advance()
+    # Written when all have been read: what a file says of another depends on no order.
+    return [_written(job, result) for result in results] if job.write else results
 
 
 def lint(job: Job, path: Path) -> Result:
-    """Check one file on disk and write its fixes."""
+    """Check, and fix in memory, one file on disk."""
     kind = kind_of(path)
     assert kind is not None
     try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("not a regular file")
+        if kind != "python" and status.st_size > _LARGEST_CONFIG:
+            return Result(path)
         content = path.read_bytes()
     except OSError as error:
-        finding = unreadable(path, error.strerror or str(error))
-        return Result(path, (finding,) if job.settings.reports(finding) else ())
-    result = lint_bytes(job, path, content, kind)
-    if result.before is None or result.text is None or not job.write:
-        return result
-    try:
-        writing.write_atomically(path, content, result.text.to_bytes())
-    except writing.NotWritten as problem:
-        untouched = lint_bytes(replace(job, fix=None), path, content, kind)
-        return replace(untouched, failure=str(problem))
-    return result
+        checked = check_unreadable(path, error.strerror or str(error), job.project, job.settings)
+        return _result(path, checked)
+    return lint_bytes(job, path, content, kind)
 
 
 def lint_bytes(job: Job, path: Path, content: bytes, kind: Kind) -> Result:
     """Check, and fix in memory, the bytes of a file that stands at `path`."""
+    checked = Checked()
     try:
-        checked = check_bytes(path, content, kind, job.project, job.settings)
-        if checked.text is None and path in job.named:
-            checked = check_named(path, content, kind, job.project, job.settings)
-        if job.fix is None or checked.text is None or not checked.findings:
+        checked = check_bytes(
+            path, content, kind, job.project, job.settings, named=path in job.named
+        )
+        text = checked.text
+        if job.fix is None or not checked.findings or text is None:
             return _result(path, checked)
-        fixed = fixing.fix(checked.text, kind, checked, partial(_recheck, job, kind), job.fix)
+        if not _encodes_to(text, content):
+            return _result(path, checked)  # writing it would change more than the edits
+        fixed = fixing.fix(text, kind, checked, partial(_recheck, job, kind), job.fix)
     except Exception as error:  # one file must never take the others with it
-        where = _innermost(error)
-        return Result(path, failure=f"{path}: internal error at {where}: {error!r}")
+        problem = f"{path}: internal error at {innermost(error)}: {error!r}"
+        return replace(_result(path, checked), failure=problem)
     result = _result(path, fixed.left)
-    if fixed.text.text == checked.text.text:
+    if fixed.text.text == text.text:
         return result
-    return replace(result, fixed=fixed.applied, text=fixed.text, before=checked.text)
+    return replace(result, fixed=fixed.applied, text=fixed.text, before=text)
+
+
+def _written(job: Job, result: Result) -> Result:
+    """The result once its fixes are on disk; that of the file as it was, if they cannot be."""
+    if result.before is None or result.text is None:
+        return result
+    old = result.before.to_bytes()
+    try:
+        writing.write_atomically(result.path, old, result.text.to_bytes())
+    except writing.NotWritten as problem:
+        kind = kind_of(result.path)
+        assert kind is not None
+        untouched = lint_bytes(replace(job, fix=None), result.path, old, kind)
+        return replace(untouched, failure=str(problem))
+    return result
 
 
 def _recheck(job: Job, kind: Kind, text: SourceText) -> Checked:
@@ -112,7 +139,16 @@ def _result(path: Path, checked: Checked) -> Result:
     return Result(path, checked.findings, checked.notes, text=text)
 
 
-def _innermost(error: BaseException) -> str:
+def _encodes_to(text: SourceText, content: bytes) -> bool:
+    """True if the codec gives back the bytes that were decoded; not all of them do."""
+    try:
+        return text.to_bytes() == content
+    except UnicodeError:
+        return False
+
+
+def innermost(error: BaseException) -> str:
+    """The file and row where an exception was raised."""
     frame = error.__traceback__
     while frame is not None and frame.tb_next is not None:
         frame = frame.tb_next

@@ -13,17 +13,19 @@ from dataclasses import dataclass
 from precision_lint import registry
 from precision_lint.discovery import Kind
 from precision_lint.finding import Edit, Finding, Span
+from precision_lint.settings import ALWAYS_ON
+from precision_lint.source.comments import comments
 from precision_lint.source.text import SourceText
 
 MARKS = (b"noqa", b"precision-lint:")
 
 _DIRECTIVE = re.compile(
     r"""(?P<comment>
-        (?:\#|//)\s*
-        (?: (?P<noqa>noqa)\b (?:\s*:\s* (?P<codes>[A-Z]+[0-9]+(?:[,\s]+[A-Z]+[0-9]+)*))?
-          | precision-lint:\s* (?: (?P<file>ignore-file)\b | ignore\[(?P<names>[^\]\r\n]*)\] )
-            [^\r\n#]*
+        (?:\#|//)[ \t]*
+        (?: (?P<noqa>noqa)\b (?:[ \t]*:[ \t]* (?P<codes>[A-Z]+[0-9]+(?:[, \t]+[A-Z]+[0-9]+)*))?
+          | precision-lint:[ \t]* (?: (?P<file>ignore-file)\b | ignore\[(?P<names>[^\]\r\n]*)\] )
         )
+        [^\r\n#]*
     )""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -55,7 +57,8 @@ class Directive:
 
     def matches(self, finding: Finding) -> str | None:
         """The name under which the directive silences a finding; '' for a blanket one."""
-        if self.blanket or self.whole_file:
+        # A bare noqa speaks of code; that a file could not be checked at all is not hidden by it.
+        if self.whole_file or (self.blanket and finding.code not in ALWAYS_ON):
             return ""
         for name, _ in self.names:
             if name == finding.name or name.upper() == finding.code:
@@ -74,35 +77,16 @@ def directives(text: SourceText, kind: Kind, *, is_clean: bool) -> tuple[Directi
         candidates = [match for match in candidates if _names_us(match)]
     if not candidates:
         return ()
-    comments = python_comments(text) if kind == "python" else None
-    return tuple(_parse(text, match) for match in candidates if _is_comment(text, match, comments))
+    spans = comments(text, kind)
+    return tuple(
+        _parse(text, match)
+        for match in candidates
+        if any(span.start <= match.start() < span.end for span in spans)
+    )
 
 
 def _names_us(match: re.Match[str]) -> bool:
     return match["noqa"] is None or "MP" in (match["codes"] or "").upper()
-
-
-def _is_comment(text: SourceText, match: re.Match[str], comments: list[Span] | None) -> bool:
-    start = match.start()
-    if comments is not None:
-        return any(span.start <= start < span.end for span in comments)
-    return start == 0 or text.text[start - 1] in " \t\r\n,{}[]\"'"
-
-
-def python_comments(text: SourceText) -> list[Span]:
-    """The spans of the comments, from the tokenizer: a `#` in a string is none."""
-    import io
-    import tokenize
-
-    spans = []
-    try:
-        for token in tokenize.generate_tokens(io.StringIO(text.text, newline="").readline):
-            if token.type == tokenize.COMMENT:
-                start = text.offset(token.start[0], token.start[1] + 1)
-                spans.append(Span(start, start + len(token.string)))
-    except (tokenize.TokenError, SyntaxError):
-        pass  # what came before the broken token still counts
-    return spans
 
 
 def _parse(text: SourceText, match: re.Match[str]) -> Directive:
@@ -163,8 +147,11 @@ def unused(
 ) -> Iterator[Unused]:
     """The names that silence nothing although their rule ran, and the names of no rule.
 
-    `noqa` codes of other linters, and bare `noqa`, are none of our business.
+    `noqa` codes of other linters, and bare `noqa`, are none of our business; nor is anything in a
+    file that is ignored as a whole.
     """
+    if any(directive.whole_file for directive in found):
+        return
     for directive in found:
         is_noqa = text[directive.span].lstrip("#/ \t").lower().startswith("noqa")
         for name, span in directive.names:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-import tempfile
+from contextlib import suppress
 from pathlib import Path
+
+_WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class NotWritten(Exception):
@@ -18,19 +20,25 @@ def write_atomically(path: Path, old: bytes, new: bytes) -> None:
     Raises:
         NotWritten: the file is read-only, has changed since `old` was read, or the disk refuses.
     """
+    import tempfile
+
     target = Path(os.path.realpath(path))
     try:
-        if not os.access(target, os.W_OK):
+        status = target.stat()
+        mode = stat.S_IMODE(status.st_mode)
+        # The mode counts for root, too, whom the system would let write.
+        if not (mode & _WRITABLE and os.access(target, os.W_OK)):
             raise NotWritten(f"{path}: not writable, left as it was")
         if target.read_bytes() != old:
             raise NotWritten(f"{path}: changed while it was being checked, left as it was")
-        mode = stat.S_IMODE(target.stat().st_mode)
-        descriptor, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        descriptor, name = tempfile.mkstemp(prefix=".precision-lint-", dir=target.parent)
         try:
             with os.fdopen(descriptor, "wb") as stream:
                 stream.write(new)
                 stream.flush()
                 os.fsync(stream.fileno())
+            with suppress(PermissionError):  # only root can give a file away
+                os.chown(name, status.st_uid, status.st_gid)
             os.chmod(name, mode)
             os.replace(name, target)
         except BaseException:

@@ -1,23 +1,38 @@
-"""Patches: unified diffs in the bytes and line ends of the file, as `git apply` takes them."""
+"""Patches of fixes: unified diffs of the very bytes, as `git apply` takes them."""
 
 from __future__ import annotations
 
-import re
-from difflib import unified_diff
+import os
+from difflib import diff_bytes, unified_diff
 from pathlib import Path
 from typing import IO
 
 from precision_lint.source.text import SourceText
 
-_LINES = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+$")
-
 
 def write_patch(before: SourceText, after: SourceText, root: Path, out: IO[bytes]) -> None:
     """Write the diff between two texts of one file."""
     path = before.path
-    name = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.as_posix()
-    old, new = _LINES.findall(before.text), _LINES.findall(after.text)
-    for line in unified_diff(old, new, f"a/{name}", f"b/{name}"):
-        out.write(line.encode(before.encoding))
-        if not line.endswith(("\n", "\r")):
+    name = os.fsencode(path.relative_to(root) if path.is_relative_to(root) else path)
+    old, new = _lines(before.to_bytes()), _lines(after.to_bytes())
+    for line in diff_bytes(unified_diff, old, new, _quoted(b"a/" + name), _quoted(b"b/" + name)):
+        out.write(line)
+        if not line.endswith(b"\n"):
             out.write(b"\n\\ No newline at end of file\n")
+
+
+def _lines(content: bytes) -> list[bytes]:
+    """The lines as git counts them: they end at a line feed and nowhere else."""
+    *ended, last = content.split(b"\n")
+    return [line + b"\n" for line in ended] + ([last] if last else [])
+
+
+def _quoted(name: bytes) -> bytes:
+    """A file name as git writes it: in quotes if it holds what would end the name or the quotes."""
+    if not any(byte < 0x20 or byte in b'"\\\x7f' for byte in name):
+        return name + b"\t" * (b" " in name)
+    escaped = (
+        bytes([byte]) if 0x20 <= byte < 0x7F and byte not in b'"\\' else b"\\%03o" % byte
+        for byte in name
+    )
+    return b'"%s"' % b"".join(escaped)

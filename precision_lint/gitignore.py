@@ -1,0 +1,142 @@
+"""What `.gitignore` files say, as git reads them (gitignore(5)), without git."""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+FILES = (".git/info/exclude", ".gitignore")
+"""Where the patterns of a folder stand; the later file decides."""
+
+_CLASSES = {
+    "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f",
+    "digit": "0-9", "graph": "!-~", "lower": "a-z", "print": " -~", "space": r" \t-\r",
+    "punct": r"!-/:-@\[-`{-~", "upper": "A-Z", "xdigit": "0-9A-Fa-f",
+}  # fmt: skip
+_TOKEN = re.compile(
+    r"""(?P<all>^\*\*+$) | (?P<above>^(?:\*\*+/)+)
+      | (?P<below>(?:/\*\*+)+$) | (?P<between>/(?:\*\*+/)+) | (?P<stars>\*+) | (?P<one>\?)
+      | \[(?P<negated>[!^]?)(?P<set>\]?(?:\[:\w+:\]|\\.|[^]\\])*)\]
+      | \\(?P<escaped>.) | (?P<broken>[\[\\]) | (?P<plain>.)""",
+    re.VERBOSE | re.DOTALL,
+)
+_LITERAL = re.compile(r"[^*?\[\\]*")
+_IN_SET = re.compile(
+    r"\[:(?P<named>\w+):\] | \\?(?P<first>.)-\\?(?P<last>[^]]) | \\?(?P<plain>.)",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """One line: a regular expression for the bytes of paths from the folder of its file."""
+
+    regex: str
+    ignores: bool
+    only_folders: bool
+
+
+class Ignores:
+    """The patterns of one folder."""
+
+    def __init__(self, patterns: Sequence[Pattern]) -> None:
+        self._any = re.compile("|".join(pattern.regex for pattern in patterns) or r"(?!)")
+        self._patterns = [(re.compile(pattern.regex), pattern) for pattern in reversed(patterns)]
+
+    @classmethod
+    def of(cls, folder: Path) -> Ignores | None:
+        """What the files of a folder say; None if they say nothing."""
+        patterns: list[Pattern] = []
+        for name in FILES:
+            try:
+                content = (folder / name).read_bytes()
+            except OSError:
+                continue
+            patterns += parse(content.removeprefix(codecs.BOM_UTF8).split(b"\n"))
+        return cls(patterns) if patterns else None
+
+    def decide(self, relative: str, is_folder: bool) -> bool | None:
+        """True if this entry is ignored, False if it is kept, None if nothing speaks of it."""
+        path = os.fsencode(relative).decode("latin-1")  # git counts in bytes
+        if not self._any.fullmatch(path):
+            return None
+        for regex, pattern in self._patterns:
+            if (is_folder or not pattern.only_folders) and regex.fullmatch(path):
+                return pattern.ignores
+        return None
+
+
+def parse(lines: Iterable[bytes]) -> list[Pattern]:
+    """The patterns of a file, in order; a line that is none is passed over."""
+    patterns = (_pattern(line.decode("latin-1")) for line in lines)
+    return [pattern for pattern in patterns if pattern is not None]
+
+
+def _pattern(line: str) -> Pattern | None:
+    line = line.removesuffix("\r")
+    while line.endswith(" ") and not line.endswith("\\ "):
+        line = line[:-1]
+    if line.startswith("#"):
+        return None
+    ignores = not line.startswith("!")
+    body = line if ignores else line[1:]
+    only_folders = body.endswith("/")
+    body = body.removesuffix("/")
+    # Git compares what is literal up to the first wildcard, and takes the rest for a pattern of its
+    # own: the stars of `a**/b` stand at its start.
+    literal = _LITERAL.match(body) if "/" in body else None
+    prefix = literal.group() if literal else ""
+    regex = _regex(body[len(prefix) :])
+    if not body or regex is None:
+        return None
+    above = "" if "/" in body else "(?:.*/)?"
+    return Pattern(
+        f"(?s:{above}{re.escape(prefix.removeprefix('/'))}{regex})", ignores, only_folders
+    )
+
+
+def _regex(glob: str) -> str | None:
+    """A glob as a regular expression; None if it can match nothing."""
+    parts = []
+    for token in _TOKEN.finditer(glob):
+        match token.lastgroup:
+            case "above":
+                parts.append("(?:.*/)?")
+            case "below":
+                parts.append("/.+")
+            case "all":
+                parts.append(".*")
+            case "between":
+                parts.append("/(?:.*/)?")
+            case "stars":
+                parts.append("[^/]*")
+            case "one":
+                parts.append("[^/]")
+            case "set":
+                parts.append(_set(token["set"], bool(token["negated"])))
+            case "broken":
+                return None
+            case kind:
+                parts.append(re.escape(token[kind or 0]))
+    return "".join(parts)
+
+
+def _set(members: str, negated: bool) -> str:
+    inside = []
+    for member in _IN_SET.finditer(members):
+        if (named := member["named"]) is not None:
+            inside.append(_CLASSES.get(named, ""))
+        elif member["plain"] is not None:
+            inside.append(re.escape(member["plain"]))
+        else:  # of a range that runs backwards, the first character counts
+            first, last = member["first"], member["last"]
+            inside.append(re.escape(first))
+            if first <= last:
+                inside.append(f"{re.escape(first)}-{re.escape(last)}")
+    if not any(inside):
+        return "[^/]" if negated else r"(?!)"
+    return f"(?!/)[{'^' * negated}{''.join(inside)}]"

@@ -1,0 +1,84 @@
+"""Where the comments of a file are: a `#` in a string is none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from precision_lint.discovery import Kind
+from precision_lint.finding import Span
+from precision_lint.source.text import SourceText
+
+# Strings come first, so that what looks like a comment in one is passed over.
+_TOML = re.compile(
+    r'''"""(?:\\.|[^\\])*?""" | \'\'\'.*?\'\'\' | "(?:\\.|[^"\\\n])*" | '[^'\n]*'
+      | (?P<comment>\#[^\r\n]*)''',
+    re.VERBOSE | re.DOTALL,
+)
+_JSON = re.compile(
+    r'"(?:\\.|[^"\\\n])*" | (?P<comment>//[^\r\n]* | /\*.*?\*/)', re.VERBOSE | re.DOTALL
+)
+_SHELL = re.compile(
+    r"""\\. | '[^']*' | "(?:\\.|[^"\\])*" | (?<![^\s;&|()<>])(?P<comment>\#[^\r\n]*)""",
+    re.VERBOSE | re.DOTALL,
+)
+_YAML = re.compile(r"(?<!\S)#[^\r\n]*")
+
+
+def comments(text: SourceText, kind: Kind) -> list[Span]:
+    """The spans of the comments, in order. What follows a syntax error may be missing."""
+    match kind:
+        case "python":
+            return list(_python(text))
+        case "yaml":
+            return list(_yaml(text))
+        case "toml":
+            return _matches(_TOML, text)
+        case "json":
+            return _matches(_JSON, text)
+        case "shell":
+            return _matches(_SHELL, text)
+
+
+def _matches(pattern: re.Pattern[str], text: SourceText) -> list[Span]:
+    return [
+        Span(*match.span("comment")) for match in pattern.finditer(text.text) if match["comment"]
+    ]
+
+
+def _python(text: SourceText) -> Iterator[Span]:
+    import io
+    import tokenize
+
+    try:
+        for token in tokenize.generate_tokens(io.StringIO(text.text, newline="").readline):
+            if token.type == tokenize.COMMENT:
+                start = text.offset(token.start[0], token.start[1] + 1)
+                yield Span(start, start + len(token.string))
+    except (tokenize.TokenError, SyntaxError):
+        return
+
+
+def _yaml(text: SourceText) -> Iterator[Span]:
+    end = 0
+    for scalar in _yaml_scalars(text):
+        for match in _YAML.finditer(text.text, end, scalar.start):
+            yield Span(*match.span())
+        end = scalar.end
+    for match in _YAML.finditer(text.text, end):
+        yield Span(*match.span())
+
+
+def _yaml_scalars(text: SourceText) -> Iterator[Span]:
+    import yaml
+
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    try:
+        for token in yaml.scan(text.text, Loader=loader):
+            if isinstance(token, yaml.ScalarToken):
+                start, end = token.start_mark.index, token.end_mark.index
+                if token.style in ("|", ">"):  # a comment may stand behind the bar
+                    start = text.line_span(text.position(start).row).end
+                yield Span(start, max(start, end))
+    except yaml.YAMLError:
+        return

@@ -1,0 +1,98 @@
+"""Streams that close, fill up or are interrupted: an exit code and never a traceback."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import BAD, project
+
+SCRIPT = Path(sys.executable).with_name("precision-lint")
+
+
+def start(*arguments: str, cwd: Path, **options: object) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [SCRIPT, *arguments],
+        cwd=cwd,
+        stderr=subprocess.PIPE,
+        **options,  # type: ignore[call-overload]
+    )
+
+
+@pytest.mark.parametrize("files", [1, 400], ids=["less than a buffer", "more than a pipe"])
+@pytest.mark.parametrize("format", ["full", "json"])
+def test_a_reader_that_leaves(files: int, format: str, tmp_path: Path) -> None:
+    project(tmp_path, {f"{number}.py": BAD for number in range(files)})
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = start("--output-format", format, cwd=tmp_path, stdout=writing)
+    os.close(writing)
+    assert process.communicate()[1] == b""
+    assert process.returncode == 1
+
+
+@pytest.mark.parametrize("arguments", [["rules"], ["explain", "MP101"], ["--help"], ["--diff"]])
+def test_a_reader_that_leaves_other_commands(arguments: list[str], tmp_path: Path) -> None:
+    project(tmp_path, {"a.py": BAD})
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = start(*arguments, cwd=tmp_path, stdout=writing)
+    os.close(writing)
+    assert process.communicate()[1] == b""
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [[], ["--diff"], ["rules"]], ids=str)
+def test_a_full_disk(arguments: list[str], tmp_path: Path) -> None:
+    project(tmp_path, {"a.py": BAD})
+    with open("/dev/full", "wb") as full:
+        process = start(*arguments, cwd=tmp_path, stdout=full)
+        err = process.communicate()[1].decode()
+    assert process.returncode == 2
+    assert "No space left on device" in err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream(closed: str, tmp_path: Path) -> None:
+    project(tmp_path, {"a.py": BAD})
+    done = subprocess.run(
+        f'"{SCRIPT}" {closed}', shell=True, cwd=tmp_path, capture_output=True, check=False
+    )
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "utf-8", "utf-16"])
+def test_any_encoding(encoding: str, tmp_path: Path) -> None:
+    project(tmp_path, {})
+    name = os.fsencode(tmp_path) + b"/\xff\xe4\n.py"
+    with open(name, "wb") as stream:
+        stream.write(BAD.replace("scores", "größe").encode())
+    environ = {**os.environ, "PYTHONIOENCODING": encoding, "LC_ALL": "C"}
+    for arguments, code in (([], 1), (["--output-format", "json"], 1), (["--show-files"], 0)):
+        process = start(*arguments, cwd=tmp_path, stdout=subprocess.PIPE, env=environ)
+        out, err = process.communicate()
+        assert (process.returncode, err) == (code, b"")
+        assert out.decode(encoding)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize("whole_group", [True, False])
+def test_ctrl_c(jobs: str, whole_group: bool, tmp_path: Path) -> None:
+    body = "".join(f"y{row} = scores.numpy()\n" for row in range(150))
+    project(tmp_path, {f"{number}.py": BAD + body for number in range(300)})
+    process = start("-j", jobs, cwd=tmp_path, stdout=subprocess.PIPE, start_new_session=True)
+    time.sleep(0.6)
+    assert process.poll() is None, "it is done before it can be interrupted"
+    (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert b"Traceback" not in out + err
+    assert b"Error" not in out + err

@@ -1,0 +1,119 @@
+"""P7: a file holds the old bytes or the new ones, in its place, with its mode, and no litter."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from precision_lint.writing import NotWritten, write_atomically
+from tests.cli.running import BAD, FIXED, project, run
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "a.py"
+    path.write_bytes(b"old")
+    return path
+
+
+def listed(folder: Path) -> list[str]:
+    return sorted(os.listdir(folder))
+
+
+@pytest.mark.parametrize("mode", [0o644, 0o755, 0o600, 0o664, 0o200])
+def test_the_mode_is_kept(mode: int, path: Path) -> None:
+    path.chmod(mode)
+    write_atomically(path, b"old", b"new")
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+    assert listed(path.parent) == ["a.py"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_the_owner_is_kept(path: Path) -> None:
+    os.chown(path, 12345, 54321)
+    write_atomically(path, b"old", b"new")
+    assert (path.stat().st_uid, path.stat().st_gid) == (12345, 54321)
+
+
+def test_the_target_of_a_link_is_written(path: Path, tmp_path: Path) -> None:
+    (tmp_path / "links").mkdir()
+    link = tmp_path / "links/link.py"
+    link.symlink_to("../a.py")
+    write_atomically(link, b"old", b"new")
+    assert link.is_symlink()
+    assert os.readlink(link) == "../a.py"
+    assert path.read_bytes() == b"new"
+    assert listed(link.parent) == ["link.py"]
+
+
+def test_a_read_only_file_is_left(path: Path) -> None:
+    path.chmod(0o444)
+    with pytest.raises(NotWritten, match=r"a\.py: not writable, left as it was"):
+        write_atomically(path, b"old", b"new")
+    assert path.read_bytes() == b"old"
+
+
+def test_a_file_that_changed_meanwhile_is_left(path: Path) -> None:
+    with pytest.raises(NotWritten, match="changed while it was being checked"):
+        write_atomically(path, b"older", b"new")
+    assert path.read_bytes() == b"old"
+
+
+def test_a_file_that_is_gone(path: Path) -> None:
+    path.unlink()
+    with pytest.raises(NotWritten, match="No such file"):
+        write_atomically(path, b"old", b"new")
+    assert listed(path.parent) == []
+
+
+@pytest.mark.parametrize("step", ["fsync", "chown", "chmod", "replace"])
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_crash_leaves_the_old_bytes_and_no_litter(
+    step: str, error: BaseException, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*arguments: object) -> None:
+        raise error
+
+    monkeypatch.setattr(os, step, crash)
+    with pytest.raises(NotWritten if isinstance(error, OSError) else KeyboardInterrupt):
+        write_atomically(path, b"old", b"new")
+    monkeypatch.undo()
+    assert path.read_bytes() == b"old"
+    assert listed(path.parent) == ["a.py"]
+
+
+def test_a_name_as_long_as_names_can_be(tmp_path: Path) -> None:
+    path = tmp_path / ("x" * 252 + ".py")
+    path.write_bytes(b"old")
+    write_atomically(path, b"old", b"new")
+    assert path.read_bytes() == b"new"
+
+
+def test_fix_keeps_links_and_modes_and_names_what_it_could_not_write(tmp_path: Path) -> None:
+    project(tmp_path, {"real/a.py": BAD, "b.py": BAD, "c.py": BAD})
+    (tmp_path / "link.py").symlink_to("real/a.py")
+    (tmp_path / "b.py").chmod(0o755)
+    (tmp_path / "c.py").chmod(0o444)
+    ran = run("--fix", "--output-format", "concise", cwd=tmp_path)
+    assert ran.code == 2
+    assert (tmp_path / "link.py").is_symlink()
+    assert (tmp_path / "real/a.py").read_text() == (tmp_path / "b.py").read_text() == FIXED
+    assert stat.S_IMODE((tmp_path / "b.py").stat().st_mode) == 0o755
+    assert (tmp_path / "c.py").read_text() == BAD
+    assert f"error: {tmp_path}/c.py: not writable, left as it was" in ran.err
+    assert "c.py:4:9: MP101" in ran.out
+    assert "fixed 2 findings in 2 files" in ran.err
+    assert listed(tmp_path) == [".git", "b.py", "c.py", "link.py", "real"]
+
+
+def test_only_files_that_change_are_written(tmp_path: Path) -> None:
+    project(tmp_path, {"a.py": FIXED, "b.py": BAD + "def f(:\n"})
+    before = {path: path.stat() for path in tmp_path.glob("*.py")}
+    run("--fix", cwd=tmp_path)
+    for path, status in before.items():
+        after = path.stat()
+        assert (after.st_ino, after.st_mtime_ns) == (status.st_ino, status.st_mtime_ns)

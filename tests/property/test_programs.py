@@ -1,0 +1,155 @@
+"""Whatever the program: no crash, and fixes keep their promises."""
+
+from __future__ import annotations
+
+import ast
+import tokenize
+from collections import Counter
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from precision_lint.finding import Applicability, Related, Span
+from precision_lint.project import Project
+from precision_lint.run import Job, Result, lint_bytes
+from precision_lint.settings import Settings
+from precision_lint.source.text import SourceText
+from tests.property.programs import programs
+
+PATH = Path("/nowhere/case.py")
+PROFILE = settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@pytest.fixture(autouse=True)
+def uses_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the project choose bfloat16 in another file, so that every finding is shown."""
+    place = SourceText(Path("/nowhere/config.py"), "dtype = 'bf16'\n").place(Span(8, 14))
+    chosen = Related(place, "the project uses bfloat16 here")
+    monkeypatch.setattr(Project, "half_precision", chosen)
+    monkeypatch.setattr(Project, "bfloat16_weights", chosen)
+
+
+def lint(content: bytes, fix: Applicability | None = None) -> Result:
+    job = Job(Project(PATH.parent), Settings(), fix, write=False, named=frozenset([PATH]))
+    result = lint_bytes(job, PATH, content, "python")
+    assert result.failure is None, result.failure
+    return result
+
+
+def codes(content: bytes) -> list[str]:
+    return [finding.code for finding in lint(content).findings]
+
+
+def parses(content: str) -> bool:
+    try:
+        ast.parse(content)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def comments(content: str) -> Counter[str]:
+    tokens = tokenize.generate_tokens(StringIO(content).readline)
+    return Counter(token.string for token in tokens if token.type == tokenize.COMMENT)
+
+
+@pytest.mark.parametrize("level", [Applicability.SAFE, Applicability.UNSAFE], ids=str)
+@PROFILE
+@given(program=programs(), end=st.sampled_from(["\n", "\r\n"]), bom=st.booleans())
+def test_fixes_keep_their_promises(level: Applicability, program: str, end: str, bom: bool) -> None:
+    content = b"\xef\xbb\xbf" * bom + program.replace("\n", end).encode()
+    before = lint(content)
+    if not parses(program):
+        assert [finding.code for finding in before.findings] == ["MP904"]
+        assert lint(content, level).before is None
+        return
+    result = lint(content, level)
+    if result.before is None or result.text is None:
+        assert not result.fixed
+        return
+    after = result.text.to_bytes()
+    assert after != content
+    assert result.before.to_bytes() == content
+    text = result.text.text
+    assert parses(text)  # P1
+    again = lint(after, level)
+    assert again.before is None  # P2
+    assert again.findings == result.findings
+    assert after.startswith(b"\xef\xbb\xbf") == bom  # P3
+    assert "\n" not in text.replace("\r\n", "") or end == "\n"
+    assert ("\r" in text) == (end == "\r\n")
+    lost = comments(program) - comments(text.replace("\r\n", "\n"))  # P4
+    assert all("MP" in comment or "precision-lint:" in comment for comment in lost)
+    assert not Counter(codes(after)) - Counter(finding.code for finding in before.findings)  # P6
+
+
+def indented(program: str, head: str) -> str:
+    return f"{head}\n" + "".join(f"\t{line}\n" for line in program.split("\n"))
+
+
+@PROFILE
+@given(program=programs())
+def test_line_ends_and_byte_order_marks_say_nothing(program: str) -> None:
+    expected = codes(program.encode())
+    assert codes(program.replace("\n", "\r\n").encode()) == expected
+    assert codes(b"\xef\xbb\xbf" + program.encode()) == expected
+    assert codes(program.encode() + b"\n\n# the end\n") == expected
+
+
+@pytest.mark.parametrize("head", ["if True:", "def wrapped():", "class Wrapped:", "with open(p):"])
+@PROFILE
+@given(program=programs())
+def test_wrapping_keeps_the_findings(head: str, program: str) -> None:
+    assume("'''" not in program and "__future__" not in program and parses(program))
+    preamble, mark, rest = program.partition("torch\n")
+    wrapped = preamble + mark + indented(rest, head)
+    assume(parses(wrapped))
+    expected = codes(program.encode())
+    found = codes(wrapped.encode())
+    if head != "class Wrapped:" or "def " not in program:
+        assert found == expected
+
+
+@PROFILE
+@given(program=programs())
+def test_the_name_of_an_import_says_nothing(program: str) -> None:
+    assume(parses(program) and "import numpy as np, torch" not in program)
+    renamed = program.replace("import torch\n", "import torch as T\n").replace("torch.", "T.")
+    assume("import torch as T" in renamed)
+    assert codes(renamed.encode()) == codes(program.encode())
+
+
+@settings(max_examples=300, deadline=None)
+@given(content=st.binary(max_size=200))
+def test_any_bytes(content: bytes) -> None:
+    for body in (content, b"import torch\nx.numpy()\n" + content, b"# coding: latin-1\n" + content):
+        result = lint(body, Applicability.UNSAFE)
+        assert result.before is None or result.before.to_bytes() == body
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    content=st.lists(
+        st.sampled_from(
+            ["fp16", "bf16", ": ", "true", "\n", "  ", "- ", "{", "}", "[", "]", ",", '"', "'", "#",
+             "=", "export ", "$", "${", "&a ", "*a", "|\n", "//", "\\", "<<: ", "!t ", "é", "\r\n",
+             "mixed_precision", "gradient_precision", "fp32", "no", "\t", "---\n"]
+        ),
+        max_size=30,
+    ).map("".join),
+    kind=st.sampled_from(["yaml", "json", "toml", "shell"]),
+)  # fmt: skip
+def test_any_configuration(content: str, kind: str) -> None:
+    path = PATH.with_suffix(".txt")
+    body = content.encode()
+    job = Job(
+        Project(path.parent), Settings(), Applicability.UNSAFE, write=False, named=frozenset([path])
+    )
+    result = lint_bytes(job, path, body, kind)  # type: ignore[arg-type]
+    assert result.failure is None, result.failure
+    if result.before is not None and result.text is not None:
+        again = lint_bytes(job, path, result.text.to_bytes(), kind)  # type: ignore[arg-type]
+        assert again.before is None
