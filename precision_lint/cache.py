@@ -7,10 +7,8 @@ are checked anew every time.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -23,19 +21,19 @@ _MOST_DIGESTS = 200_000
 """3 MB: a larger cache starts anew."""
 
 
-def default_folder() -> Path:
-    """The user's cache folder."""
-    from platformdirs import user_cache_path
-
-    return user_cache_path("precision-lint")
-
-
 class CleanFiles:
     """The digests of clean files for one version and one set of settings."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
-        facts = [__version__, sys.version_info[:2], sorted(settings.target.items())]
-        facts += [settings.min_confidence, settings.min_severity]
+        facts = (
+            __version__,
+            sys.version_info[:2],
+            sorted(settings.target.items()),
+            settings.min_confidence,
+            settings.min_severity,
+        )
+        import hashlib
+
         self._key = hashlib.blake2b(repr(facts).encode(), digest_size=16).digest()
         self._path = folder / f"clean-{self._key.hex()}"
         self._digests = self._read()
@@ -43,11 +41,13 @@ class CleanFiles:
 
     def digest(self, content: bytes, codes: Iterable[str]) -> bytes:
         """The digest of a file's bytes for the rules that run on it."""
+        import hashlib
+
         state = hashlib.blake2b(content, digest_size=_DIGEST_BYTES, key=self._key)
         state.update("\0".join(sorted(codes)).encode())
         return state.digest()
 
-    def __contains__(self, digest: bytes) -> bool:
+    def __contains__(self, digest: object) -> bool:
         return digest in self._digests
 
     def add(self, digest: bytes) -> None:
@@ -55,6 +55,8 @@ class CleanFiles:
 
     def save(self) -> None:
         """Write what was added; a cache that cannot be written is no reason to fail."""
+        import tempfile
+
         if self._new <= self._digests:
             return
         digests = self._digests | self._new

@@ -194,7 +194,7 @@ def _check(arguments: Sequence[str], options: dict[str, Any]) -> int:
     from precision_lint.report.terminal import progress
 
     with progress(len(found), sys.stderr) as advance:
-        results = run(job, found, settings.jobs or _cores(), advance)
+        results = run(job, found, settings.jobs or _cores(), advance, _cache_folder(settings))
     return _finish(results, job, options)
 
 
@@ -257,8 +257,20 @@ _OVERRIDES = (
     "exit_non_zero_on_fix",
     "force_exclude",
     "jobs",
+    "no_cache",
+    "cache_dir",
 )
 """Options that stand for a setting as they are."""
+
+
+def _cache_folder(settings: Settings) -> Path | None:
+    if settings.no_cache:
+        return None
+    if settings.cache_dir is not None:
+        return settings.cache_dir
+    from platformdirs import user_cache_path
+
+    return user_cache_path("precision-lint")
 
 
 def _targets(options: dict[str, Any]) -> dict[str, str]:

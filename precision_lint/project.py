@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -36,15 +36,27 @@ class Project:
 
     root: Path
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    asked: set[str] = field(default_factory=set, compare=False, repr=False)
+    """The facts that were asked for since somebody emptied this set: what a cache must know."""
 
-    @cached_property
+    @property
     def half_precision(self) -> Related | None:
         """The first place, in path order, where the project chooses bfloat16; None if none does."""
+        self.asked.add("half_precision")
+        return self._half_precision
+
+    @property
+    def bfloat16_weights(self) -> Related | None:
+        """The first setting that offers bfloat16 as the dtype of weights; None if there is none."""
+        self.asked.add("bfloat16_weights")
+        return self._bfloat16_weights
+
+    @cached_property
+    def _half_precision(self) -> Related | None:
         return self._first(_USE, "the project uses bfloat16 here")
 
     @cached_property
-    def bfloat16_weights(self) -> Related | None:
-        """The first setting that offers bfloat16 as the dtype of weights; None if there is none."""
+    def _bfloat16_weights(self) -> Related | None:
         return self._first(_WEIGHTS_CHOICE, "the configuration offers bfloat16 here")
 
     def version_of(self, library: str, target: Mapping[str, str]) -> tuple[int, int] | None:
@@ -52,6 +64,7 @@ class Project:
 
         None where neither says one: rules then take the newest that they know.
         """
+        self.asked.add(library)
         version = target.get(library) or pinned_version(self.root, library) or ""
         match = re.match(r"(\d+)\.(\d+)", version)
         return (int(match[1]), int(match[2])) if match else None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import gc
 import stat
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from precision_lint import fixing, writing
+from precision_lint.cache import CleanFiles
 from precision_lint.check import Checked, check_bytes, check_unreadable
 from precision_lint.discovery import Kind, kind_of
 from precision_lint.finding import Applicability, Finding
@@ -54,25 +55,55 @@ class Result:
     """The text that was read, if fixes changed it."""
     failure: str | None = None
     """Why the tool could not do its job on this file."""
+    is_clean: bool = False
+    """Nothing to say, whatever the rest of the project says: true again for the same bytes."""
 
 
 def run(
-    job: Job, paths: Sequence[Path], jobs: int = 1, advance: Callable[[], None] = lambda: None
+    job: Job,
+    paths: Sequence[Path],
+    jobs: int = 1,
+    advance: Callable[[], None] = lambda: None,
+    cache_folder: Path | None = None,
 ) -> list[Result]:
     """Check every file, in order; `advance` is called once for each.
+
+    A cache is used for runs that are long enough to gain from it.
 
     Raises:
         WorkerDied: a worker process did not survive its file.
     """
     gc.set_threshold(_GC_THRESHOLD)
-    results = []
-    jobs = jobs if _is_worth_a_pool(paths) else 1
-    with closing(ordered_map(partial(lint, job), paths, jobs)) as linted:
+    is_long = _is_worth_a_pool(paths)
+    cache = CleanFiles(cache_folder, job.settings) if cache_folder and is_long else None
+    digests = _digests(job, paths, cache) if cache else {}
+    results = {path: Result(path) for path in paths if cache and digests.get(path) in cache}
+    todo = [path for path in paths if path not in results]
+    for _ in results:
+        advance()
+    with closing(ordered_map(partial(lint, job), todo, jobs if is_long else 1)) as linted:
         for result in linted:
-            results.append(result)
+            results[result.path] = result
             advance()
+    if cache:
+        for path, digest in digests.items():
+            if results[path].is_clean:
+                cache.add(digest)
+        cache.save()
     # Written when all have been read: what a file says of another depends on no order.
-    return [_written(job, result) for result in results] if job.write else results
+    ordered = [results[path] for path in paths]
+    return [_written(job, result) for result in ordered] if job.write else ordered
+
+
+def _digests(job: Job, paths: Iterable[Path], cache: CleanFiles) -> dict[Path, bytes]:
+    """The digests of the Python files that a cache can speak of."""
+    digests = {}
+    for path in paths:
+        if kind_of(path) == "python" and path not in job.named:
+            with suppress(OSError):
+                codes = job.settings.codes_for(path, job.project.root)
+                digests[path] = cache.digest(path.read_bytes(), codes)
+    return digests
 
 
 def lint(job: Job, path: Path) -> Result:
@@ -95,12 +126,15 @@ def lint(job: Job, path: Path) -> Result:
 def lint_bytes(job: Job, path: Path, content: bytes, kind: Kind) -> Result:
     """Check, and fix in memory, the bytes of a file that stands at `path`."""
     checked = Checked()
+    job.project.asked.clear()
     try:
         checked = check_bytes(
             path, content, kind, job.project, job.settings, named=path in job.named
         )
         text = checked.text
-        if job.fix is None or not checked.findings or text is None:
+        if not checked.findings and not checked.notes:
+            return Result(path, is_clean=not job.project.asked)
+        if job.fix is None or text is None:
             return _result(path, checked)
         if not _encodes_to(text, content):
             return _result(path, checked)  # writing it would change more than the edits

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
@@ -47,6 +48,8 @@ class Settings:
     exit_zero: bool = False
     exit_non_zero_on_fix: bool = False
     jobs: int | None = None
+    no_cache: bool = False
+    cache_dir: Path | None = None
     config_file: Path | None = None
 
     def selected(self) -> frozenset[str]:
@@ -169,16 +172,17 @@ def common_folder(paths: list[Path]) -> Path:
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
-    try:
+    if sys.version_info >= (3, 11):
         import tomllib
-    except ModuleNotFoundError:  # Python 3.10
+    else:
         import tomli as tomllib
     try:
         with path.open("rb") as stream:
-            return tomllib.load(stream)
+            table: dict[str, Any] = tomllib.load(stream)
+            return table
     except OSError as error:
         raise ConfigError(f"{path}: {error.strerror or error}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ConfigError(f"{path}: {error}") from error
 
 
@@ -219,7 +223,7 @@ def _value(key: str, value: object, path: Path) -> Any:
             return _choice(key, value, {str(member): member for member in Severity}, path)
         case "output-format", str():
             return _choice(key, value, {name: name for name in FORMATS}, path)
-        case "baseline", str():
+        case "baseline" | "cache-dir", str():
             return path.parent / value
         case "jobs", int() if value >= 1 and not isinstance(value, bool):
             return value

@@ -5,8 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
+from precision_lint import run as run_module
 from precision_lint.cache import CleanFiles
+from precision_lint.discovery import files
 from precision_lint.finding import Confidence
+from precision_lint.project import Project
+from precision_lint.run import Job, Result, run
 from precision_lint.settings import Settings
 
 CODES = ("MP101", "MP201")
@@ -45,3 +51,48 @@ def test_a_broken_or_unwritable_cache_is_no_cache(tmp_path: Path) -> None:
     blocked = CleanFiles(file / "below a file", Settings())
     blocked.add(blocked.digest(b"", CODES))
     blocked.save()
+
+
+BAD = "import torch\n\nprint(torch.zeros(2, dtype=torch.bfloat16).numpy())\n"
+BY_PROJECT = "import torch\n\n\ndef rows(model):\n    return model.head.weight.cpu().numpy()\n"
+FILLER = "# a comment\n" * 100_000  # runs over less than a megabyte use no cache
+
+
+def lint(root: Path, cache: Path) -> list[str]:
+    job = Job(Project(root), Settings())
+    results = run(job, files([root], root), cache_folder=cache)
+    return [finding.code for result in results for finding in result.findings]
+
+
+def test_a_warm_run_reads_no_clean_file_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root, cache = tmp_path / "project", tmp_path / "cache"
+    root.mkdir()
+    (root / "clean.py").write_text(FILLER + "import torch\nx = torch.ones(2).numpy()\n")
+    (root / "bad.py").write_text(BAD)
+    checked: list[str] = []
+
+    def spy(job: Job, path: Path) -> Result:
+        checked.append(path.name)
+        return lint_one(job, path)
+
+    lint_one = run_module.lint
+    monkeypatch.setattr(run_module, "lint", spy)
+    assert lint(root, cache) == ["MP101"]
+    assert sorted(checked) == ["bad.py", "clean.py"]
+    checked.clear()
+    assert lint(root, cache) == ["MP101"]
+    assert checked == ["bad.py"]
+    (root / "clean.py").write_text(FILLER + BAD)
+    assert lint(root, cache) == ["MP101", "MP101"]
+
+
+def test_what_depends_on_the_project_is_not_cached(tmp_path: Path) -> None:
+    root, cache = tmp_path / "project", tmp_path / "cache"
+    root.mkdir()
+    (root / "filler.py").write_text(FILLER)
+    (root / "vocab.py").write_text(BY_PROJECT)
+    assert lint(root, cache) == []
+    (root / "train.yaml").write_text("bf16: true\n")
+    assert lint(root, cache) == ["MP101"]

@@ -75,7 +75,7 @@ def written(stream: TextIOWrapper) -> bytes:
     """What was written to a stream."""
     stream.flush()
     stream.seek(0)
-    return stream.buffer.read()
+    return bytes(stream.buffer.read())
 
 
 def codes(ran: Ran) -> list[str]:

@@ -104,6 +104,7 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
         ('target = "torch"', "`target` must be a table of versions"),
         ('target-torch = "latest"', "`latest` is not a version of torch"),
         ("exclude = ", "Invalid value"),
+        ("exclude = " + "[" * 20_000, ""),
         ('exclude = ["\udcff"]', ""),
     ],
 )

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,13 +17,9 @@ from tests.cli.running import BAD, project
 SCRIPT = Path(sys.executable).with_name("precision-lint")
 
 
-def start(*arguments: str, cwd: Path, **options: object) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
-        [SCRIPT, *arguments],
-        cwd=cwd,
-        stderr=subprocess.PIPE,
-        **options,  # type: ignore[call-overload]
-    )
+def start(*arguments: str, cwd: Path, **options: Any) -> subprocess.Popen[bytes]:
+    command = [str(SCRIPT), *arguments]
+    return subprocess.Popen(command, cwd=cwd, stderr=subprocess.PIPE, **options)
 
 
 @pytest.mark.parametrize("files", [1, 400], ids=["less than a buffer", "more than a pipe"])

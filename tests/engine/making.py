@@ -21,8 +21,8 @@ from precision_lint.source.text import SourceText
 PATH = Path("/project/case.py")
 
 
-def source(content: str, **options: str) -> SourceText:
-    return SourceText(PATH, content, **options)
+def source(content: str) -> SourceText:
+    return SourceText(PATH, content)
 
 
 def finding(text: SourceText, span: Span, *edits: Edit, code: str = "MP101") -> Finding:

@@ -70,18 +70,17 @@ def test_deep_nesting_is_survived(tmp_path: Path) -> None:
     assert fixed.code == 1
     assert "internal error" not in fixed.err
     assert (tmp_path / "z/last.py").read_text() == FIXED
-    for path, content in before.items():
-        assert path.read_bytes().replace(b"scores.float().", b"scores.") == content
+    for path, bytes_before in before.items():
+        assert path.read_bytes().replace(b"scores.float().", b"scores.") == bytes_before
 
 
 @pytest.mark.parametrize("name", DEEP)
 def test_deep_nesting_on_its_own_is_said_to_be(name: str, tmp_path: Path) -> None:
-    if len(DEEP[name]) > 150_000:
-        pytest.skip("covered together with the others")
     (project(tmp_path, {}) / "a.py").write_text(DEEP[name] + "\n")
     ran = run("a.py", "--output-format", "concise", cwd=tmp_path)
-    assert ran.code in (0, 1)
-    assert "MP904" in ran.out or ran.code == 0 or "MP101" in ran.out
+    assert ran.err == ""
+    assert codes(ran) in ([], ["MP904"])
+    assert ran.code == len(codes(ran))
 
 
 DATA = {
@@ -166,12 +165,9 @@ def test_configuration(name: str, content: str, tmp_path: Path) -> None:
         assert "internal error" not in ran.err
         if not arguments:
             assert "other.py:4:9: MP101" in ran.out
+        if "in 2 files" not in ran.err and "--unsafe-fixes" not in arguments:
+            assert (tmp_path / name).read_bytes() == before
     assert not (tmp_path / "marked").exists()
-    if not {"fp16", "MP7"} <= {
-        "fp16" * (b'fp16": true' in before or b"fp16: true" in before),
-        "MP7",
-    }:
-        assert (tmp_path / name).read_bytes() == before
 
 
 @pytest.mark.parametrize("name", ["t.yaml", "t.json", "t.toml"])

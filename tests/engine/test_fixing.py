@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from precision_lint.check import Checked
 from precision_lint.discovery import Kind
-from precision_lint.finding import Applicability, Edit, Span
+from precision_lint.finding import Applicability, Edit, Finding, Fix, Span
 from precision_lint.fixing import Fixed, apply_edits, fix
 from precision_lint.source.text import SourceText
 from tests.engine.making import PATH, finding, replacing, source, together
@@ -276,21 +277,18 @@ def test_insertions_at_one_place_keep_the_order_they_are_given() -> None:
     assert fixed("a = 1\n", check).text.text == "a = bdace1\n"
 
 
-@pytest.mark.parametrize("level", list(Applicability))
-def test_only_what_was_asked_for_is_applied(level: Applicability) -> None:
-    check = replacing("bad", "good")
+@pytest.mark.parametrize("level", [Applicability.SAFE, Applicability.UNSAFE])
+@pytest.mark.parametrize("offered", list(Applicability))
+def test_only_what_was_asked_for_is_applied(offered: Applicability, level: Applicability) -> None:
+    def check(text: SourceText) -> Checked:
+        rows = replacing("bad", "good")(text).findings
+        fixes = [replace(row.fix, applicability=offered) for row in rows if row.fix is not None]
+        return Checked(tuple(map(_with_fix, rows, fixes)), text=text)
+
     text = source("a = bad\n")
     after = fix(text, "python", check(text), check, level)
-    assert after.text.text == "a = good\n"
+    assert after.text.text == ("a = good\n" if offered >= level else "a = bad\n")
 
-    def displayed(text: SourceText) -> Checked:
-        from dataclasses import replace
 
-        [row] = check(text).findings or [None]  # type: ignore[list-item]
-        if row is None or row.fix is None:
-            return Checked(text=text)
-        shown = replace(row.fix, applicability=Applicability.DISPLAY)
-        return Checked((replace(row, fix=shown),), text=text)
-
-    if level > Applicability.DISPLAY:
-        assert fix(text, "python", displayed(text), displayed, level).text == text
+def _with_fix(row: Finding, offered: Fix) -> Finding:
+    return replace(row, fix=offered)

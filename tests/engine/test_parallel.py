@@ -128,4 +128,4 @@ def test_an_exception_comes_through() -> None:
 def test_a_consumer_may_leave_early() -> None:
     found = ordered_map(double, range(10_000), 2)
     assert next(found) == 0
-    found.close()  # type: ignore[attr-defined]
+    found.close()

@@ -1,0 +1,228 @@
+"""The house: who may import whom, what is where, and what a run does not import."""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from precision_lint import registry
+from precision_lint.rule import Rule
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).parent.parent
+SCRIPT = Path(sys.executable).with_name("precision-lint")
+PACKAGES = {
+    "precision_lint": ROOT / "precision_lint",
+    "precision_lint.rules": ROOT / "rules",
+    "precision_lint.fixers": ROOT / "fixers",
+    "precision_lint.runtime": ROOT / "runtime",
+}
+MODULES = [
+    (package, path)
+    for package, folder in PACKAGES.items()
+    for path in sorted(folder.rglob("*.py"))
+    if "__pycache__" not in path.parts
+]
+MAY_IMPORT = {
+    "precision_lint": {"precision_lint"},
+    "precision_lint.rules": {"precision_lint", "precision_lint.fixers"},
+    "precision_lint.fixers": {"precision_lint", "precision_lint.fixers"},
+    "precision_lint.runtime": {"precision_lint.runtime"},
+}
+FIXERS_SEE = re.compile(r"precision_lint\.(finding|fixers|source|dtypes|triton_types)(\.|$)")
+SECTIONS = [
+    "What it does", "Why it hurts", "Example", "Use instead", "Fix safety", "References"
+]  # fmt: skip
+
+
+def name_of(package: str, path: Path) -> str:
+    """The full name of a module, or of the package that an `__init__` makes."""
+    parts = path.relative_to(PACKAGES[package]).with_suffix("").parts
+    return ".".join([package, *(part for part in parts if part != "__init__")])
+
+
+with_modules = pytest.mark.parametrize(
+    ("package", "path"), MODULES, ids=[name_of(*row) for row in MODULES]
+)
+
+
+def imports(path: Path) -> Iterator[tuple[int, str]]:
+    """The level and the full name of everything that a module imports, however late."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((0, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            names = (alias.name for alias in node.names)
+            yield from ((node.level, f"{node.module}.{name}") for name in names)
+
+
+def package_of(name: str) -> str:
+    owners = (package for package in PACKAGES if f"{name}.".startswith(f"{package}."))
+    return max(owners, key=len)
+
+
+@with_modules
+def test_who_imports_whom(package: str, path: Path) -> None:
+    for level, name in imports(path):
+        assert level == 0, f"{name}: imports are absolute"
+        top = name.partition(".")[0]
+        assert top not in {"rules", "fixers", "runtime", "tests"}, name
+        if top == "precision_lint":
+            assert package_of(name) in MAY_IMPORT[package], name
+        if package == "precision_lint.fixers" and top == "precision_lint":
+            assert FIXERS_SEE.match(name), f"{name}: fixers build edits and nothing else"
+        if package == "precision_lint.runtime":
+            assert top in {"torch", "triton", "numpy", "precision_lint", *sys.stdlib_module_names}
+
+
+@with_modules
+def test_annotations_are_late(package: str, path: Path) -> None:
+    source = path.read_text("utf-8")
+    assert (
+        not source.strip()
+        or "from __future__ import annotations" in source
+        or not any(
+            isinstance(node, ast.FunctionDef | ast.AnnAssign)
+            for node in ast.walk(ast.parse(source))
+        )
+    )
+
+
+def test_the_engine_knows_no_rule() -> None:
+    """No code or name of a rule stands in the engine but those about the linter itself."""
+    known = re.compile("|".join(
+        re.escape(key) for rule in registry.rules() if not rule.code.startswith("MP9")
+        for key in (f'"{rule.code}"', f'"{rule.name}"', f'"{rule.module}"')
+    ))  # fmt: skip
+    for package, path in MODULES:
+        if package == "precision_lint":
+            assert not known.search(path.read_text("utf-8")), path
+
+
+def test_the_packages_that_are_installed_are_those_on_disk() -> None:
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["setuptools"]
+    assert set(setup["package-dir"]) == set(PACKAGES)
+    on_disk = {name_of(*row) for row in MODULES if row[1].name == "__init__.py"}
+    assert on_disk == set(setup["packages"])
+    folders = {path.parent for _, path in MODULES}
+    assert all((folder / "__init__.py").exists() for folder in folders)
+
+
+def test_what_is_generated_is_fresh() -> None:
+    command = [sys.executable, str(ROOT / "scripts/generate.py"), "--check"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+# Rules
+
+with_rules = pytest.mark.parametrize("rule", registry.rules(), ids=lambda rule: rule.name)
+
+
+def test_every_rule_module_is_a_rule() -> None:
+    names = {path.stem for path in (ROOT / "rules").glob("*.py")} - {"__init__", "index"}
+    assert names == {rule.module for rule in registry.rules()}
+    assert len({rule.code for rule in registry.rules()}) == len(names)
+
+
+@with_rules
+def test_everything_of_a_rule_has_its_name(rule: Rule) -> None:
+    assert re.fullmatch(r"MP\d{3}", rule.code)
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", rule.name)
+    module = import_module(f"precision_lint.rules.{rule.module}")
+    assert module.RULE.code == rule.code
+    assert (ROOT / "docs/rules" / f"{rule.name}.md").exists()
+    if rule.name != "unreadable-file":  # Markdown cannot hold bytes that are no text
+        assert (ROOT / "tests/rules" / f"{rule.name}.md").exists()
+
+
+def test_no_page_and_no_case_file_is_without_a_rule() -> None:
+    names = {rule.name for rule in registry.rules()}
+    assert {path.stem for path in (ROOT / "docs/rules").glob("*.md")} - {"README"} == names
+    assert {path.stem for path in (ROOT / "tests/rules").glob("*.md")} <= names
+
+
+@with_rules
+def test_the_sections_of_a_page(rule: Rule) -> None:
+    page = import_module(f"precision_lint.rules.{rule.module}").__doc__ or ""
+    found = re.findall(r"^## (.+)$", page, re.MULTILINE)
+    expected = SECTIONS if rule.pitfalls else [name for name in SECTIONS if name in found]
+    assert found == expected
+    assert set(found) >= set(SECTIONS[:5])
+    assert page.count("```") % 2 == 0
+    assert not re.search(r"\bfix\b", rule.summary) or rule.fix != "never"
+
+
+# Start-up
+
+
+def modules_after(code: str, cwd: Path) -> set[str]:
+    """The modules that are loaded once a run of the command line has ended."""
+    program = f"""
+import sys, json
+sys.argv = ["precision-lint", "-j1", "--no-cache"]
+from precision_lint.cli import main
+try:
+    main()
+except SystemExit as stop:
+    assert stop.code == {code}, stop.code
+print()
+print(json.dumps(sorted(sys.modules)))
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", program], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+HEAVY = {
+    "libcst", "rich", "yaml", "pathspec", "tree_sitter", "tree_sitter_json", "numpy", "torch",
+    "pygls", "lsprotocol", "multiprocessing", "concurrent.futures", "subprocess", "asyncio",
+}  # fmt: skip
+
+
+def rule_modules(loaded: set[str]) -> set[str]:
+    prefix = "precision_lint.rules."
+    return {name.removeprefix(prefix) for name in loaded if name.startswith(prefix)} - {"index"}
+
+
+def test_a_run_that_is_triggered_by_nothing_imports_nothing(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    (tmp_path / "a.yaml").write_text("x: 1\n")
+    (tmp_path / "a.json").write_text("{}\n")
+    loaded = modules_after("0", tmp_path)
+    assert HEAVY & loaded == set()
+    assert rule_modules(loaded) == set()
+    assert not any(name.startswith("precision_lint.fixers") for name in loaded)
+
+
+def test_a_run_that_finds_nothing_imports_no_syntax_trees(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\n\nx = torch.zeros(2).numpy()\n")
+    loaded = modules_after("0", tmp_path)
+    assert HEAVY & loaded == set()
+    assert rule_modules(loaded) == {"numpy_on_bfloat16"}
+
+
+def test_start_up_is_short(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("x = 1\n")
+    times = []
+    for _ in range(3):
+        start = time.perf_counter()
+        subprocess.run([SCRIPT], cwd=tmp_path, check=True, capture_output=True, env=os.environ)
+        times.append(time.perf_counter() - start)
+    assert min(times) < 0.6
