@@ -270,7 +270,8 @@ def _cache_folder(settings: Settings) -> Path | None:
         return settings.cache_dir
     from platformdirs import user_cache_path
 
-    return user_cache_path("precision-lint")
+    folder = user_cache_path("precision-lint")
+    return folder if folder.is_absolute() else None  # a user without a home
 
 
 def _targets(options: dict[str, Any]) -> dict[str, str]:

@@ -160,14 +160,14 @@ def project_root(start: Path) -> Path:
     above = (start, *start.parents)
     for mark in (".git", "pyproject.toml", "setup.py", ".precision-lint.toml"):
         for folder in above:
-            if (folder / mark).exists():
+            if os.path.exists(folder / mark):
                 return folder
     return start
 
 
 def common_folder(paths: list[Path]) -> Path:
     """The deepest folder that holds every path."""
-    folders = [path if path.is_dir() else path.parent for path in paths]
+    folders = [path if os.path.isdir(path) else path.parent for path in paths]
     return Path(os.path.commonpath(folders))
 
 

@@ -192,7 +192,7 @@ print(json.dumps(sorted(sys.modules)))
 
 HEAVY = {
     "libcst", "rich", "yaml", "pathspec", "tree_sitter", "tree_sitter_json", "numpy", "torch",
-    "pygls", "lsprotocol", "multiprocessing", "concurrent.futures", "subprocess", "asyncio",
+    "pygls", "lsprotocol", "multiprocessing", "concurrent.futures", "asyncio",
 }  # fmt: skip
 
 

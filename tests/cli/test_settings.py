@@ -182,3 +182,13 @@ def test_show_files(tmp_path: Path) -> None:
 def test_the_cache_options_are_accepted(tmp_path: Path) -> None:
     project(tmp_path, {"a.py": BAD})
     assert lint(tmp_path, "--no-cache", "--cache-dir", tmp_path / "cache", "-j", "3") == ["MP101"]
+
+
+def test_a_user_without_a_home_has_no_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    project(tmp_path, {"a.py": BAD, "large.py": "# enough to be worth a cache\n" * 50_000})
+    assert lint(tmp_path) == ["MP101"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".git", "a.py", "large.py"]
