@@ -270,8 +270,11 @@ def _cache_folder(settings: Settings) -> Path | None:
         return settings.cache_dir
     from platformdirs import user_cache_path
 
-    folder = user_cache_path("precision-lint")
-    return folder if folder.is_absolute() else None  # a user without a home
+    try:
+        folder = user_cache_path("precision-lint")
+    except RuntimeError:  # a user without a home; older releases return a relative path
+        return None
+    return folder if folder.is_absolute() else None
 
 
 def _targets(options: dict[str, Any]) -> dict[str, str]:
