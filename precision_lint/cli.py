@@ -334,8 +334,11 @@ def _finish(
         from precision_lint import baseline
 
         findings = baseline.subtract(settings.baseline, findings, sources, project.root)
-    with _output(options, stream) as out:
-        _report(findings, sources, job, out)
+    # "All checks passed!" is not for a run in which a check failed.
+    is_for_people = settings.output_format in {"full", "concise"}
+    if findings or not (has_failed and is_for_people):
+        with _output(options, stream) as out:
+            _report(findings, sources, job, out)
     fixed = sum(len(result.fixed) for result in results)
     if fixed:
         touched = sum(bool(result.fixed) for result in results)

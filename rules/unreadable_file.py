@@ -4,6 +4,9 @@
 Reports a file that cannot be opened, or whose bytes are not text in the encoding that it declares
 (Python: its encoding cookie, else UTF-8; everything else: UTF-8).
 
+A file in a folder is only decoded when its bytes hold something that a rule looks for; a file named
+on the command line always is.
+
 ## Why it hurts
 Nothing in the file was checked.
 

@@ -187,6 +187,8 @@ def test_a_failure_inside_takes_no_other_file_with_it(
     assert ran.code == 2
     assert "a.py: internal error at test_exit_codes.py:" in ran.err
     assert "b.py:4:9: MP101" in ran.out
+    (tmp_path / "b.py").unlink()
+    assert "All checks passed!" not in run("--output-format", "concise", cwd=tmp_path).out
 
 
 def test_a_failure_while_fixing_keeps_the_findings(
