@@ -25,7 +25,7 @@ TOKENS = frozenset(
 
 INTEGRAL_NAME = re.compile(
     r"(?:^|_)(?:ids?|idx|idxs|index|indexes|indices|mask|masks|labels?|tokens?|positions?|"
-    r"lengths?|lens?|counts?|offsets?|seqlens?|boxes|cu_seqlens)$"
+    r"lengths?|lens?|counts?|offsets?|seqlens?)$"
 )
 """Names of tensors of integers or bools, as the field writes them."""
 
