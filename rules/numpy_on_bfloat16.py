@@ -30,10 +30,10 @@ scores = to_numpy(logits.cpu())
 or, where the tensor is known to be bfloat16, `logits.cpu().float().numpy()`.
 
 ## Fix safety
-Safe. A tensor that is proved to be bfloat16 gets `.float()` behind the move to the host, where half
-the bytes were copied: before, the line could only raise. A tensor that is only sometimes bfloat16
-goes through `to_numpy`, which widens the dtypes that NumPy lacks and leaves every other tensor as
-it is; `.float()` would turn an integer or a float64 tensor into something else. `to_numpy` is
+Safe. A tensor that is proved to be bfloat16 or fp8 gets `.float()` behind the move to the host,
+where half the bytes were copied: before, the line could only raise. A tensor that is only sometimes
+bfloat16 goes through `to_numpy`, which widens the dtypes that NumPy lacks and leaves every other
+tensor as it is; `.float()` would turn an integer or a float64 tensor into something else. It is
 imported from `precision_lint.runtime`: add `precision-lint[runtime]` to the requirements.
 
 ## References
@@ -72,6 +72,9 @@ RULE = Rule(
 LACKING = frozenset({BFLOAT16, "complex32"}) | FLOAT8
 """The dtypes of tensors that NumPy does not have (measured, torch 2.13)."""
 
+WIDENED = frozenset({BFLOAT16}) | FLOAT8
+"""Those that `.float()` widens without loss; of complex32 it would drop the imaginary part."""
+
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     converted = _converted(call)
@@ -81,7 +84,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     if not value.possible(LACKING):
         return
     proved = value.proved(LACKING)
-    dtype = ", ".join(sorted(value.dtypes & LACKING)) or BFLOAT16
+    dtypes = sorted(value.dtypes & LACKING) or [BFLOAT16]
+    dtype = " or ".join(dtypes)
     what = (
         file.text[span] if span.end - span.start <= 40 and "\n" not in file.text[span] else "this"
     )
@@ -92,10 +96,17 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         if proved
         else f"`{what}` can be {dtype}, which NumPy does not have",
         confidence=Confidence.HIGH if proved or value.dtypes & LACKING else file.chosen_by_caller(),
-        why="`TypeError: Got unsupported ScalarType BFloat16`, at run time, on bfloat16 only.",
-        fix=_fix(call, file, span, proved=proved),
+        why=f"`TypeError: Got unsupported ScalarType {_scalar_type(dtypes[0])}`, at run time, on "
+        f"{dtype} only.",
+        fix=_fix(call, file, span, widen=value.proved(WIDENED)),
         related=[file.related(value.origin.span, value.origin.text)] if value.origin else [],
     )
+
+
+def _scalar_type(dtype: str) -> str:
+    """What torch calls a dtype in this message."""
+    names = {BFLOAT16: "BFloat16", "complex32": "ComplexHalf"}
+    return names.get(dtype, dtype.capitalize())
 
 
 def _converted(call: Call) -> tuple[Tensor, Span] | None:
@@ -109,9 +120,9 @@ def _converted(call: Call) -> tuple[Tensor, Span] | None:
     return None
 
 
-def _fix(call: Call, file: PythonFile, span: Span, *, proved: bool) -> Fix | None:
+def _fix(call: Call, file: PythonFile, span: Span, *, widen: bool) -> Fix | None:
     is_method = call.receiver_span is not None and call.function is None
-    if proved:
+    if widen:
         edits: list[Edit] | None
         if is_method:
             insertion = calls.insert_before_method(file, call, ".float()")
