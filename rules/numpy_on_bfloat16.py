@@ -33,8 +33,8 @@ or, where the tensor is known to be bfloat16, `logits.cpu().float().numpy()`.
 Safe. A tensor that is proved to be bfloat16 or fp8 gets `.float()` behind the move to the host,
 where half the bytes were copied: before, the line could only raise. A tensor that is only sometimes
 bfloat16 goes through `to_numpy`, which widens the dtypes that NumPy lacks and leaves every other
-tensor as it is; `.float()` would turn an integer or a float64 tensor into something else. It is
-imported from `precision_lint.runtime`: add `precision-lint[runtime]` to the requirements.
+tensor as it is; `.float()` would change an integer or a float64 tensor. The helper is imported
+from `precision_lint.runtime`: add `precision-lint[runtime]` to the requirements.
 
 ## References
 - Pitfalls A01, A02
