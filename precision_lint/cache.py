@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 
 from precision_lint.settings import Settings
@@ -21,12 +22,22 @@ _MOST_DIGESTS = 200_000
 """3 MB: a larger cache starts anew."""
 
 
+def _code() -> list[tuple[str, int, int]]:
+    """The linter's own files: one version is many while it is worked on."""
+    packages = ("precision_lint", "precision_lint.rules", "precision_lint.fixers")
+    folders = [folder for name in packages for folder in import_module(name).__path__]
+    files = [path for folder in folders for path in sorted(Path(folder).rglob("*.py"))]
+    status = [(path.name, path.stat()) for path in files]
+    return [(name, found.st_mtime_ns, found.st_size) for name, found in status]
+
+
 class CleanFiles:
     """The digests of clean files for one version and one set of settings."""
 
     def __init__(self, folder: Path, settings: Settings) -> None:
         facts = (
             __version__,
+            _code(),
             sys.version_info[:2],
             sorted(settings.target.items()),
             settings.min_confidence,

@@ -90,9 +90,7 @@ class Project:
                 continue
             if any(mention in content for mention in _MENTIONS):
                 found.append(path)
-        return sorted(
-            found, key=lambda path: ("test" in str(path.relative_to(self.root)), str(path))
-        )
+        return sorted(found, key=self._rank)
 
     def _rank(self, path: Path) -> tuple[bool, str]:
         name = path.relative_to(self.root).as_posix()

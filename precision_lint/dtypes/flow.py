@@ -75,7 +75,6 @@ class _Flow:
         self.found: dict[ast.Call, Call] = {}
         self.scope = ""
         self.loops = 0
-        self.returns: list[Value] = []
 
     def run(self) -> Calls:
         if self.rows:

@@ -16,6 +16,7 @@ from precision_lint.dtypes.values import (
     Sequence,
     Symbol,
     Tensor,
+    Unknown,
     Value,
 )
 
@@ -36,10 +37,13 @@ def narrowed(evaluate: Evaluator, test: ast.expr, env: Environment, holds: bool)
             return env
         case ast.BoolOp(op=ast.And(), values=values) if not holds:
             # `if on_gpu and x.dtype == torch.bfloat16: x = x.float()`: whoever asks for the dtype
-            # has thought of it, so behind the `if` it counts as dealt with.
+            # has thought of it, so behind the `if` it counts as dealt with. Nothing follows from
+            # `x.dtype != ...` there: another condition may have failed.
             for value in values:
                 match value:
-                    case ast.Compare(left=ast.Attribute(attr="dtype")):
+                    case ast.Compare(
+                        left=ast.Attribute(attr="dtype"), ops=[ast.Eq() | ast.Is() | ast.In()]
+                    ):
                         env = narrowed(evaluate, value, env, False)
             return env
         case ast.BoolOp(op=ast.Or(), values=values) if not holds:
@@ -65,7 +69,7 @@ def _by_dtype(
 ) -> Environment:
     dtypes = _dtypes_of(given)
     current = evaluate(subject, env)
-    if not dtypes or not isinstance(current, Tensor | type(UNKNOWN)):
+    if not dtypes or not isinstance(current, Tensor | Unknown):
         return env
     if equal:
         origin = given.origin if isinstance(given, Dtype) else None
