@@ -151,7 +151,7 @@ def _run_python(
 
         for call in calls_in(file, wanted):
             for rule in rules:
-                if call.name in rule.calls:
+                if rule.asks_for(call):
                     yield from registry.module(rule).check_call(call, file)
     kernel_rules = [rule for rule in rules if "check_kernel" in rule.hooks]
     if kernel_rules:

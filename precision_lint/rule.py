@@ -2,7 +2,7 @@
 
 A rule is a module with a `RULE` and one or more hooks, each a generator of findings:
 
-    check_call(call: Call, file: PythonFile)        for every call named in `RULE.calls`
+    check_call(call: Call, file: PythonFile)        for every call that `RULE.calls` names
     check_kernel(kernel: Kernel, file: PythonFile)  for every `@triton.jit` function
     check_config(file: ConfigFile)                  for every configuration file
 
@@ -34,8 +34,8 @@ class Rule:
     """The identity of a rule and what the engine must know before it runs it.
 
     `triggers` are byte strings in conjunctive form: a file is parsed for this rule only if it
-    contains at least one literal of every group. `calls` are the last components of the callee
-    names that `check_call` wants to see.
+    contains at least one literal of every group. `calls` are what `check_call` wants to see: the
+    last component of a callee (`numpy`), or a package and all of its functions (`matplotlib.*`).
     """
 
     code: str
@@ -58,6 +58,11 @@ class Rule:
     @property
     def url(self) -> str:
         return f"{DOCS}/{self.name}.md"
+
+    def asks_for(self, call: Call) -> bool:
+        """True if `check_call` wants to see a call."""
+        package = (call.function or "").partition(".")[0]
+        return call.name in self.calls or f"{package}.*" in self.calls
 
     def wants(self, content: bytes) -> bool:
         """True if the bytes hold a literal of every trigger group."""

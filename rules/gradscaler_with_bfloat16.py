@@ -43,6 +43,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.conditions import (
@@ -100,7 +101,7 @@ def _beside_autocast(call: Call, region: Call, dtype: Dtype, file: PythonFile) -
     always = dtype.dtypes == {BFLOAT16} and not (dtype.chosen or dtype.partial)
     related = [file.related(region.span, "the autocast region")]
     if dtype.origin is not None:
-        related.append(file.related(dtype.origin.span, "bfloat16 enters here"))
+        related.append(replace(dtype.origin.related, message="bfloat16 enters here"))
     return file.finding(
         RULE,
         call.span,

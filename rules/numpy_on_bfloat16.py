@@ -99,7 +99,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         why=f"`TypeError: Got unsupported ScalarType {_scalar_type(dtypes[0])}`, at run time, on "
         f"{dtype} only.",
         fix=_fix(call, file, span, widen=value.proved(WIDENED)),
-        related=[file.related(value.origin.span, value.origin.text)] if value.origin else [],
+        related=[value.origin.related] if value.origin else [],
     )
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from precision_lint.dtypes.values import UNKNOWN, Dtype, Value
+from precision_lint.dtypes.values import FLOAT32, UNKNOWN, Dtype, Origin, Value
 from precision_lint.finding import Span
+from precision_lint.source.text import SourceText
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,6 +17,50 @@ class Argument:
     value: Value
     span: Span
     starred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """An autocast region: its device ("cuda", "cpu" …; None if not known) and its dtype."""
+
+    device: str | None
+    dtype: Dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A call as the transfer functions see it: its place, its arguments, what surrounds it.
+
+    `autocast` is the innermost region that is on; `default_dtype` what `torch.zeros(2)` makes.
+    """
+
+    source: SourceText
+    span: Span
+    arguments: tuple[Argument, ...]
+    keywords: Mapping[str, Argument]
+    autocast: Region | None = None
+    default_dtype: str = FLOAT32
+
+    @property
+    def values(self) -> list[Value]:
+        return [argument.value for argument in self.arguments]
+
+    @property
+    def first(self) -> Value:
+        return self.arguments[0].value if self.arguments else UNKNOWN
+
+    def argument(self, position: int, keyword: str) -> Value:
+        """The value of an argument by position or keyword; unknown if absent or behind a star."""
+        if keyword in self.keywords:
+            return self.keywords[keyword].value
+        before = self.arguments[: position + 1]
+        if len(before) <= position or any(argument.starred for argument in before):
+            return UNKNOWN
+        return before[position].value
+
+    def origin(self, text: str) -> Origin:
+        """This call as the place where a dtype comes from."""
+        return Origin(self.source, self.span, text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from precision_lint.dtypes import functions, sources
-from precision_lint.dtypes.calls import Argument, Guard
+from precision_lint.dtypes.calls import Argument, Given, Guard, Region
 from precision_lint.dtypes.environment import Environment, bind, callee_name, dotted
-from precision_lint.dtypes.functions import Given
 from precision_lint.dtypes.promotion import operator
 from precision_lint.dtypes.values import (
     ALIASES,
@@ -36,6 +35,7 @@ from precision_lint.dtypes.values import (
     tensor,
 )
 from precision_lint.finding import Span
+from precision_lint.source.text import SourceText
 
 _OF_THE_OUTPUT = "model outputs have the model's dtype"
 _OF_THE_WEIGHTS = "the weights have the checkpoint's dtype"
@@ -51,16 +51,18 @@ class Evaluator:
     def __init__(
         self,
         imports: Mapping[str, str],
+        source: SourceText,
         span_of: Callable[[ast.expr], Span],
         on_call: Callable[[ast.Call, str | None, Value, Given, Environment], None],
         call_names: frozenset[str],
     ) -> None:
         self.imports = imports
+        self.source = source
         self.span_of = span_of
         self.on_call = on_call
         self.call_names = call_names
-        self.autocast: list[Value] = []
-        """The dtypes of the autocast regions around the current statement, innermost last."""
+        self.autocast: list[Region | None] = []
+        """The autocast regions around the current statement, innermost last; None is off."""
         self.guards: list[Guard] = []
         """The conditions around the current expression, outermost first."""
 
@@ -120,17 +122,17 @@ class Evaluator:
         if isinstance(owner, Constant | Sequence | Condition | Dtype):
             return UNKNOWN
         if name in sources.WEIGHTS:
-            return chosen(Origin(self.span_of(node), _OF_THE_WEIGHTS))
+            return chosen(Origin(self.source, self.span_of(node), _OF_THE_WEIGHTS))
         if name in sources.OUTPUTS:
-            return chosen(Origin(self.span_of(node), _OF_THE_OUTPUT))
+            return chosen(Origin(self.source, self.span_of(node), _OF_THE_OUTPUT))
         if name in sources.OUTPUT_SEQUENCES:
-            return Sequence(chosen(Origin(self.span_of(node), _OF_THE_OUTPUT)))
+            return Sequence(chosen(Origin(self.source, self.span_of(node), _OF_THE_OUTPUT)))
         return UNKNOWN
 
     def _symbol(self, name: str, node: ast.expr) -> Value:
         head, _, last = name.rpartition(".")
         if head == "torch" and last in ALIASES:
-            origin = Origin(self.span_of(node), f"{ALIASES[last]} is chosen here")
+            origin = Origin(self.source, self.span_of(node), f"{ALIASES[last]} is chosen here")
             return Dtype(frozenset({ALIASES[last]}), origin=origin)
         return Symbol(name)
 
@@ -209,8 +211,8 @@ class Evaluator:
 
     def _BinOp(self, node: ast.BinOp, env: Environment) -> Value:
         left, right = self(node.left, env), self(node.right, env)
-        if isinstance(node.op, ast.MatMult) and (lower := self._autocast_dtype()) is not None:
-            return lower
+        if isinstance(node.op, ast.MatMult) and (region := self._region()) is not None:
+            return region.dtype.of_tensor()
         return operator(left, right, type(node.op))
 
     def _UnaryOp(self, node: ast.UnaryOp, env: Environment) -> Value:
@@ -254,7 +256,7 @@ class Evaluator:
             case Unknown(), Constant(value=str(key)) if key in sources.TOKENS:
                 return tensor(INT64)
             case Unknown(), Constant(value=str(key)) if key in sources.OUTPUTS:
-                return chosen(Origin(self.span_of(node), _OF_THE_OUTPUT))
+                return chosen(Origin(self.source, self.span_of(node), _OF_THE_OUTPUT))
         return UNKNOWN
 
     def _Slice(self, node: ast.Slice, env: Environment) -> Value:
@@ -292,8 +294,9 @@ class Evaluator:
             for keyword in node.keywords
         }
         name = function.name if isinstance(function, Symbol) else None
-        given = Given(self.span_of(node.func), arguments, keywords, self._autocast_dtype())
-        if callee_name(node) in self.call_names:
+        given = Given(self.source, self.span_of(node.func), arguments, keywords, self._region())
+        package = (name or "").partition(".")[0]
+        if callee_name(node) in self.call_names or f"{package}.*" in self.call_names:
             self.on_call(node, name, receiver, given, env)
         if name is not None:
             return functions.function(name, given)
@@ -306,9 +309,5 @@ class Evaluator:
                 return functions.builtin(called, given)
         return UNKNOWN
 
-    def _autocast_dtype(self) -> Tensor | None:
-        """The dtype that autocast gives to matmul and its like; None outside of a known region."""
-        match self.autocast[-1] if self.autocast else None:
-            case Dtype() as dtype if dtype.dtypes and not dtype.partial:
-                return dtype.of_tensor()
-        return None
+    def _region(self) -> Region | None:
+        return self.autocast[-1] if self.autocast else None

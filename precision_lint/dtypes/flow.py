@@ -10,17 +10,19 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
+from collections.abc import Mapping
 
-from precision_lint.dtypes.calls import Call, Calls
+from precision_lint.dtypes.calls import Call, Calls, Given, Region
 from precision_lint.dtypes.environment import Environment, bind, callee_name, dotted
 from precision_lint.dtypes.expressions import Evaluator
-from precision_lint.dtypes.functions import TENSOR_TYPES, Given
+from precision_lint.dtypes.functions import TENSOR_TYPES
 from precision_lint.dtypes.imports import imported_names
 from precision_lint.dtypes.narrowing import narrowed
 from precision_lint.dtypes.promotion import operator
 from precision_lint.dtypes.sources import FOREIGN_PACKAGES, INTEGRAL_NAME
 from precision_lint.dtypes.values import (
     FOREIGN,
+    SOME_DTYPE,
     SOME_TENSOR,
     UNKNOWN,
     Constant,
@@ -50,7 +52,7 @@ _AUTOCAST = frozenset({"autocast"})
 
 
 def calls_in(file: PythonFile, names: frozenset[str]) -> Calls:
-    """The calls of `file` whose callee ends in one of `names`, with the facts at each.
+    """The calls of `file` that `names` ask for (see `Rule.calls`), with the facts at each.
 
     Raises:
         Unparsable: expressions are nested too deeply to interpret.
@@ -61,16 +63,27 @@ def calls_in(file: PythonFile, names: frozenset[str]) -> Calls:
         raise Unparsable("nested too deeply to analyse", 1, 1) from None
 
 
+def _calls_of(names: frozenset[str], imports: Mapping[str, str]) -> re.Pattern[str]:
+    """What the calls look like in the source, under the names that this file gives to packages."""
+    packages = {name.removesuffix(".*") for name in names if name.endswith(".*")}
+    local = sorted(
+        alias for alias, name in imports.items() if name.partition(".")[0] in packages
+    )
+    functions = sorted(name for name in names if not name.endswith(".*"))
+    patterns = [*map(re.escape, functions), *(rf"{re.escape(alias)}(?:\.\w+)*" for alias in local)]
+    return re.compile(rf"\b(?:{'|'.join(patterns)})\s*\(")
+
+
 class _Flow:
     def __init__(self, file: PythonFile, names: frozenset[str]) -> None:
         self.file = file
         self.imports = imported_names(file.tree)
-        called = re.compile(rf"\b(?:{'|'.join(map(re.escape, sorted(names)))})\s*\(")
+        called = _calls_of(names, self.imports)
         self.rows = [
             file.text.position(match.start()).row for match in called.finditer(file.text.text)
         ]
         """The rows that look like calls that were asked for: what holds none is not interpreted."""
-        self.evaluate = Evaluator(self.imports, file.span_of, self.on_call, names)
+        self.evaluate = Evaluator(self.imports, file.text, file.span_of, self.on_call, names)
         self.module = Calls(self.imports)
         self.found: dict[ast.Call, Call] = {}
         self.scope = ""
@@ -224,7 +237,7 @@ class _Flow:
             return FOREIGN
         match package, name:
             case "torch", ("Tensor" | "nn.Parameter" | "FloatTensor"):
-                return chosen(Origin(span, "the caller chooses its dtype"))
+                return chosen(Origin(self.file.text, span, "the caller chooses its dtype"))
             case "torch", _ if name in TENSOR_TYPES:
                 return tensor(TENSOR_TYPES[name])
         return UNKNOWN
@@ -362,31 +375,34 @@ class _Flow:
             value = self.evaluate(item.context_expr, env)
             if item.optional_vars is not None:
                 bind(item.optional_vars, value, env)
-            if (dtype := self.autocast_dtype(item.context_expr, env)) is not None:
-                self.evaluate.autocast.append(dtype)
+            if (
+                isinstance(item.context_expr, ast.Call)
+                and callee_name(item.context_expr) in _AUTOCAST
+            ):
+                self.evaluate.autocast.append(self.region(item.context_expr, env))
                 regions += 1
         reaches = self.block(node.body, env)
         for _ in range(regions):
             self.evaluate.autocast.pop()
         return reaches
 
-    def autocast_dtype(self, node: ast.expr, env: Environment) -> Value | None:
-        """The dtype of an autocast region; unknown if it says none, None for other contexts."""
-        if not isinstance(node, ast.Call) or callee_name(node) not in _AUTOCAST:
-            return None
+    def region(self, node: ast.Call, env: Environment) -> Region | None:
+        """The autocast region that a call opens; None if it turns autocast off."""
         keywords = {keyword.arg: keyword.value for keyword in node.keywords}
         match keywords.get("enabled"):
+            case ast.Constant(value=False):
+                return None
             case None | ast.Constant(value=True):
                 pass
             case _:
-                return UNKNOWN
+                return Region(None, SOME_DTYPE)
+        dtype: Value = UNKNOWN
         if "dtype" in keywords:
-            return self.evaluate(keywords["dtype"], env)
-        function = self.evaluate(node.func, env)
+            dtype = self.evaluate(keywords["dtype"], env)
         # torch.autocast(device, dtype, …); the deprecated torch.cuda.amp.autocast(enabled, dtype)
-        if isinstance(function, Symbol) and len(node.args) > 1:
-            return self.evaluate(node.args[1], env)
-        return UNKNOWN
+        elif isinstance(self.evaluate(node.func, env), Symbol) and len(node.args) > 1:
+            dtype = self.evaluate(node.args[1], env)
+        return Region(None, dtype if isinstance(dtype, Dtype) else SOME_DTYPE)
 
     def attempt(self, node: ast.Try, env: Environment) -> bool:
         start = env.copy()

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from precision_lint.dtypes import sources
-from precision_lint.dtypes.calls import Argument
+from precision_lint.dtypes.calls import Argument, Given
 from precision_lint.dtypes.operators import AUTOCAST_FLOAT32, AUTOCAST_LOWER, RESULT
 from precision_lint.dtypes.promotion import INTEGRAL, divided, operator, promote, with_scalar
 from precision_lint.dtypes.values import (
@@ -53,30 +52,6 @@ _FUNCTIONAL = ("torch.nn.functional.", "torch.special.", "torch.")
 _OF_THE_MODEL = "parameters have the model's dtype"
 
 
-@dataclass(frozen=True, slots=True)
-class Given:
-    """A call as the functions here see it: its place, its arguments, the autocast around it."""
-
-    span: Span
-    arguments: tuple[Argument, ...]
-    keywords: Mapping[str, Argument]
-    autocast: Tensor | None = None
-    """What autocast makes of the result of a matmul; None outside of a region of known dtype."""
-
-    @property
-    def values(self) -> list[Value]:
-        return [argument.value for argument in self.arguments]
-
-    @property
-    def first(self) -> Value:
-        return self.arguments[0].value if self.arguments else UNKNOWN
-
-    @property
-    def dtype(self) -> Dtype | None:
-        """`dtype=`, if it is given."""
-        return as_dtype(self.keywords["dtype"].value) if "dtype" in self.keywords else None
-
-
 def as_dtype(value: Value) -> Dtype:
     """A value read as a dtype: a `torch.dtype`, or a string that names one."""
     match value:
@@ -85,6 +60,11 @@ def as_dtype(value: Value) -> Dtype:
         case Constant(value=str(name)) if name in _STRING_DTYPES:
             return Dtype(frozenset({_STRING_DTYPES[name]}))
     return SOME_DTYPE
+
+
+def dtype_argument(given: Given) -> Dtype | None:
+    """`dtype=`, if it is given."""
+    return as_dtype(given.keywords["dtype"].value) if "dtype" in given.keywords else None
 
 
 def builtin(name: str, given: Given) -> Value:
@@ -113,7 +93,7 @@ def function(name: str, given: Given) -> Value:
         return FOREIGN
     if not name.startswith("torch."):
         return UNKNOWN
-    last, first, dtype = name.rpartition(".")[2], given.first, given.dtype
+    last, first, dtype = name.rpartition(".")[2], given.first, dtype_argument(given)
     if last in TENSOR_TYPES:
         return tensor(TENSOR_TYPES[last])
     if last in {"from_numpy", "frombuffer"}:
@@ -158,12 +138,14 @@ def method(name: str, receiver: Value, given: Given) -> Value:
         return _converted(receiver, given)
     if name in _CASTS:
         span = Span(given.span.end - len(name), given.span.end)
-        return tensor(RESULT[name], origin=Origin(span, f"{RESULT[name]} is chosen here"))
+        return tensor(
+            RESULT[name], origin=Origin(given.source, span, f"{RESULT[name]} is chosen here")
+        )
     if name in {"cpu", "cuda", "detach", "contiguous", "clone"} and not given.arguments:
         return receiver if isinstance(receiver, Tensor) else SOME_TENSOR
     if isinstance(receiver, Tensor):
         return _tensor_method(name, receiver, given)
-    parameter = chosen(Origin(given.span, _OF_THE_MODEL))
+    parameter = chosen(given.origin(_OF_THE_MODEL))
     match name:
         case "parameters" | "buffers":
             return Sequence(parameter)
@@ -177,8 +159,8 @@ def _tensor_method(name: str, receiver: Tensor, given: Given) -> Value:
         return _with_indices(name, receiver, given.values, given.keywords)
     if name in {"split", "chunk", "unbind", "tensor_split"}:
         return Sequence(receiver)
-    if name.startswith("new_") and given.dtype is not None:
-        return given.dtype.of_tensor()
+    if name.startswith("new_") and dtype_argument(given) is not None:
+        return dtype_argument(given).of_tensor()
     if name.endswith("_") and not name.endswith("__"):
         return receiver  # in-place: the dtype stays
     if name in {"add", "sub", "mul", "div", "maximum", "minimum", "true_divide"}:
@@ -189,10 +171,10 @@ def _tensor_method(name: str, receiver: Tensor, given: Given) -> Value:
 
 def _result(name: str, operand: Value, given: Given) -> Value:
     """The result of an operator of the measured table."""
-    if given.dtype is not None and name in RESULT:
-        return given.dtype.of_tensor()
+    if dtype_argument(given) is not None and name in RESULT:
+        return dtype_argument(given).of_tensor()
     if given.autocast is not None and name in AUTOCAST_LOWER:
-        return given.autocast
+        return given.autocast.dtype.of_tensor()
     if given.autocast is not None and name in AUTOCAST_FLOAT32:
         return tensor(FLOAT32)
     source = operand if isinstance(operand, Tensor) else SOME_TENSOR
@@ -206,7 +188,7 @@ def _result(name: str, operand: Value, given: Given) -> Value:
         case "sum":
             return tensor(INT64) if source.proved(INTEGRAL) else source
         case "float" if source == SOME_TENSOR:
-            return chosen(Origin(given.span, f"`{name}` keeps the floating dtype of its input"))
+            return chosen(given.origin(f"`{name}` keeps the floating dtype of its input"))
         case "float":
             return divided(source)
         case fixed:
@@ -215,8 +197,8 @@ def _result(name: str, operand: Value, given: Given) -> Value:
 
 def _converted(receiver: Value, given: Given) -> Value:
     """`x.to(...)`: a dtype wherever it stands; devices keep the dtype."""
-    if given.dtype is not None:
-        return given.dtype.of_tensor()
+    if dtype_argument(given) is not None:
+        return dtype_argument(given).of_tensor()
     for value in given.values:
         match value:
             case Dtype():
@@ -231,8 +213,8 @@ def _converted(receiver: Value, given: Given) -> Value:
 
 def _from_data(name: str, given: Given) -> Value:
     """`torch.tensor(data)` and its like: the dtype of the data, or float32 for Python floats."""
-    if given.dtype is not None:
-        return given.dtype.of_tensor()
+    if dtype_argument(given) is not None:
+        return dtype_argument(given).of_tensor()
     position = 1 if name == "full" else 0
     match given.values[position] if len(given.values) > position else UNKNOWN:
         case Tensor() as data:

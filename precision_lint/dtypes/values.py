@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TypeVar, cast
 
-from precision_lint.finding import Span
+from precision_lint.finding import Related, Span
+from precision_lint.source.text import SourceText
 
 BFLOAT16 = "bfloat16"
 FLOAT16 = "float16"
@@ -41,10 +42,16 @@ ALIASES: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a dtype comes from, in words that end a sentence: "the weights", "`torch.bfloat16`"."""
+    """Where a dtype comes from: a place of any file of the project, and what happens there."""
 
+    source: SourceText
     span: Span
     text: str
+
+    @property
+    def related(self) -> Related:
+        """The place, as the other half of a finding."""
+        return Related(self.source.place(self.span), self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +69,15 @@ class Tensor:
     """A torch tensor.
 
     `dtypes` are dtypes that it can have, `chosen` says that the caller or the checkpoint may choose
-    its floating dtype, `partial` that it can have dtypes that we know nothing of.
+    its floating dtype, `partial` that it can have dtypes that we know nothing of. `scalar` says
+    that it has no dimension, which makes it weak in promotion; None that it may have none.
     """
 
     dtypes: frozenset[str] = frozenset()
     chosen: bool = False
     partial: bool = False
     origin: Origin | None = field(default=None, compare=False)
+    scalar: bool | None = False
 
     def proved(self, dtypes: frozenset[str]) -> bool:
         """True if every dtype that the tensor can have is among `dtypes`."""
@@ -101,6 +110,24 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
+class Setting:
+    """What the project's configuration makes of a setting: one choice for each place that sets it.
+
+    `cfg.training.precision` where a YAML file beside the code says `precision: bf16`.
+    """
+
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that a configuration file, an argument's default or an env file gives a setting."""
+
+    value: object
+    origin: Origin = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Condition:
     """A truth value whose source text says what it depends on."""
 
@@ -129,9 +156,27 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Dictionary:
-    """A mapping whose values can be `item`."""
+    """A mapping whose values can be `item`; `items` by constant key, when each is known."""
 
     item: Value
+    items: tuple[tuple[object, Value], ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A module whose code is not seen: `AutoModel.from_pretrained(…)`, `nn.Linear(…)`.
+
+    `parameters` is a tensor of the dtype that its floating parameters and buffers have.
+    """
+
+    parameters: Tensor
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a model returned: `tensor`, or a tuple, dict or object of such tensors."""
+
+    tensor: Tensor
 
 
 Value = (
@@ -140,11 +185,14 @@ Value = (
     | Tensor
     | Dtype
     | Constant
+    | Setting
     | Condition
     | Foreign
     | Symbol
     | Sequence
     | Dictionary
+    | Model
+    | Output
 )
 
 UNKNOWN = Unknown()
@@ -155,8 +203,8 @@ SOME_DTYPE = Dtype(partial=True)
 HALF = frozenset({BFLOAT16, FLOAT16}) | FLOAT8
 
 
-def tensor(*dtypes: str, origin: Origin | None = None) -> Tensor:
-    return Tensor(frozenset(dtypes), origin=origin)
+def tensor(*dtypes: str, origin: Origin | None = None, scalar: bool | None = False) -> Tensor:
+    return Tensor(frozenset(dtypes), origin=origin, scalar=scalar)
 
 
 def chosen(origin: Origin | None = None) -> Tensor:
@@ -172,9 +220,18 @@ def join(left: Value, right: Value) -> Value:
         case (Nothing(), other) | (other, Nothing()):
             return other
         case Tensor(), Tensor():
-            return _union(left, right)
+            scalar = left.scalar if left.scalar == right.scalar else None
+            return replace(_union(left, right), scalar=scalar)
         case Dtype(), Dtype():
             return _union(left, right)
+        case Setting(), Setting():
+            return Setting(tuple(dict.fromkeys(left.choices + right.choices)))
+        case Model(), Model():
+            return Model(_union(left.parameters, right.parameters))
+        case (Output(tensor=one), Output(tensor=other)) | (
+            (Output(tensor=one), Tensor() as other) | (Tensor() as one, Output(tensor=other))
+        ):
+            return Output(_union(one, other))
         case Sequence(), Sequence():
             if (
                 left.items is not None
@@ -185,12 +242,23 @@ def join(left: Value, right: Value) -> Value:
                 return Sequence(join_all(items), items)
             return Sequence(join(left.item, right.item))
         case Dictionary(), Dictionary():
-            return Dictionary(join(left.item, right.item))
+            return Dictionary(join(left.item, right.item), _join_items(left.items, right.items))
         case (Tensor() | Dtype(), Constant(None)):
             return left  # `x = None` before a branch that sets it
         case (Constant(None), Tensor() | Dtype()):
             return right
     return UNKNOWN
+
+
+def _join_items(
+    left: tuple[tuple[object, Value], ...] | None, right: tuple[tuple[object, Value], ...] | None
+) -> tuple[tuple[object, Value], ...] | None:
+    if left is None or right is None:
+        return None
+    joined = dict(left)
+    for key, value in right:
+        joined[key] = join(joined.get(key, NOTHING), value)
+    return tuple(joined.items())
 
 
 _D = TypeVar("_D", Tensor, Dtype)
@@ -217,7 +285,9 @@ def item_of(value: Value) -> Value:
     match value:
         case Sequence():
             return value.item
-        case Tensor() | Foreign():
+        case Tensor():
+            return replace(value, scalar=None)
+        case Foreign() | Output():
             return value
         case Dictionary():
             return FOREIGN
