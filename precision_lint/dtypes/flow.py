@@ -66,9 +66,7 @@ def calls_in(file: PythonFile, names: frozenset[str]) -> Calls:
 def _calls_of(names: frozenset[str], imports: Mapping[str, str]) -> re.Pattern[str]:
     """What the calls look like in the source, under the names that this file gives to packages."""
     packages = {name.removesuffix(".*") for name in names if name.endswith(".*")}
-    local = sorted(
-        alias for alias, name in imports.items() if name.partition(".")[0] in packages
-    )
+    local = sorted(alias for alias, name in imports.items() if name.partition(".")[0] in packages)
     functions = sorted(name for name in names if not name.endswith(".*"))
     patterns = [*map(re.escape, functions), *(rf"{re.escape(alias)}(?:\.\w+)*" for alias in local)]
     return re.compile(rf"\b(?:{'|'.join(patterns)})\s*\(")
