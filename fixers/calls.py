@@ -30,6 +30,12 @@ def wrap_receiver(file: PythonFile, call: Call, function: str) -> list[Edit] | N
     return [Edit(start, f"{function}("), Edit(tail, ")")]
 
 
+def wrap_before_method(file: PythonFile, call: Call, function: str) -> list[Edit] | None:
+    """`x.cpu().tolist()` to `function(x.cpu()).tolist()`; None where LibCST has no node for it."""
+    end = _receiver_end(file, call)
+    return None if end is None else wrap_argument(Span(call.span.start, end), function)
+
+
 def wrap_argument(span: Span, function: str) -> list[Edit]:
     """`f(x)` to `f(function(x))` for the argument at `span`."""
     return [

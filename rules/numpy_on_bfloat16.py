@@ -2,12 +2,22 @@
 
 ## What it does
 Finds tensors that are bfloat16 (or fp8, or complex32), or that can be because the weights, the
-model or the caller choose their dtype, where they are turned into NumPy arrays: `.numpy()`,
-`.numpy(force=True)`, `np.asarray(t)`, `np.array(t)`, `t.__array__()`.
+model or the caller choose their dtype, where they are turned into NumPy arrays:
+
+- by methods: `t.numpy()`, `t.numpy(force=True)`, `t.__array__()`;
+- by functions of NumPy: `np.asarray(t)`, `np.float32(t)`, `np.sqrt(t)`, `np.save(path, t)` …;
+- by plots (matplotlib, seaborn), pandas (`pd.DataFrame({"loss": t})`), scikit-learn (metrics and
+  models), scipy, and by what writes files: soundfile, imageio, h5py, `to_pil_image` of torchvision.
+
+Lists of tensors count (`np.stack(losses)`, `np.mean([a, b])`) where the function converts them, and
+methods where their object is known to come from such a library (`fig, ax = plt.subplots()`).
 
 Integers, bools, comparisons, `argmax`, token ids, tensors that were cast, and arrays of other
-libraries are left alone, and so are `.tolist()` and `.item()`, which work. A tensor whose dtype is
-chosen at run time is reported only in a project that uses bfloat16 somewhere.
+libraries are left alone, and so is what works: `.tolist()`, `.item()`, `float(t)`, TensorBoard,
+`np.split(t, 2)`, `pd.Series` of a list of tensors; and what fails with any dtype or with another
+error: `np.mean(t)`, `memoryview(t)`, `Image.fromarray(t)`, OpenCV, `safetensors.numpy`,
+`np.from_dlpack(t)`. Operators between arrays and tensors (`array * t`) are not looked at. A tensor
+whose dtype is chosen at run time is reported only in a project that uses bfloat16 somewhere.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in
@@ -18,6 +28,7 @@ torch converts before NumPy casts. Tests in float32 never see it.
 ```python
 logits = model(**batch).logits
 scores = logits.cpu().numpy()
+plt.plot(losses)
 ```
 
 ## Use instead
@@ -26,18 +37,27 @@ from precision_lint.runtime import to_numpy
 
 logits = model(**batch).logits
 scores = to_numpy(logits.cpu())
+plt.plot([to_numpy(item) for item in losses])
 ```
 or, where the tensor is known to be bfloat16, `logits.cpu().float().numpy()`.
 
 ## Fix safety
-Safe. A tensor that is proved to be bfloat16 or fp8 gets `.float()` behind the move to the host,
-where half the bytes were copied: before, the line could only raise. A tensor that is only sometimes
-bfloat16 goes through `to_numpy`, which widens the dtypes that NumPy lacks and leaves every other
-tensor as it is; `.float()` would change an integer or a float64 tensor. The helper is imported
-from `precision_lint.runtime`: add `precision-lint[runtime]` to the requirements.
+Safe where a tensor is proved to be bfloat16 or fp8: it gets `.float()`, behind the move to the host
+where half the bytes were copied; before, the line could only raise. Safe as well where it is only
+sometimes bfloat16 and goes through `to_numpy`, which widens the dtypes that NumPy lacks and leaves
+every other tensor as it is (`.float()` would change an integer or a float64 tensor). The items of
+literals, comprehensions and of lists that a name holds are converted one by one. The helper is
+imported from `precision_lint.runtime`: add `precision-lint[runtime]` to the requirements.
+
+Unsafe where `to_numpy` changes more than the error: `np.sqrt(t)` and other functions give a tensor
+back for a tensor and an array for an array, the models of scikit-learn compute in float64 for a
+tensor and in its own dtype for an array, seaborn writes `None` on the axis of a tensor, and what a
+model returned can be a tuple. Display only for `to_pil_image`, which reads arrays with the channels
+last, unless the tensor is proved to be bfloat16. No fix where the tensors stand in a list that is
+put together with `*` or holds lists, or where a comment would be lost.
 
 ## References
-- Pitfalls A01, A02
+- Pitfalls A01, A02, A03, A05
 - https://github.com/unslothai/unsloth/issues/930
 - https://github.com/InternLM/lmdeploy/issues/2453
 - https://github.com/pytorch/pytorch/issues/110285
@@ -47,12 +67,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint.dtypes.calls import Call
-from precision_lint.dtypes.values import BFLOAT16, FLOAT8, Tensor
-from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
-from precision_lint.fixers import calls, imports
+from precision_lint.dtypes import sinks
+from precision_lint.dtypes.calls import Argument, Call
+from precision_lint.dtypes.values import BFLOAT16, Output, Tensor
+from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity
+from precision_lint.fixers import arrays, calls, imports
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
+
+_LIBRARIES = sorted(package.encode() for package in sinks.PACKAGES)
 
 RULE = Rule(
     code="MP101",
@@ -60,83 +83,102 @@ RULE = Rule(
     summary="NumPy conversion of a tensor that is or can be bfloat16",
     severity=Severity.ERROR,
     since="0.1.0",
-    fix="always",
-    triggers=(
-        (b"torch",),
-        (b".numpy(", b"asarray(", b".array(", b"__array__", b"from numpy import"),
+    fix="sometimes",
+    triggers=((b"torch",), (b"__array__", b"h5py", b"to_pil_image", *_LIBRARIES)),
+    calls=frozenset(
+        {"numpy", "__array__", "to_pil_image", *sinks.METHODS_OF_OTHERS}
+        | {f"{package}.*" for package in sinks.PACKAGES}
     ),
-    calls=frozenset({"numpy", "asarray", "array", "__array__"}),
-    pitfalls=("A01", "A02"),
+    pitfalls=("A01", "A02", "A03", "A05"),
 )
 
-LACKING = frozenset({BFLOAT16, "complex32"}) | FLOAT8
-"""The dtypes of tensors that NumPy does not have (measured, torch 2.13)."""
-
-WIDENED = frozenset({BFLOAT16}) | FLOAT8
-"""Those that `.float()` widens without loss; of complex32 it would drop the imaginary part."""
+_WIDEN = ".float()"
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
-    converted = _converted(call)
-    if converted is None:
+    sink = sinks.sink_of(call)
+    converted = [] if sink is None else [one for one in sink.converted(call) if _lacking(one)]
+    if sink is None or not converted:
         return
-    value, span = converted
-    if not value.possible(LACKING):
-        return
-    proved = value.proved(LACKING)
-    dtypes = sorted(value.dtypes & LACKING) or [BFLOAT16]
-    dtype = " or ".join(dtypes)
-    what = (
-        file.text[span] if span.end - span.start <= 40 and "\n" not in file.text[span] else "this"
-    )
+    tensors = [tensor for argument in converted for tensor in _lacking(argument)]
+    proved = [argument for argument in converted if _is_proved(argument)]
+    dtypes = sorted({name for tensor in tensors for name in tensor.dtypes & sinks.LACKING})
+    dtype = " or ".join(dtypes or [BFLOAT16])
+    origins = {tensor.origin.related: None for tensor in tensors if tensor.origin is not None}
     yield file.finding(
         RULE,
         call.span,
-        f"`{what}` is {dtype}, which NumPy does not have"
-        if proved
-        else f"`{what}` can be {dtype}, which NumPy does not have",
-        confidence=Confidence.HIGH if proved or value.dtypes & LACKING else file.chosen_by_caller(),
-        why=f"`TypeError: Got unsupported ScalarType {_scalar_type(dtypes[0])}`, at run time, on "
-        f"{dtype} only.",
-        fix=_fix(call, file, span, widen=value.proved(WIDENED)),
-        related=[value.origin.related] if value.origin else [],
+        f"{_subject(file, *proved, *converted)} {dtype}, which NumPy does not have",
+        confidence=Confidence.HIGH if dtypes else file.chosen_by_caller(),
+        why="`TypeError: Got unsupported ScalarType "
+        f"{sinks.scalar_type((dtypes or [BFLOAT16])[0])}`, at run time, on {dtype} only.",
+        fix=_fix(call, file, sink, converted),
+        related=list(origins),
     )
 
 
-def _scalar_type(dtype: str) -> str:
-    """What torch calls a dtype in this message."""
-    names = {BFLOAT16: "BFloat16", "complex32": "ComplexHalf"}
-    return names.get(dtype, dtype.capitalize())
+def _lacking(argument: Argument) -> list[Tensor]:
+    """The tensors of an argument that can have a dtype that NumPy lacks."""
+    return [tensor for tensor in sinks.tensors(argument.value) if tensor.possible(sinks.LACKING)]
 
 
-def _converted(call: Call) -> tuple[Tensor, Span] | None:
-    """The tensor that the call turns into an array, and its place."""
-    if call.name in {"numpy", "__array__"} and isinstance(call.receiver, Tensor):
-        return (call.receiver, call.receiver_span) if call.receiver_span else None
-    if call.function in {"numpy.asarray", "numpy.array"} and call.arguments:
-        first = call.arguments[0]
-        if isinstance(first.value, Tensor) and not first.starred:
-            return first.value, first.span
-    return None
+def _is_proved(argument: Argument) -> bool:
+    return any(tensor.proved(sinks.LACKING) for tensor in _lacking(argument))
 
 
-def _fix(call: Call, file: PythonFile, span: Span, *, widen: bool) -> Fix | None:
-    is_method = call.receiver_span is not None and call.function is None
-    if widen:
-        edits: list[Edit] | None
-        if is_method:
-            insertion = calls.insert_before_method(file, call, ".float()")
-            edits = None if insertion is None else [insertion]
-        else:
-            edits = calls.append_method(file, span, ".float()")
-        message = "Widen to float32 on the host"
+def _subject(file: PythonFile, argument: Argument, *_: Argument) -> str:
+    """What the message is about: "`logits` can be"."""
+    text = file.text[argument.span]
+    what = f"`{text}`" if len(text) <= 40 and "\n" not in text else "this"
+    is_tensor = isinstance(argument.value, Tensor | Output)
+    if _is_proved(argument):
+        return f"{what} {'is' if is_tensor else 'holds'}"
+    return f"{what} can {'be' if is_tensor else 'hold'}"
+
+
+def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argument]) -> Fix | None:
+    helper, added = imports.import_name(file, "precision_lint.runtime", "to_numpy", call.span.start)
+
+    def choose(tensor: Tensor) -> str | None:
+        if not tensor.possible(sinks.LACKING):
+            return None
+        if tensor.proved(sinks.WIDENED) or sink.array == "something else":
+            return _WIDEN
+        return helper
+
+    edits: list[Edit] = []
+    for argument in converted:
+        part = (
+            _of_receiver(call, file, choose(_lacking(argument)[0]) or helper)
+            if sink.receiver
+            else arrays.convert_argument(file, call, argument, choose)
+        )
+        if part is None:
+            return None
+        edits += part
+    if not any(f"{helper}(" in edit.content for edit in edits):
+        message, added = "Widen to float32 on the host", []
     else:
-        start = call.span.start
-        function, added = imports.import_name(file, "precision_lint.runtime", "to_numpy", start)
-        if is_method:
-            edits = calls.wrap_receiver(file, call, function)
-        else:
-            edits = calls.wrap_argument(span, function)
-        edits = None if edits is None else [*added, *edits]
         message = "Convert with `to_numpy`, which widens what NumPy lacks and nothing else"
-    return None if edits is None else Fix(Applicability.SAFE, message, tuple(edits))
+    level = min(_applicability(sink, argument) for argument in converted)
+    return Fix(level, message, (*added, *edits))
+
+
+def _of_receiver(call: Call, file: PythonFile, how: str) -> list[Edit] | None:
+    if how == _WIDEN:
+        insertion = calls.insert_before_method(file, call, how)
+        return None if insertion is None else [insertion]
+    if call.name == "__array__" and (call.arguments or call.keywords):
+        return calls.wrap_before_method(file, call, how)  # arrays have this method, too
+    return calls.wrap_receiver(file, call, how)
+
+
+def _applicability(sink: sinks.Sink, argument: Argument) -> Applicability:
+    if sink.receiver or all(tensor.proved(sinks.WIDENED) for tensor in _lacking(argument)):
+        return Applicability.SAFE
+    match sink.array, argument.value:
+        case "something else", _:
+            return Applicability.DISPLAY
+        case (_, Output()) | ("another result", Tensor()):
+            return Applicability.UNSAFE
+    return Applicability.SAFE

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import warnings
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests import cases
+from precision_lint.finding import Applicability, Related, Span
+from precision_lint.project import Project
+from precision_lint.run import Job, lint_bytes
+from precision_lint.settings import Settings
+from precision_lint.source.text import SourceText
+from tests import array_programs, cases
 
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
@@ -37,6 +45,151 @@ def test_what_raised_runs_after_the_fix(case: cases.Case) -> None:
 
 def test_there_are_executable_cases() -> None:
     assert len(NUMPY) >= 4
+
+
+# Conversions to NumPy whose dtype the caller chooses, before and after the fix
+
+IMPORTS = {
+    "numpy": "import io\n\nimport numpy as np\nimport torch\n",
+    "pandas": "import pandas as pd\nimport torch\n",
+    "sklearn": "import sklearn.metrics.pairwise\nimport sklearn.preprocessing\nimport torch\n",
+    "scipy": "import scipy.spatial\nimport scipy.special\nimport scipy.stats\nimport torch\n",
+    "matplotlib": (
+        "import matplotlib\n\nmatplotlib.use('agg')\n"
+        "import matplotlib.pyplot as plt\nimport torch\n"
+    ),
+}
+PROGRAMS = [
+    pytest.param(library, body, level, id=f"{library}: {name}")
+    for library, level, programs in (
+        ("numpy", Applicability.SAFE, array_programs.SAFE),
+        ("numpy", Applicability.UNSAFE, array_programs.UNSAFE),
+        *((name, Applicability.SAFE, held) for name, held in array_programs.OTHERS.items()),
+    )
+    for name, body in programs.items()
+]
+with_programs = pytest.mark.parametrize(("library", "body", "level"), PROGRAMS)
+
+
+def source_of(library: str, body: str) -> str:
+    lines = "".join(f"    {line}\n" for line in body.splitlines())
+    head = "def run(x: torch.Tensor, y: torch.Tensor, m: torch.Tensor):"
+    return f"{IMPORTS[library]}\n\n{head}\n{lines}"
+
+
+def fixed(source: str, level: Applicability, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The source after fixes, in a project that uses bfloat16."""
+    path = Path("/nowhere/case.py")
+    place = SourceText(Path("/nowhere/config.py"), "dtype = 'bf16'\n").place(Span(8, 14))
+    monkeypatch.setattr(Project, "half_precision", Related(place, "the project uses bfloat16"))
+    job = Job(Project(path.parent), Settings(), level, write=False, named=frozenset([path]))
+    result = lint_bytes(job, path, source.encode(), "python")
+    assert result.failure is None
+    assert result.text is not None
+    return result.text.text
+
+
+def run(source: str, dtype: str, values: tuple[list[Any], ...]) -> Any:
+    """What the program returns for tensors of a dtype, or the error that it raises."""
+
+    def loaded(file: io.BytesIO) -> Any:
+        file.seek(0)
+        data = np.load(file)
+        return dict(data) if hasattr(data, "files") else data
+
+    scope: dict[str, Any] = {"__name__": "case", "loaded": loaded}
+    arguments = [torch.tensor(value, dtype=getattr(torch, dtype)) for value in values]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        exec(compile(source, "case.py", "exec"), scope)
+        try:
+            return scope["run"](*arguments)
+        except Exception as error:
+            return error
+
+
+VALUES = ([2.0, 1.5, 3.0, 0.5], [1.0, 0.25, 4.0, 1.0], [[2.0, 1.0], [1.0, 3.0]])
+"""bfloat16 holds them exactly, so that float32 gives what is expected."""
+
+
+def assert_same(found: Any, expected: Any) -> None:
+    """The same type, dtype and values."""
+    assert type(found) is type(expected), (found, expected)
+    match expected:
+        case tuple() | list():
+            assert len(found) == len(expected)
+            for one, other in zip(found, expected, strict=True):
+                assert_same(one, other)
+        case dict():
+            assert found.keys() == expected.keys()
+            assert_same(list(found.values()), list(expected.values()))
+        case Exception():
+            assert str(found) == str(expected)
+        case str() | None:
+            assert found == expected
+        case _ if hasattr(expected, "dtypes"):  # a frame
+            assert str(found.dtypes) == str(expected.dtypes)
+            np.testing.assert_array_equal(found, expected)
+        case _:
+            assert getattr(found, "dtype", None) == getattr(expected, "dtype", None)
+            np.testing.assert_array_equal(found, expected)
+
+
+def arrays_of(value: Any) -> Any:
+    """What a program returns, with arrays in the place of tensors."""
+    if isinstance(value, torch.Tensor):
+        return value.numpy()
+    if isinstance(value, tuple):
+        return tuple(map(arrays_of, value))
+    return value
+
+
+def is_refused(result: Any) -> bool:
+    return isinstance(result, TypeError) and "Got unsupported ScalarType" in str(result)
+
+
+@with_programs
+def test_a_conversion_that_raised_gives_what_float32_gives(
+    library: str, body: str, level: Applicability, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(library)
+    before = source_of(library, body)
+    after = fixed(before, level, monkeypatch)
+    assert is_refused(run(before, "bfloat16", VALUES))
+    expected = run(before, "float32", VALUES)
+    assert not isinstance(expected, Exception), expected
+    if level is Applicability.UNSAFE:  # arrays in the place of tensors, but the same values
+        np.testing.assert_equal(run(after, "bfloat16", VALUES), arrays_of(expected))
+        return
+    assert_same(run(after, "bfloat16", VALUES), expected)
+    if is_refused(run(before, "float8_e5m2", VALUES)):  # few operators take it that far
+        assert_same(run(after, "float8_e5m2", VALUES), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8", "bool"])
+@with_programs
+def test_a_safe_fix_changes_nothing_for_other_dtypes(
+    library: str, body: str, level: Applicability, dtype: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip(library)
+    before = source_of(library, body)
+    after = fixed(before, Applicability.SAFE, monkeypatch)
+    assert (after == before) == (level is Applicability.UNSAFE)
+    assert_same(run(after, dtype, VALUES), run(before, dtype, VALUES))
+
+
+@with_programs
+def test_what_is_proved_gets_a_safe_fix(
+    library: str, body: str, level: Applicability, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bfloat16 tensor is widened, and ufuncs still give tensors back."""
+    pytest.importorskip(library)
+    casts = "x, y, m = x.bfloat16(), y.bfloat16(), m.bfloat16()\n"
+    before, expected = source_of(library, casts + body), source_of(library, body)
+    after = fixed(before, Applicability.SAFE, monkeypatch)
+    assert "to_numpy" not in after
+    assert is_refused(run(before, "float32", VALUES))
+    assert_same(run(after, "float32", VALUES), run(expected, "float32", VALUES))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8", "bool"])

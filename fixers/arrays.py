@@ -1,0 +1,129 @@
+"""Converting the tensors inside an expression: itself, the items of a literal or of a container."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from precision_lint.dtypes.calls import Argument, Call
+from precision_lint.dtypes.values import Dictionary, Output, Sequence, Tensor, Value, join_all
+from precision_lint.finding import Edit, Span
+from precision_lint.fixers.calls import wrap_argument
+from precision_lint.source.python import PythonFile
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+Choose = Callable[[Tensor], str | None]
+"""What converts a tensor: a method (`.float()`) or a function (`to_numpy`); None for nothing."""
+
+
+def convert_argument(
+    file: PythonFile, call: Call, argument: Argument, choose: Choose
+) -> list[Edit] | None:
+    """Convert every tensor of an argument; None where no edit is right for each of them.
+
+    `[a, b]` to `[to_numpy(a), to_numpy(b)]`, `{"loss": a}` to `{"loss": to_numpy(a)}`,
+    `[f(x) for x in xs]` to `[to_numpy(f(x)) for x in xs]`, and where a name holds the list, `xs` to
+    `[to_numpy(item) for item in xs]`.
+    """
+    import libcst as cst
+
+    node = file.node(call.span, cst.Call)
+    for given in () if node is None else node.args:
+        extent = file.nodes.extent(given.value)
+        if extent.start <= argument.span.start and argument.span.end <= extent.end:
+            return _convert(file, given.value, argument.value, choose)
+    return None
+
+
+def _convert(
+    file: PythonFile, node: cst.BaseExpression, value: Value, choose: Choose
+) -> list[Edit] | None:
+    match value:
+        case (Tensor() as tensor) | Output(tensor=tensor):
+            how = choose(tensor)
+            return [] if how is None else _applied(file, node, how)
+        case Sequence():
+            return _convert_items(file, node, value, choose)
+        case Dictionary():
+            return _convert_values(file, node, value, choose)
+    return []
+
+
+def _convert_items(
+    file: PythonFile, node: cst.BaseExpression, value: Sequence, choose: Choose
+) -> list[Edit] | None:
+    import libcst as cst
+
+    if isinstance(node, cst.List | cst.Tuple | cst.Set):
+        known = value.items or (value.item,) * len(node.elements)
+        if len(known) != len(node.elements):
+            return None
+        return _joined(
+            None
+            if isinstance(element, cst.StarredElement)
+            else _convert(file, element.value, item, choose)
+            for element, item in zip(node.elements, known, strict=True)
+        )
+    if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp):
+        return _convert(file, node.elt, value.item, choose)
+    item = value.item if value.items is None else join_all(value.items)
+    how = choose(item) if isinstance(item, Tensor) else None
+    if how is None:
+        return None
+    return _around(file, node, f"[{_of('item', how)} for item in ", "]")
+
+
+def _convert_values(
+    file: PythonFile, node: cst.BaseExpression, value: Dictionary, choose: Choose
+) -> list[Edit] | None:
+    import libcst as cst
+
+    if isinstance(node, cst.Dict):
+        if value.items is not None and len(value.items) == len(node.elements):
+            known = [item for _, item in value.items]
+        else:
+            known = [value.item] * len(node.elements)
+        return _joined(
+            None
+            if isinstance(element, cst.StarredDictElement)
+            else _convert(file, element.value, item, choose)
+            for element, item in zip(node.elements, known, strict=True)
+        )
+    if isinstance(node, cst.DictComp):
+        return _convert(file, node.value, value.item, choose)
+    how = choose(value.item) if isinstance(value.item, Tensor) else None
+    if how is None:
+        return None
+    return _around(file, node, f"{{key: {_of('value', how)} for key, value in ", ".items()}")
+
+
+def _joined(parts: Iterable[list[Edit] | None]) -> list[Edit] | None:
+    edits: list[Edit] = []
+    for part in parts:
+        if part is None:
+            return None
+        edits += part
+    return edits
+
+
+def _of(name: str, how: str) -> str:
+    return f"{name}{how}" if how.startswith(".") else f"{how}({name})"
+
+
+def _applied(file: PythonFile, node: cst.BaseExpression, how: str) -> list[Edit]:
+    if how.startswith("."):
+        return _around(file, node, "", how)
+    return wrap_argument(file.nodes.extent(node), how)
+
+
+def _around(file: PythonFile, node: cst.BaseExpression, before: str, behind: str) -> list[Edit]:
+    """Text before and behind an expression, which gets parentheses unless it binds tightly."""
+    import libcst as cst
+
+    span = file.nodes.extent(node)
+    if not node.lpar and not isinstance(node, cst.Name | cst.Attribute | cst.Call | cst.Subscript):
+        before, behind = f"{before}(", f"){behind}"
+    start = [Edit(Span(span.start, span.start), before)] if before else []
+    return [*start, Edit(Span(span.end, span.end), behind)]
