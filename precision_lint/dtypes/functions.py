@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from precision_lint.dtypes import sources
+from precision_lint.dtypes import factories, sources, transfer
 from precision_lint.dtypes.calls import Argument, Given
-from precision_lint.dtypes.operators import AUTOCAST_FLOAT32, AUTOCAST_LOWER, RESULT
-from precision_lint.dtypes.promotion import INTEGRAL, divided, operator, promote, with_scalar
+from precision_lint.dtypes.conversions import TENSOR_TYPES, as_dtype, converted, is_conversion
+from precision_lint.dtypes.kinds import is_floating
+from precision_lint.dtypes.operators import FUNCTIONS, METHODS
+from precision_lint.dtypes.promotion import is_tensor
+from precision_lint.dtypes.signature import Operator
 from precision_lint.dtypes.values import (
-    BOOL,
-    DTYPES,
-    FLOAT32,
     FOREIGN,
     INT64,
     SOME_DTYPE,
@@ -23,48 +23,28 @@ from precision_lint.dtypes.values import (
     Dictionary,
     Dtype,
     Foreign,
-    Origin,
+    Model,
+    Output,
     Sequence,
     Symbol,
     Tensor,
+    Unknown,
     Value,
     chosen,
     item_of,
     join_all,
     tensor,
 )
-from precision_lint.finding import Span
 
-_STRING_DTYPES = {**{name: name for name in DTYPES}, "bf16": "bfloat16", "fp16": "float16"}
-_STRING_DTYPES |= {"fp32": "float32", "half": "float16", "float": "float32"}
-TENSOR_TYPES = {"FloatTensor": FLOAT32, "HalfTensor": "float16", "BFloat16Tensor": "bfloat16"}
-TENSOR_TYPES |= {"LongTensor": INT64, "IntTensor": "int32", "DoubleTensor": "float64"}
-TENSOR_TYPES |= {"BoolTensor": BOOL, "ByteTensor": "uint8", "Tensor": FLOAT32}
-_JOINING = frozenset({"cat", "stack", "hstack", "vstack", "dstack", "concat", "concatenate"})
-_PROMOTING = frozenset(
-    {"maximum", "minimum", "add", "sub", "mul", "div", "mse_loss", "l1_loss", "smooth_l1_loss"}
-)
-"""Functions whose result has the promoted dtype of their first two arguments."""
-_WITH_INDICES = frozenset({"max", "min", "sort", "topk", "kthvalue", "mode", "cummax"})
-_CASTS = frozenset({"float", "double", "half", "bfloat16", "long", "int", "short", "byte", "bool"})
+__all__ = ["TENSOR_TYPES", "as_dtype", "builtin", "function", "method"]
+
 _ITERATING = frozenset({"list", "tuple", "sorted", "reversed", "iter", "set"})
-_FUNCTIONAL = ("torch.nn.functional.", "torch.special.", "torch.")
+_TO_PYTHON = frozenset({"numpy", "asnumpy", "tolist", "item", "data_ptr"})
+_MOVES = frozenset({"cpu", "cuda", "detach", "contiguous", "clone"})
+"""Methods that show that an unknown value is a tensor."""
 _OF_THE_MODEL = "parameters have the model's dtype"
-
-
-def as_dtype(value: Value) -> Dtype:
-    """A value read as a dtype: a `torch.dtype`, or a string that names one."""
-    match value:
-        case Dtype():
-            return value
-        case Constant(value=str(name)) if name in _STRING_DTYPES:
-            return Dtype(frozenset({_STRING_DTYPES[name]}))
-    return SOME_DTYPE
-
-
-def dtype_argument(given: Given) -> Dtype | None:
-    """`dtype=`, if it is given."""
-    return as_dtype(given.keywords["dtype"].value) if "dtype" in given.keywords else None
+_FLAGS = {"unique": (2, 3), "unique_consecutive": (1, 2)}
+"""Where `return_inverse` and `return_counts` stand."""
 
 
 def builtin(name: str, given: Given) -> Value:
@@ -89,34 +69,17 @@ def builtin(name: str, given: Given) -> Value:
 
 def function(name: str, given: Given) -> Value:
     """The result of a function by its qualified name."""
-    if name.partition(".")[0] in sources.FOREIGN_PACKAGES:
+    package, _, path = name.partition(".")
+    if package in sources.FOREIGN_PACKAGES:
         return FOREIGN
-    if not name.startswith("torch."):
+    if package != "torch":
         return UNKNOWN
-    last, first, dtype = name.rpartition(".")[2], given.first, dtype_argument(given)
-    if last in TENSOR_TYPES:
-        return tensor(TENSOR_TYPES[last])
-    if last in {"from_numpy", "frombuffer"}:
-        return Tensor(sources.NUMPY_DTYPES)
-    if last in {"tensor", "as_tensor", "asarray", "scalar_tensor", "full"}:
-        return _from_data(last, given)
-    if last in sources.FLOAT_FACTORIES:
-        return dtype.of_tensor() if dtype is not None else tensor(FLOAT32)
-    if last in sources.INTEGER_FACTORIES:
-        return dtype.of_tensor() if dtype is not None else _arange(last, given)
-    if last == "where":
-        return _where(given)
-    if last in _JOINING:
-        item = item_of(first)
-        return item if isinstance(item, Tensor) else SOME_TENSOR
-    if last in _WITH_INDICES:
-        return _with_indices(last, first, given.values[1:], given.keywords)
-    if last in _PROMOTING and isinstance(first, Tensor) and len(given.arguments) > 1:
-        second = given.arguments[1].value
-        first = promote(first, second) if isinstance(second, Tensor) else first
-    if name.startswith(_FUNCTIONAL) and last in RESULT:
-        return _result(last, first, given)
-    return UNKNOWN
+    owner, _, last = path.rpartition(".")
+    if last in factories.FACTORIES and owner in {"", "cuda"}:
+        return factories.new(last, given)
+    if last.endswith("_") and is_tensor(given.first):
+        return given.first  # in-place: the dtype stays
+    return _operator(FUNCTIONS, path, given)
 
 
 def method(name: str, receiver: Value, given: Given) -> Value:
@@ -130,22 +93,26 @@ def method(name: str, receiver: Value, given: Given) -> Value:
             return receiver.item
         case Sequence() | Dictionary() | Dtype() | Condition():
             return UNKNOWN
-    if name in {"numpy", "asnumpy", "tolist", "item", "data_ptr"}:
+    if name in _TO_PYTHON:
         return FOREIGN
-    if name in {"to", "type", "type_as"} or (
-        name == "view" and any(isinstance(value, Dtype) for value in given.values)
-    ):
-        return _converted(receiver, given)
-    if name in _CASTS:
-        span = Span(given.span.end - len(name), given.span.end)
-        return tensor(
-            RESULT[name], origin=Origin(given.source, span, f"{RESULT[name]} is chosen here")
-        )
-    if name in {"cpu", "cuda", "detach", "contiguous", "clone"} and not given.arguments:
-        return receiver if isinstance(receiver, Tensor) else SOME_TENSOR
-    if isinstance(receiver, Tensor):
-        return _tensor_method(name, receiver, given)
-    parameter = chosen(given.origin(_OF_THE_MODEL))
+    if is_conversion(name, given):
+        return converted(name, receiver, given)
+    match receiver:
+        case Tensor():
+            return _tensor_method(name, receiver, given)
+        case Output() if name in METHODS:
+            return _tensor_method(name, receiver.tensor, given)
+        case Model() if name in {"eval", "train", "requires_grad_", "cpu", "cuda"}:
+            return receiver
+    if name in _MOVES and not given.arguments:
+        return SOME_TENSOR
+    return _of_module(name, receiver, given)
+
+
+def _of_module(name: str, receiver: Value, given: Given) -> Value:
+    """A method of what may be a module or a tokenizer."""
+    origin = given.origin(_OF_THE_MODEL)
+    parameter = receiver.parameters if isinstance(receiver, Model) else chosen(origin)
     match name:
         case "parameters" | "buffers":
             return Sequence(parameter)
@@ -155,109 +122,95 @@ def method(name: str, receiver: Value, given: Given) -> Value:
 
 
 def _tensor_method(name: str, receiver: Tensor, given: Given) -> Value:
-    if name in _WITH_INDICES:
-        return _with_indices(name, receiver, given.values, given.keywords)
-    if name in {"split", "chunk", "unbind", "tensor_split"}:
-        return Sequence(receiver)
-    if name.startswith("new_") and dtype_argument(given) is not None:
-        return dtype_argument(given).of_tensor()
-    if name.endswith("_") and not name.endswith("__"):
-        return receiver  # in-place: the dtype stays
-    if name in {"add", "sub", "mul", "div", "maximum", "minimum", "true_divide"}:
-        op = ast.Div if name in {"div", "true_divide"} else ast.Add
-        return operator(receiver, given.first, op)
-    return _result(name, receiver, given)
+    if name == "cuda" or (name.endswith("_") and not name.endswith("__")):
+        return receiver  # another device, or in-place: the dtype stays
+    if name == "where":  # x.where(condition, other)
+        reordered = (*given.arguments[:1], Argument(receiver, given.span), *given.arguments[1:])
+        return _where(replace(given, arguments=reordered))
+    arguments = (Argument(receiver, given.span), *given.arguments)
+    return _operator(METHODS, name, replace(given, arguments=arguments))
 
 
-def _result(name: str, operand: Value, given: Given) -> Value:
-    """The result of an operator of the measured table."""
-    if dtype_argument(given) is not None and name in RESULT:
-        return dtype_argument(given).of_tensor()
-    if given.autocast is not None and name in AUTOCAST_LOWER:
-        return given.autocast.dtype.of_tensor()
-    if given.autocast is not None and name in AUTOCAST_FLOAT32:
-        return tensor(FLOAT32)
-    source = operand if isinstance(operand, Tensor) else SOME_TENSOR
-    match RESULT.get(name):
-        case None:
-            return SOME_TENSOR if isinstance(operand, Tensor) else UNKNOWN
-        case "python":
-            return FOREIGN
-        case "same":
-            return source
-        case "sum":
-            return tensor(INT64) if source.proved(INTEGRAL) else source
-        case "float" if source == SOME_TENSOR:
-            return chosen(given.origin(f"`{name}` keeps the floating dtype of its input"))
-        case "float":
-            return divided(source)
-        case fixed:
-            return tensor(fixed)
+def _operator(table: Mapping[str, Operator], name: str, given: Given) -> Value:
+    """The result of an operator of the measured tables, or of one that has several forms."""
+    several = _OF_SEVERAL_FORMS.get(name)
+    if several is not None:
+        return several(name, given)
+    row = table.get(name)
+    if row is not None:
+        return _measured(name, row, given)
+    return SOME_TENSOR if table is METHODS else UNKNOWN
 
 
-def _converted(receiver: Value, given: Given) -> Value:
-    """`x.to(...)`: a dtype wherever it stands; devices keep the dtype."""
-    if dtype_argument(given) is not None:
-        return dtype_argument(given).of_tensor()
-    for value in given.values:
-        match value:
-            case Dtype():
-                return value.of_tensor()
-            case Symbol(name=name) if name.startswith("torch."):
-                kind = TENSOR_TYPES.get(name.rpartition(".")[2])
-                return tensor(kind) if kind else SOME_TENSOR
-            case Tensor():
-                return value
-    return receiver if isinstance(receiver, Tensor) else SOME_TENSOR
+def _measured(name: str, row: Operator, given: Given) -> Value:
+    value = transfer.result(row, given)
+    if value == SOME_TENSOR and isinstance(value, Tensor) and is_floating(row.result):
+        # Of a tensor of which nothing is known: its floating dtype, which somebody chose.
+        last = name.rpartition(".")[2]
+        origin = given.origin(f"`{last}` keeps the floating dtype of its input")
+        return replace(value, chosen=True, partial=False, origin=origin)
+    return value
 
 
-def _from_data(name: str, given: Given) -> Value:
-    """`torch.tensor(data)` and its like: the dtype of the data, or float32 for Python floats."""
-    if dtype_argument(given) is not None:
-        return dtype_argument(given).of_tensor()
-    position = 1 if name == "full" else 0
-    match given.values[position] if len(given.values) > position else UNKNOWN:
-        case Tensor() as data:
-            return data
-        case Constant(value=bool()):
-            return tensor(BOOL)
-        case Constant(value=int()) | Sequence(item=Constant(value=int())):
-            return tensor(INT64)
-        case Constant(value=float()):
-            return tensor(FLOAT32)
-        case Sequence(item=Tensor() as item):
-            return item
-    return Tensor(sources.NUMPY_DTYPES)  # Python numbers and arrays: no bfloat16 comes from there
-
-
-def _arange(name: str, given: Given) -> Value:
-    are_integers = all(
-        isinstance(value, Constant) and isinstance(value.value, int) for value in given.values
-    )
-    return tensor(INT64) if name != "arange" or are_integers else tensor(INT64, FLOAT32)
+# Operators whose result depends on more than dtypes
 
 
 def _where(given: Given) -> Value:
-    match given.values:
-        case [_]:
-            return Sequence(tensor(INT64))
-        case [_, Tensor() as left, Tensor() as right]:
-            return promote(left, right)
-        case [_, Tensor() as only, other] | [_, other, Tensor() as only]:
-            return with_scalar(only, other)
-    return SOME_TENSOR
+    if len(given.arguments) == 1 and not given.keywords:
+        return Sequence(tensor(INT64))
+    return transfer.result(FUNCTIONS["where"], given)
 
 
-def _with_indices(
-    name: str, operand: Value, arguments: list[Value], keywords: Mapping[str, Argument]
-) -> Value:
-    """`max(dim)`, `topk` …: values in the operand's dtype beside int64 indices."""
-    source = operand if isinstance(operand, Tensor) else SOME_TENSOR
-    if name in {"max", "min"} and not arguments and "dim" not in keywords:
-        return source
-    if arguments and isinstance(arguments[0], Tensor):
-        return promote(source, arguments[0])
-    return Sequence(UNKNOWN, (source, tensor(INT64)))
+def _extreme(name: str, given: Given) -> Value:
+    """`max` and its like: of all, of a dimension beside the indices, of two tensors."""
+    second = transfer.argument(given, 1, "other")
+    if second is not None and is_tensor(second.value):
+        return transfer.result(FUNCTIONS[f"{name}imum"], given)
+    if second is not None and isinstance(second.value, Unknown) and "dim" not in given.keywords:
+        return UNKNOWN  # a dimension or a tensor
+    row = FUNCTIONS[name]
+    value = _measured(name, row, given)
+    if transfer.argument(given, row.dim, "dim") is None:
+        return value
+    items = (value, tensor(INT64))
+    return Sequence(join_all(items), items)
+
+
+def _unique(name: str, given: Given) -> Value:
+    value = _measured(name, FUNCTIONS[name], given)
+    items = [value]
+    for position, keyword in zip(_FLAGS[name], ("return_inverse", "return_counts"), strict=True):
+        flag = transfer.argument(given, position, keyword)
+        match flag and flag.value:
+            case None | Constant(value=False):
+                pass
+            case Constant(value=True):
+                items.append(tensor(INT64))
+            case _:
+                return UNKNOWN
+    return value if len(items) == 1 else Sequence(join_all(items), tuple(items))
+
+
+def _nonzero(name: str, given: Given) -> Value:
+    return Sequence(tensor(INT64)) if "as_tuple" in given.keywords else tensor(INT64)
+
+
+def _bincount(name: str, given: Given) -> Value:
+    weights = transfer.argument(given, 1, "weights")
+    return tensor(INT64) if weights is None else tensor("float32", "float64")
+
+
+_OF_SEVERAL_FORMS: Mapping[str, Callable[[str, Given], Value]] = {
+    "where": lambda _, given: _where(given),
+    "max": _extreme,
+    "min": _extreme,
+    "median": _extreme,
+    "nanmedian": _extreme,
+    "unique": _unique,
+    "unique_consecutive": _unique,
+    "nonzero": _nonzero,
+    "bincount": _bincount,
+}
 
 
 def _of_dictionary(owner: Dictionary, name: str) -> Value:

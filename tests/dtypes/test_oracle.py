@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
+import itertools
+import sys
 import warnings
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from precision_lint.dtypes.operators import RESULT
+from precision_lint.dtypes.operators import FUNCTIONS, METHODS
+from precision_lint.dtypes.promotion_table import PROMOTED
 from precision_lint.dtypes.values import Tensor
 from tests.dtypes.test_flow import receiver
 
@@ -57,7 +63,62 @@ def test_the_flow_holds_what_torch_gives(expression: str, dtype: str) -> None:
         assert dtype == "bfloat16" or "bfloat16" in expression
 
 
-def test_the_table_is_of_this_torch() -> None:
-    assert RESULT["softmax"] == "float"
-    assert RESULT["argmax"] == "int64"
-    assert RESULT["sum"] == "sum"
+def measurements() -> Any:
+    """The script that writes the tables."""
+    path = Path(__file__).parents[2] / "scripts" / "measure_operators.py"
+    spec = importlib.util.spec_from_file_location("measure_operators", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+MEASURE = measurements()
+TABLES = {"FUNCTIONS": FUNCTIONS, "METHODS": METHODS}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("expression", MEASURE.EXPRESSIONS.split())
+def test_the_tables_are_of_this_torch(expression: str) -> None:
+    for form in MEASURE.forms(expression):
+        found = MEASURE.kinds_of(form)
+        row = TABLES[form.table].get(form.name)
+        assert (None if row is None else row.result) == (found and found[0]), form.source
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("x", ["bfloat16", "int64"])
+@pytest.mark.parametrize("expression", MEASURE.EXPRESSIONS.split())
+def test_operands_of_mixed_dtypes(expression: str, x: str) -> None:
+    for form in MEASURE.forms(expression):
+        for y, scalars in itertools.product(("float32", "int64", x), ("", "x", "y", "wxyz")):
+            dtypes = {"w": x, "x": x, "y": y, "z": x}
+            result = MEASURE.measure(form, dtypes, scalars=scalars)
+            if result is None or result == ("python",):
+                continue
+            source = f"({form.source}){'[0]' if result[0] == '[' else ''}.numpy()"
+            value = receiver(declared(dtypes, scalars) + source)
+            assert isinstance(value, Tensor), source
+            holds = value.partial or MEASURE.first_of(result) in value.dtypes
+            assert holds, (form.source, dtypes, scalars, result, value.dtypes)
+
+
+def declared(dtypes: dict[str, str], scalars: str) -> str:
+    """The variables of an expression as a program makes them."""
+    lines = ["i = torch.arange(4)"]
+    index = "tensor(0)" if scalars else "zeros(4, 4, dtype=torch.int64)"
+    lines += [
+        f"j = torch.{index}",
+        f"m = torch.{'tensor(True)' if scalars else 'ones(4, 4).bool()'}",
+    ]
+    for name, dtype in dtypes.items():
+        made = "tensor(1" if name in scalars else "ones(4, 4"
+        lines.append(f"{name} = torch.{made}, dtype=torch.{dtype})")
+    return "\n".join([*lines, ""])
+
+
+def test_promotion_is_of_this_torch() -> None:
+    for one, other in itertools.product(MEASURE.DTYPES, repeat=2):
+        assert PROMOTED[one].get(other) == MEASURE.promoted(one, other)

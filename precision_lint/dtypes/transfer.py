@@ -1,0 +1,121 @@
+"""What an operator of the measured tables makes of its arguments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from precision_lint.dtypes.autocast import cast
+from precision_lint.dtypes.calls import Argument, Given
+from precision_lint.dtypes.conversions import as_dtype
+from precision_lint.dtypes.kinds import made
+from precision_lint.dtypes.promotion import as_tensor, promote, scalar_of
+from precision_lint.dtypes.signature import Operator
+from precision_lint.dtypes.values import (
+    DTYPES,
+    FOREIGN,
+    NOTHING,
+    SOME_TENSOR,
+    UNKNOWN,
+    Constant,
+    Sequence,
+    Tensor,
+    Value,
+    join,
+    join_all,
+)
+
+
+def result(row: Operator, given: Given) -> Value:
+    """The value of a call of an operator; the receiver of a method is its first argument."""
+    if row.result == "python":
+        return FOREIGN
+    if "out" in given.keywords and isinstance(out := given.keywords["out"].value, Tensor):
+        return out
+    scalar = _scalar(row, given)
+    dtype = argument(given, row.dtype, "dtype")
+    if dtype is not None and dtype.value != Constant(None):
+        return replace(as_dtype(dtype.value).of_tensor(), scalar=scalar)
+    return _packed(row.result, replace(_operand(row, given), scalar=scalar), given.default_dtype)
+
+
+def argument(given: Given, position: int | None, keyword: str) -> Argument | None:
+    """An argument by position or keyword, or the star that may hold it; None if it is absent."""
+    if keyword in given.keywords:
+        return given.keywords[keyword]
+    if position is not None:
+        before = given.arguments[: position + 1]
+        for one in before:
+            if one.starred:
+                return replace(one, value=UNKNOWN)
+        if len(before) > position:
+            return before[position]
+    return given.keywords.get("**")
+
+
+def _operand(row: Operator, given: Given) -> Tensor:
+    """What the operands promote to, cast by autocast before that."""
+    values: list[Value] = []
+    for position, keyword in row.operands:
+        if (operand := argument(given, position, keyword)) is not None:
+            values += _items(operand.value)
+    operands = [cast(value, row, given.autocast) for value in values or [SOME_TENSOR]]
+    promoted = promote(operands, given.default_dtype)
+    return _composed(operands, promoted, given) if row.composed else promoted
+
+
+def _composed(operands: list[Value], promoted: Tensor, given: Given) -> Tensor:
+    """What operands promote to in one operation, or after others: expanded, or made floats."""
+    result = promoted
+    expanded = [replace(one, scalar=False) for one in operands if isinstance(one, Tensor)]
+    floats = [made("float", one, given.default_dtype) for one in expanded]
+    for other in (expanded, floats):
+        joined = join(result, promote(other, given.default_dtype)) if other else result
+        assert isinstance(joined, Tensor)
+        result = joined
+    return result
+
+
+def _items(value: Value) -> list[Value]:
+    """The operands that an argument holds: itself, or the tensors of a list."""
+    match as_tensor(value):
+        case Sequence(items=tuple(items)) if items:
+            return [as_tensor(item) for item in items]
+        case Sequence(item=item):
+            return [as_tensor(item)]
+        case single:
+            return [single]
+
+
+def _packed(result: str, operand: Tensor, default: str) -> Value:
+    """The tensor, tuple or list of tensors that the kind of a result says."""
+    if result.startswith("["):
+        return Sequence(replace(made(result[1:-1], operand, default), scalar=None))
+    items = tuple(made(kind, operand, default) for kind in result.split(", "))
+    return items[0] if len(items) == 1 else Sequence(join_all(items), items)
+
+
+def _scalar(row: Operator, given: Given) -> bool | None:
+    """Whether the result has no dimension."""
+    match row.shape:
+        case "reduces":
+            return _is_reduced(row, given)
+        case "makes":
+            return any(value == Sequence(NOTHING, ()) for value in given.values)
+    values = [*given.values, *(one.value for one in given.keywords.values())]
+    tensors = [value for value in map(as_tensor, values) if isinstance(value, Tensor)]
+    scalar = scalar_of(tensors) if tensors else False
+    is_mixed = any(one.scalar for one in tensors)
+    return None if is_mixed and not scalar and row.result in DTYPES else scalar
+
+
+def _is_reduced(row: Operator, given: Given) -> bool | None:
+    reduction = given.keywords.get("reduction")
+    if reduction is not None:
+        match reduction.value:
+            case Constant(value=str(name)):
+                return name != "none"
+        return None
+    dim = argument(given, row.dim, "dim") or given.keywords.get("axis")
+    if dim is None or dim.value == Constant(None):
+        return None if "keepdim" in given.keywords else True
+    return False
