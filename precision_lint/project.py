@@ -3,31 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from precision_lint.discovery import DEFAULT_EXCLUDE, files
-from precision_lint.finding import Place, Related, Span
+from precision_lint.discovery import DEFAULT_EXCLUDE, files, kind_of
+from precision_lint.finding import Related
 from precision_lint.pins import pinned_version
-from precision_lint.source.text import SourceText
 
-_MENTIONS = (b"bfloat16", b"bf16")
-_COMMENT = re.compile(r"#|//")
-_USE = re.compile(
-    r"""torch\.bfloat16 | ["'](?:torch\.)?(?:bfloat16|bf16)["'] | \.bfloat16\(\)
-      | \bbf16\b["']?\s*[:=]\s*(?:bool\s*=\s*)?(?:true|True|1)\b
-      | (?:precision|dtype)\w*["']?\s*[:=\s]\s*["']?(?:bfloat16|bf16) | --bf16\b
-    """,
-    re.VERBOSE,
-)
-_WEIGHTS_CHOICE = re.compile(
-    r"""\b\w*dtype\w*["']?\s*(?::\s*str\s*=|[:=])\s*["']?(?:torch\.)?(?:bfloat16|bf16)\b""",
-    re.VERBOSE,
-)
-_MAX_BYTES = 2_000_000
-"""Larger files are data."""
+if TYPE_CHECKING:
+    from precision_lint.configured import Configured
+
+_TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
+_EXAMPLES = re.compile(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
 
 
 @dataclass(frozen=True)
@@ -41,23 +31,31 @@ class Project:
 
     @property
     def half_precision(self) -> Related | None:
-        """The first place, in path order, where the project chooses bfloat16; None if none does."""
+        """The plainest place where the project chooses bfloat16; None if none does."""
         self.asked.add("half_precision")
         return self._half_precision
 
     @property
     def bfloat16_weights(self) -> Related | None:
-        """The first setting that offers bfloat16 as the dtype of weights; None if there is none."""
+        """The plainest setting that makes bfloat16 the dtype of weights; None if there is none."""
         self.asked.add("bfloat16_weights")
         return self._bfloat16_weights
 
     @cached_property
+    def configured(self) -> Configured:
+        """What the configuration says of settings; each question counts as asked."""
+        from precision_lint.configured import Configured
+
+        paths = [path for path in self._files if not self._is_test(path)]
+        return Configured(self.root, paths, self.asked)
+
+    @cached_property
     def _half_precision(self) -> Related | None:
-        return self._first(_USE, "the project uses bfloat16 here")
+        return self._evidence("the project uses bfloat16 here")
 
     @cached_property
     def _bfloat16_weights(self) -> Related | None:
-        return self._first(_WEIGHTS_CHOICE, "the configuration offers bfloat16 here")
+        return self._evidence("the configuration offers bfloat16 here", only_weights=True)
 
     def version_of(self, library: str, target: Mapping[str, str]) -> tuple[int, int] | None:
         """Major and minor version of a library: from the settings, else from the project's pins.
@@ -69,41 +67,33 @@ class Project:
         match = re.match(r"(\d+)\.(\d+)", version)
         return (int(match[1]), int(match[2])) if match else None
 
-    def _first(self, pattern: re.Pattern[str], message: str) -> Related | None:
-        for text in self._mentioning():
-            for match in pattern.finditer(text.text):
-                place = text.place(Span(*match.span()))
-                if not _is_comment(text, place):
-                    return Related(place, message)
-        return None
+    @cached_property
+    def _files(self) -> list[Path]:
+        """Every file of the project that is read, in path order."""
+        return files([self.root], self.root, self.exclude)
 
     @cached_property
     def _mentions(self) -> list[Path]:
-        """The files that mention bfloat16 at all, the plainest use of it first: tests come last."""
-        found = []
-        for path in files([self.root], self.root, self.exclude):
-            try:
-                if path.stat().st_size > _MAX_BYTES:
-                    continue
-                content = path.read_bytes()
-            except OSError:
-                continue
-            if any(mention in content for mention in _MENTIONS):
-                found.append(path)
-        return sorted(found, key=self._rank)
+        """The files that mention bfloat16 at all, those first that a reader would ask for."""
+        from precision_lint.evidence import mentions_bfloat16
 
-    def _rank(self, path: Path) -> tuple[bool, str]:
-        name = path.relative_to(self.root).as_posix()
-        return "test" in name, name
+        return sorted(filter(mentions_bfloat16, self._files), key=self._rank)
 
-    def _mentioning(self) -> Iterator[SourceText]:
-        for path in self._mentions:
-            try:
-                yield SourceText.from_bytes(path, path.read_bytes())
-            except (OSError, UnicodeDecodeError):
-                continue
+    def _evidence(self, message: str, *, only_weights: bool = False) -> Related | None:
+        """The plainest use in what the project runs, else in its tests."""
+        from precision_lint.evidence import find
 
+        tests = [path for path in self._mentions if self._is_test(path)]
+        plain = self._mentions[: len(self._mentions) - len(tests)]
+        return find(plain, message, only_weights) or find(tests, message, only_weights)
 
-def _is_comment(text: SourceText, place: Place) -> bool:
-    before = text.line(place.start.row)[: place.start.column - 1]
-    return _COMMENT.search(before) is not None
+    def _rank(self, path: Path) -> tuple[bool, bool, bool, str]:
+        name = self._relative(path)
+        is_example = _EXAMPLES.search(name) is not None
+        return self._is_test(path), is_example, kind_of(path) == "python", name
+
+    def _is_test(self, path: Path) -> bool:
+        return _TESTS.search(self._relative(path)) is not None
+
+    def _relative(self, path: Path) -> str:
+        return path.relative_to(self.root).as_posix()

@@ -1,0 +1,44 @@
+"""The words of precision: which values name a dtype, and which names stand for one."""
+
+from __future__ import annotations
+
+import re
+
+_BITS = r"(?:bfloat|float|bf|fp)(?:8|16|32|64)"
+
+WORDS = (
+    b"bf16", b"BF16", b"bfloat16", b"BFLOAT16", b"fp16", b"FP16", b"float16", b"fp32", b"float32",
+    b"fp8", b"float8", b"precision", b"PRECISION", b"dtype", b"DTYPE", b"half", b"amp:", b"_amp",
+    b'amp"', b"--amp",
+)  # fmt: skip
+"""What the bytes of a file hold that says anything of precision."""
+
+_BFLOAT16 = re.compile(
+    r"(?:torch\.|amp_|mixed_|pure_)?(?:bfloat16|bf16)(?:[-_](?:mixed|true))?", re.IGNORECASE
+)
+_PRECISION = re.compile(
+    rf"(?:torch\.|amp_|mixed_|pure_)?(?:{_BITS}|half|(?:16|32)-(?:mixed|true))(?:[-_]\w+)?",
+    re.IGNORECASE,
+)
+_SETTING = re.compile(rf"{_BITS}|precision|dtype|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
+_SWITCH = re.compile(r"(?:^|_)(?:bfloat16|bf16)$", re.IGNORECASE)
+
+
+def names_bfloat16(value: object) -> bool:
+    """True for `bf16`, `torch.bfloat16`, `bf16-mixed`, `amp_bf16` …"""
+    return isinstance(value, str) and _BFLOAT16.fullmatch(value.strip()) is not None
+
+
+def names_precision(value: object) -> bool:
+    """True for a string that names a dtype, or a mode that one is chosen by."""
+    return isinstance(value, str) and _PRECISION.fullmatch(value.strip()) is not None
+
+
+def is_about_precision(name: str) -> bool:
+    """True for the name of a setting that chooses a dtype, or switches one on."""
+    return _SETTING.search(name) is not None
+
+
+def switches_bfloat16(name: str) -> bool:
+    """True for the name of a boolean: `bf16`, `use_bf16`, `pure-bf16`."""
+    return _SWITCH.search(name.replace("-", "_")) is not None

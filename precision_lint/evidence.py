@@ -1,0 +1,204 @@
+"""Where a project says that it uses bfloat16: in its configuration, and in its code.
+
+Files are parsed in the order in which a reader would like to be shown one, until one says it. Prose
+says nothing: neither comments nor docstrings, nor any string that is more than a dtype's name.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from precision_lint.configured.files import config_settings
+from precision_lint.configured.given import Given, python_tree, read_bytes, read_text, span_of
+from precision_lint.configured.vocabulary import (
+    names_bfloat16,
+    names_precision,
+    switches_bfloat16,
+)
+from precision_lint.discovery import kind_of
+from precision_lint.finding import Related, Span
+from precision_lint.source.text import SourceText
+
+_MENTIONS = (b"bfloat16", b"bf16", b"BF16", b"BFLOAT16")
+
+_SETS = re.compile(
+    r"""(?:bf16|bfloat16)["']?\s*[:=] | --[\w.-]{0,64}(?:bf16|bfloat16)
+      | [:=\s\[,]["']?(?:torch\.|amp_|mixed_|pure_)?(?:bf16|bfloat16)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+"""What a configuration file holds that is worth parsing: most that only mention it are data."""
+
+_ON = frozenset({"true", "yes", "1"})
+_AUTO = "auto"
+_AUTOCAST = re.compile(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
+_TESTING = frozenset({"hasattr", "isinstance", "getattr"})
+_OPTIONS = frozenset({"add_argument", "option"})
+_OF_AN_OPTION = frozenset({"default", "choices", "type"})
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A place that says bfloat16, and the setting that it says it of, if it has a name.
+
+    Weak is what only knows the dtype: a comparison, a table of dtypes, a list of choices.
+    """
+
+    span: Span
+    setting: str
+    is_weak: bool = False
+
+
+def mentions_bfloat16(path: Path) -> bool:
+    """True if the bytes of a file hold its name; nothing else is worth decoding."""
+    content = read_bytes(path)
+    return content is not None and any(mention in content for mention in _MENTIONS)
+
+
+def find(paths: Iterable[Path], message: str, only_weights: bool = False) -> Related | None:
+    """The first use that is not weak, else the first one.
+
+    `only_weights` asks for values of settings that are called a dtype: `backbone_dtype`.
+    """
+    weak: Related | None = None
+    for path in paths:
+        text = read_text(path)
+        if text is None:
+            continue
+        with suppress(RecursionError):  # the file is reported when it is linted itself
+            for use in _uses(text):
+                if only_weights and not _is_weights_dtype(use.setting):
+                    continue
+                found = Related(text.place(use.span), message)
+                if not use.is_weak:
+                    return found
+                weak = weak or found
+    return weak
+
+
+def _is_weights_dtype(name: str) -> bool:
+    """True for the name of a setting that weights get their dtype from, and not autocast."""
+    return name.endswith("dtype") and _AUTOCAST.search(name) is None
+
+
+def _uses(text: SourceText) -> Iterator[Use]:
+    if kind_of(text.path) == "python":
+        tree = python_tree(text)
+        if tree is not None:
+            yield from _Code(text).uses(tree)
+    elif _SETS.search(text.text):
+        yield from filter(None, map(_use_in_config, config_settings(text)))
+
+
+def _use_in_config(given: Given) -> Use | None:
+    if names_bfloat16(given.value):
+        return Use(given.origin.span, given.path[-1] if given.path else "")
+    # DeepSpeed and Megatron: `"bf16": {"enabled": true}`
+    path = given.path[:-1] if given.path[-1:] == ("enabled",) else given.path
+    value = str(given.value).lower()
+    if not path or not switches_bfloat16(path[-1]) or value not in {*_ON, _AUTO}:
+        return None
+    return Use(given.origin.span, path[-1], is_weak=value == _AUTO)
+
+
+class _Code:
+    """The uses in a Python file, in the order of the source."""
+
+    def __init__(self, text: SourceText) -> None:
+        self.text = text
+
+    def uses(self, node: ast.AST, setting: str = "", is_weak: bool = False) -> Iterator[Use]:
+        """`setting` is what the value of `node` is given to; `is_weak` says what is around it."""
+        match node:
+            case ast.Expr(value=ast.Constant()) | ast.JoinedStr():
+                return  # prose
+            case ast.Attribute(value=ast.Name(id="torch"), attr="bfloat16") | ast.Name("bfloat16"):
+                yield self.use(node, setting, is_weak)
+                return
+            case ast.Constant(value=str(value)):
+                if names_bfloat16(value):
+                    yield self.use(node, setting, is_weak)
+                return
+            case ast.Call(func=ast.Attribute(attr="bfloat16"), args=[], keywords=[]):
+                yield self.use(node, setting, is_weak)
+            case ast.Call(func=ast.Name(id=name)) if name in _TESTING:
+                is_weak = True
+            case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant(str(option)), *_]) if (
+                name in _OPTIONS
+            ):
+                setting = option
+            case ast.keyword(arg="dtype", value=value):  # of any function, most make a tensor
+                yield from self.uses(value, "", is_weak)
+                return
+            case ast.Compare() | ast.Assert() | ast.Subscript() | ast.Raise():
+                is_weak = True
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                is_weak |= _is_table(items)
+            case ast.Dict(keys=keys, values=values):
+                yield from self.dictionary(keys, values, setting, is_weak)
+                return
+            case ast.keyword(arg=str(name), value=value):
+                of_option = name in _OF_AN_OPTION and setting
+                name = setting if of_option else name
+                yield from self.bound(name, value, is_weak)
+                return
+            case ast.Assign(targets=[target], value=value):
+                yield from self.bound(_name(target), value, is_weak)
+                return
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                yield from self.bound(_name(target), value, is_weak)
+                return
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
+                setting = ""
+        for child in ast.iter_child_nodes(node):
+            yield from self.uses(child, setting, is_weak)
+
+    def dictionary(
+        self, keys: list[ast.expr | None], values: list[ast.expr], setting: str, is_weak: bool
+    ) -> Iterator[Use]:
+        """A table of dtypes knows them all and chooses none; any other gives keys their values."""
+        is_table = _is_table([key for key in keys if key is not None]) or _is_table(values)
+        for key, value in zip(keys, values, strict=True):
+            match key:
+                case ast.Constant(value=str(name)) if not is_table:
+                    yield from self.bound(name, value, is_weak)
+                case _:
+                    yield from self.uses(value, "" if is_table else setting, is_weak or is_table)
+
+    def bound(self, name: str, value: ast.expr, is_weak: bool) -> Iterator[Use]:
+        """A value under its name."""
+        match value:
+            case ast.Constant(value=True) if switches_bfloat16(name):
+                yield self.use(value, name, is_weak)
+            case _:
+                yield from self.uses(value, name, is_weak)
+
+    def use(self, node: ast.expr, setting: str, is_weak: bool) -> Use:
+        return Use(span_of(self.text, node), setting, is_weak)
+
+
+def _is_table(items: list[ast.expr]) -> bool:
+    """True if several of the items name dtypes."""
+    return sum(map(_is_dtype, items)) > 1
+
+
+def _is_dtype(item: ast.expr) -> bool:
+    match item:
+        case ast.Constant(value=value):
+            return names_precision(value)
+        case ast.Attribute(value=ast.Name(id="torch"), attr=name):
+            return names_precision(name)
+    return False
+
+
+def _name(target: ast.expr) -> str:
+    match target:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+    return ""
