@@ -15,6 +15,7 @@ from precision_lint.pins import pinned_version
 
 if TYPE_CHECKING:
     from precision_lint.configured import Configured
+    from precision_lint.source_tree import SourceTree
 
 _TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
 _EXAMPLES = re.compile(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
@@ -49,6 +50,18 @@ class Project:
         paths = [path for path in self._files if not self._is_test(path)]
         return Configured(self.root, paths, self.asked)
 
+    @property
+    def sources(self) -> SourceTree:
+        """The Python files of the project."""
+        self.asked.add("sources")
+        return self._sources
+
+    @cached_property
+    def _sources(self) -> SourceTree:
+        from precision_lint.source_tree import SourceTree
+
+        return SourceTree(self)
+
     @cached_property
     def _half_precision(self) -> Related | None:
         return self._evidence("the project uses bfloat16 here")
@@ -66,6 +79,11 @@ class Project:
         version = target.get(library) or pinned_version(self.root, library) or ""
         match = re.match(r"(\d+)\.(\d+)", version)
         return (int(match[1]), int(match[2])) if match else None
+
+    @cached_property
+    def python_files(self) -> list[Path]:
+        """Every Python file of the project, in path order."""
+        return [path for path in self._files if path.suffix == ".py"]
 
     @cached_property
     def _files(self) -> list[Path]:

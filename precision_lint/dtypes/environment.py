@@ -5,10 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
+from precision_lint.dtypes.sources import INTEGRAL_NAME
 from precision_lint.dtypes.values import (
+    SOME_TENSOR,
     UNKNOWN,
     Dictionary,
     Foreign,
+    Output,
     Sequence,
     Tensor,
     Value,
@@ -41,7 +44,7 @@ def bind(target: ast.expr, value: Value, env: Environment) -> None:
     match target:
         case ast.Name(id=name):
             _forget(name, env)
-            env[name] = value
+            env[name] = as_named(name, value)
         case ast.Attribute():
             _bind_path(dotted(target), value, env)
         case ast.Tuple(elts=targets) | ast.List(elts=targets):
@@ -54,6 +57,15 @@ def bind(target: ast.expr, value: Value, env: Environment) -> None:
             if path and isinstance(held, Dictionary):
                 env[path] = Dictionary(join(held.item, value))
             _bind_path(dotted(target), value, env)
+
+
+def as_named(name: str, value: Value) -> Value:
+    """A value under a name that says more: ids, masks, labels are no floats that a caller chose."""
+    is_chosen = (isinstance(value, Tensor) and value.chosen) or isinstance(value, Output)
+    if not is_chosen or not INTEGRAL_NAME.search(name):
+        return value
+    held = value.tensor if isinstance(value, Output) else value
+    return value if held.dtypes else SOME_TENSOR
 
 
 def _bind_path(path: str | None, value: Value, env: Environment) -> None:
@@ -69,7 +81,7 @@ def _unpack(targets: list[ast.expr], value: Value, env: Environment) -> None:
         for target, item in zip(targets, items, strict=True):
             bind(target, item, env)
         return
-    item = item_of(value) if isinstance(value, Sequence | Tensor | Foreign) else UNKNOWN
+    item = item_of(value) if isinstance(value, Sequence | Tensor | Foreign | Output) else UNKNOWN
     for target in targets:
         bind(target, item, env)
 
@@ -102,3 +114,27 @@ def callee_name(node: ast.Call) -> str:
         case ast.Attribute(attr=name) | ast.Name(id=name):
             return name
     return ""
+
+
+def merge(branches: list[Environment], env: Environment) -> bool:
+    """Join the branches that reach the end into `env`; False if none does.
+
+    A name that a branch does not know is what the others say: reading it there would have failed.
+    A path that one does not know is forgotten: what its owner says holds again.
+    """
+    if not branches:
+        return False
+    first, *others = branches
+    merged = Environment(first)
+    for branch in others:
+        for name, value in branch.items():
+            held = merged.get(name, value)
+            if held is not value or name not in merged:
+                merged[name] = join(held, value)
+        merged.paths |= branch.paths
+    if others:
+        for path in [path for path in merged.paths if any(path not in each for each in branches)]:
+            merged.paths.discard(path)
+            merged.pop(path, None)
+    env.become(merged)
+    return True

@@ -12,7 +12,7 @@ def imported_names(tree: ast.Module) -> Mapping[str, str]:
     Imports inside functions count for the whole module: a name rarely means two things in a file.
     """
     names: dict[str, str] = {}
-    for node in _statements(tree):
+    for node in statements(tree.body):
         match node:
             case ast.Import(names=aliases):
                 for alias in aliases:
@@ -28,9 +28,18 @@ def imported_names(tree: ast.Module) -> Mapping[str, str]:
     return names
 
 
-def _statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Every statement; `ast.walk` would visit every expression too."""
-    pending: list[ast.stmt] = tree.body[::-1]
+def starred_imports(tree: ast.Module) -> tuple[str, ...]:
+    """The modules of `from … import *`; relative ones keep their dots."""
+    return tuple(
+        "." * node.level + (node.module or "")
+        for node in statements(tree.body)
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
+    )
+
+
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement at or below a body; `ast.walk` would visit every expression too."""
+    pending: list[ast.stmt] = body[::-1]
     while pending:
         node = pending.pop()
         yield node

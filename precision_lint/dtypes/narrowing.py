@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from precision_lint.dtypes.environment import Environment, bind
+from precision_lint.dtypes.sources import INTEGRAL_NAME
 from precision_lint.dtypes.values import (
+    BFLOAT16,
     FLOAT8,
     FLOATING,
     FOREIGN,
     SOME_TENSOR,
     UNKNOWN,
+    ClassObject,
     Dtype,
+    Foreign,
+    Instance,
+    Origin,
+    Output,
     Sequence,
     Symbol,
     Tensor,
     Unknown,
     Value,
+    chosen,
 )
 
 if TYPE_CHECKING:
@@ -53,6 +62,17 @@ def narrowed(evaluate: Evaluator, test: ast.expr, env: Environment, holds: bool)
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kind]):
             return _by_class(evaluate, subject, evaluate(kind, env), env, holds)
         case ast.Compare(
+            left=ast.Call(func=ast.Name(id="type"), args=[subject]),
+            ops=[ast.Eq() | ast.Is()],
+            comparators=[kind],
+        ):
+            return _by_class(evaluate, subject, evaluate(kind, env), env, holds)
+        case (
+            ast.Call(func=ast.Attribute(attr="is_tensor" | "is_floating_point"), args=[subject])
+            | ast.Call(func=ast.Attribute(value=subject, attr="is_floating_point"), args=[])
+        ):
+            return _by_kind(evaluate, subject, test, env, holds)
+        case ast.Compare(
             left=ast.Attribute(value=subject, attr="dtype"), ops=[operator], comparators=[other]
         ):
             given = evaluate(other, env)
@@ -69,16 +89,48 @@ def _by_dtype(
 ) -> Environment:
     dtypes = _dtypes_of(given)
     current = evaluate(subject, env)
+    if isinstance(current, Output):
+        current = current.tensor
     if not dtypes or not isinstance(current, Tensor | Unknown):
         return env
     if equal:
         origin = given.origin if isinstance(given, Dtype) else None
-        return _with(evaluate, subject, Tensor(dtypes, origin=origin), env)
+        scalar = current.scalar if isinstance(current, Tensor) else None
+        return _with(evaluate, subject, Tensor(dtypes, origin=origin, scalar=scalar), env)
     known = current if isinstance(current, Tensor) else SOME_TENSOR
     if known.chosen:
-        return _with(evaluate, subject, Tensor((_ORDINARY | known.dtypes) - dtypes), env)
+        inner = _with(evaluate, subject, Tensor((_ORDINARY | known.dtypes) - dtypes), env)
+        return _like_its_first(evaluate, subject, dtypes, inner)
     rest = Tensor(known.dtypes - dtypes, partial=known.partial)
-    return _with(evaluate, subject, rest if rest.dtypes or rest.partial else SOME_TENSOR, env)
+    return _with(evaluate, subject, rest if rest.dtypes or rest.partial else known, env)
+
+
+def without_bfloat16(value: Value) -> Value:
+    """A value where bfloat16 was asked for, and is dealt with elsewhere."""
+    match value:
+        case Tensor(chosen=True):
+            return replace(value, dtypes=_ORDINARY | value.dtypes - {BFLOAT16}, chosen=False)
+        case Tensor(dtypes=dtypes) if dtypes - {BFLOAT16}:
+            return replace(value, dtypes=dtypes - {BFLOAT16})
+        case Output(tensor=tensor):
+            stripped = without_bfloat16(tensor)
+            return Output(stripped) if isinstance(stripped, Tensor) else value
+        case Sequence(item=item, items=None):
+            return Sequence(without_bfloat16(item))
+    return value
+
+
+def _like_its_first(
+    evaluate: Evaluator, subject: ast.expr, dtypes: frozenset[str], env: Environment
+) -> Environment:
+    """`if xs[0].dtype != torch.bfloat16`: whoever asks the first of a list means them all."""
+    match subject:
+        case ast.Subscript(value=owner, slice=ast.Constant(value=int())):
+            match evaluate(owner, env):
+                case Sequence(item=Tensor() as item):
+                    rest = Tensor((_ORDINARY | item.dtypes) - dtypes)
+                    return _with(evaluate, owner, Sequence(rest), env)
+    return env
 
 
 def _dtypes_of(given: Value) -> frozenset[str]:
@@ -90,27 +142,121 @@ def _dtypes_of(given: Value) -> frozenset[str]:
     return frozenset()
 
 
+def _by_kind(
+    evaluate: Evaluator, subject: ast.expr, test: ast.Call, env: Environment, holds: bool
+) -> Environment:
+    """`torch.is_tensor(x)`, `x.is_floating_point()`."""
+    assert isinstance(test.func, ast.Attribute)
+    if test.func.attr == "is_tensor":
+        return _by_class(evaluate, subject, Symbol("torch.Tensor"), env, holds)
+    current = evaluate(subject, env)
+    if not isinstance(current, Tensor) or current.chosen:
+        return env
+    floating = current.dtypes & FLOATING
+    if holds:
+        origin = _origin(evaluate, subject)
+        value = (
+            Tensor(floating, chosen=True, origin=origin)
+            if current.partial
+            else replace(current, dtypes=floating)
+        )
+    else:
+        value = replace(current, dtypes=current.dtypes - FLOATING)
+    return (
+        env
+        if not (value.dtypes or value.chosen or value.partial)
+        else _with(evaluate, subject, value, env)
+    )
+
+
 def _by_class(
     evaluate: Evaluator, subject: ast.expr, kind: Value, env: Environment, holds: bool
 ) -> Environment:
     kinds = kind.items or () if isinstance(kind, Sequence) else (kind,)
+    if any(isinstance(one, Instance | ClassObject) for one in kinds):
+        return _by_project_class(evaluate, subject, kinds, env, holds)
     names = {one.name for one in kinds if isinstance(one, Symbol)}
     if len(names) != len(kinds) or not names:
         return env
-    is_tensor = names <= {"torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter"}
+    is_tensor = names <= _TENSORS
     is_array = all(name.startswith(("numpy.", "pandas.", "PIL.")) for name in names)
     current = evaluate(subject, env)
-    match holds:
-        case True if is_array:
+    match current, holds:
+        case _, True if is_array:
             return _with(evaluate, subject, FOREIGN, env)
-        case True if is_tensor and not isinstance(current, Tensor):
+        case Output(tensor=tensor), True if is_tensor:
+            return _with(evaluate, subject, tensor, env)
+        case Unknown(), True if is_tensor and names & _TENSORS:
+            # whoever asks expects tensors; a summary is for arguments that may be none
+            is_expected = evaluate.frame.records and not _is_integral(subject)
+            value = chosen(_origin(evaluate, subject)) if is_expected else SOME_TENSOR
+            return _with(evaluate, subject, value, env)
+        case Foreign(), True if is_tensor:
             return _with(evaluate, subject, SOME_TENSOR, env)
-        case False if is_tensor and not isinstance(current, Tensor):
+        case ((Tensor() | Output()), False) if is_tensor:
             return _with(evaluate, subject, UNKNOWN, env)
     return env
 
 
+_TENSORS = frozenset(
+    {"torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.FloatTensor"}
+)
+
+
+def _by_project_class(
+    evaluate: Evaluator,
+    subject: ast.expr,
+    kinds: tuple[Value, ...],
+    env: Environment,
+    holds: bool,
+) -> Environment:
+    if holds and len(kinds) == 1 and isinstance(kinds[0], ClassObject):
+        if isinstance(evaluate(subject, env), Unknown):
+            return _with(evaluate, subject, Instance(kinds[0].definition), env)
+    return env
+
+
+def _is_integral(subject: ast.expr) -> bool:
+    """True for what is named like ids, masks, labels …"""
+    match subject:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return INTEGRAL_NAME.search(name) is not None
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return INTEGRAL_NAME.search(name) is not None
+    return False
+
+
+def _origin(evaluate: Evaluator, subject: ast.expr) -> Origin:
+    return Origin(evaluate.source, evaluate.span_of(subject), "a tensor of any dtype gets here")
+
+
+def case_narrowed(
+    evaluate: Evaluator, subject: ast.expr, value: Value, pattern: ast.pattern, env: Environment
+) -> Environment:
+    """The environment of a `case`: its captures bound, its subject narrowed by a class."""
+    branch = env.copy()
+    match pattern:
+        case ast.MatchClass(cls=kind):
+            branch = _by_class(evaluate, subject, evaluate(kind, env), branch, True).copy()
+            value = evaluate(subject, branch)
+        case ast.MatchAs(pattern=ast.MatchClass(cls=kind)):
+            branch = _by_class(evaluate, subject, evaluate(kind, env), branch, True).copy()
+            value = evaluate(subject, branch)
+    if isinstance(pattern, ast.MatchAs) and pattern.name is not None:
+        branch[pattern.name] = value
+    for inner in ast.walk(pattern):
+        if inner is not pattern and isinstance(inner, ast.MatchAs | ast.MatchStar) and inner.name:
+            branch[inner.name] = UNKNOWN
+        if isinstance(inner, ast.MatchMapping) and inner.rest:
+            branch[inner.rest] = UNKNOWN
+    return branch
+
+
 def _with(evaluate: Evaluator, subject: ast.expr, value: Value, env: Environment) -> Environment:
     inner = env.copy()
-    bind(subject, value, inner)
+    match subject:
+        case ast.NamedExpr(target=target):
+            bind(target, value, inner)
+        case _:
+            bind(subject, value, inner)
     return inner

@@ -23,9 +23,50 @@ TOKENS = frozenset(
 )
 """Attributes and keys of tokenizer batches: int64."""
 
+IDS = frozenset({"sequences", "generated_ids", "output_ids", "num_tokens"})
+"""Attributes of generation outputs that are token ids."""
+
+PLAIN_ATTRIBUTES = frozenset(
+    {"config", "device", "training", "shape", "ndim", "is_cuda", "requires_grad", "layout", "name"}
+)
+"""Attributes of models and their outputs that are no tensors."""
+
+MODEL_NAME = re.compile(
+    r"(?:^|_)(?:model|net|network|unet\d*|vae|encoder|transformer|backbone|generator|"
+    r"discriminator|actor|critic|llm|clip|bert|autoencoder|vqgan|vqvae|vocoder|denoiser|"
+    r"vision_tower|language_model|text_model|vision_model|embedder|reranker|score_model|head|"
+    r"activation|activation_fn|activation_fct|act|act_fn|pooler|pooling|norm|layernorm|proj|"
+    r"projection|mlp|attn|attention|embedding|embeddings|dropout|linear|fc\d*|conv\d*)$"
+)
+"""Names of variables and attributes that hold modules, as the field writes them."""
+
+PRETRAINED = re.compile(
+    r"^(?!.*(?:Tokenizer|Processor|Config|Scheduler|Extractor)\w*\.).*\.from_pretrained$"
+)
+"""Classes whose `from_pretrained` gives a model; tokenizers, configs and processors have it too."""
+
+MODULE_NAME = re.compile(MODEL_NAME.pattern.replace("model|", "model|module|layer|scheduler|", 1))
+"""Names of what holds parameters and buffers, called or not."""
+
+MODULE_CLASS = re.compile(
+    r"^(?:torch\.nn|transformers|diffusers|timm|peft)\..*(?:Module|Model\w*|KL)$"
+)
+"""Classes of other packages that are modules."""
+
+OUTPUT_METHOD = re.compile(
+    r"^(?:forward\w*|(?:en|de)code\w*|embed\w*|get_\w*(?:features|embeds?|embeddings?|logits))$"
+)
+"""Methods of a model that return floating tensors."""
+
+FLOAT_NAME = re.compile(
+    r"(?:^|_)(?:logits?|loss|losses|hidden|hidden_states?|embeds?|embeddings?|latents?|"
+    r"perplexity|perplexities|log_?probs?|softmax_output)$"
+)
+"""Names of what models return, as the field writes them: floating, in the dtype they run in."""
+
 INTEGRAL_NAME = re.compile(
     r"(?:^|_)(?:ids?|idx|idxs|index|indexes|indices|mask|masks|labels?|tokens?|positions?|"
-    r"lengths?|lens?|counts?|offsets?|seqlens?)$"
+    r"lengths?|lens?|counts?|offsets?|seqlens?)$|(?:^|_)(?:ids|masks|tokens)_and_"
 )
 """Names of tensors of integers or bools, as the field writes them."""
 
@@ -38,6 +79,20 @@ FOREIGN_PACKAGES = frozenset(
     }
 )  # fmt: skip
 """Packages whose calls do not return torch tensors."""
+
+NUMPY_RUNTIMES = frozenset(
+    {
+        "onnxruntime",
+        "ncnn",
+        "openvino",
+        "tensorrt",
+        "MNN",
+        "sherpa_onnx",
+        "coremltools",
+        "tflite_runtime",
+    }
+)
+"""Packages that run models on NumPy arrays: tensors beside them are their inputs, no model's."""
 
 NUMPY_DTYPES = frozenset(
     {"float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "bool"}

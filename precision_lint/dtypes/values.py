@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from precision_lint.finding import Related, Span
 from precision_lint.source.text import SourceText
+
+if TYPE_CHECKING:
+    from precision_lint.dtypes.definitions import Class, Function
+    from precision_lint.dtypes.environment import Environment
 
 BFLOAT16 = "bfloat16"
 FLOAT16 = "float16"
@@ -79,6 +83,11 @@ class Tensor:
     origin: Origin | None = field(default=None, compare=False)
     scalar: bool | None = False
 
+    @property
+    def is_vague(self) -> bool:
+        """True if nothing is known of the dtype."""
+        return self.partial and not self.chosen and not self.dtypes
+
     def proved(self, dtypes: frozenset[str]) -> bool:
         """True if every dtype that the tensor can have is among `dtypes`."""
         return not (self.chosen or self.partial) and bool(self.dtypes) and self.dtypes <= dtypes
@@ -107,6 +116,11 @@ class Constant:
     """A literal: str, bytes, int, float, complex, bool, None or Ellipsis."""
 
     value: object
+    kind: type = field(init=False, repr=False)
+    """Tells 1, 1.0 and True apart, which Python calls equal."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", type(self.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,10 +180,12 @@ class Dictionary:
 class Model:
     """A module whose code is not seen: `AutoModel.from_pretrained(…)`, `nn.Linear(…)`.
 
-    `parameters` is a tensor of the dtype that its floating parameters and buffers have.
+    `parameters` is a tensor of the dtype that its floating parameters and buffers have; `name` the
+    class of torch that it is an instance of, if it is one.
     """
 
     parameters: Tensor
+    name: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +193,42 @@ class Output:
     """What a model returned: `tensor`, or a tuple, dict or object of such tensors."""
 
     tensor: Tensor
+
+    def possible(self, dtypes: frozenset[str]) -> bool:
+        """True if one of `dtypes` is among those that its tensors can have."""
+        return self.tensor.possible(dtypes)
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A function, method or lambda of the project; `receiver` is what it is bound to."""
+
+    definition: Function
+    receiver: Value | None = None
+    closure: Environment | None = field(default=None, compare=False, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassObject:
+    """A class of the project."""
+
+    definition: Class
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An object of a class of the project.
+
+    `fields` are attributes that its construction gave it; `parameters` is the dtype of the floating
+    parameters of an `nn.Module`, None where whoever moves the module chooses it.
+    """
+
+    definition: Class
+    fields: tuple[tuple[str, Value], ...] = ()
+    parameters: Tensor | None = None
+
+    def field(self, name: str) -> Value | None:
+        return next((value for key, value in self.fields if key == name), None)
 
 
 Value = (
@@ -193,6 +245,9 @@ Value = (
     | Dictionary
     | Model
     | Output
+    | Routine
+    | ClassObject
+    | Instance
 )
 
 UNKNOWN = Unknown()
@@ -227,7 +282,12 @@ def join(left: Value, right: Value) -> Value:
         case Setting(), Setting():
             return Setting(tuple(dict.fromkeys(left.choices + right.choices)))
         case Model(), Model():
-            return Model(_union(left.parameters, right.parameters))
+            name = left.name if left.name == right.name else None
+            return Model(_union(left.parameters, right.parameters), name)
+        case Instance(), Instance() if left.definition is right.definition:
+            fields = _join_items(left.fields, right.fields) or ()
+            same = left.parameters == right.parameters
+            return Instance(left.definition, fields, left.parameters if same else None)
         case (Output(tensor=one), Output(tensor=other)) | (
             (Output(tensor=one), Tensor() as other) | (Tensor() as one, Output(tensor=other))
         ):
@@ -243,16 +303,41 @@ def join(left: Value, right: Value) -> Value:
             return Sequence(join(left.item, right.item))
         case Dictionary(), Dictionary():
             return Dictionary(join(left.item, right.item), _join_items(left.items, right.items))
-        case (Tensor() | Dtype(), Constant(None)):
+        case ((Tensor() | Output()) as one, other) | (other, (Tensor() | Output()) as one):
+            return _with_other(one, other)
+        case ((Sequence() | Dictionary()) as held, Unknown() | Foreign()) | (
+            Unknown() | Foreign(),
+            (Sequence() | Dictionary()) as held,
+        ) if isinstance(held.item, Tensor | Output):
+            return Output(replace(tensor_of(held.item), partial=True))
+        case (_, Constant(None)) if not isinstance(left, Constant | Condition):
             return left  # `x = None` before a branch that sets it
-        case (Constant(None), Tensor() | Dtype()):
+        case (Constant(None), _) if not isinstance(right, Constant | Condition):
             return right
     return UNKNOWN
 
 
+def _with_other(one: Tensor | Output, other: Value) -> Value:
+    """A tensor, or something else: what is known of the tensor is kept."""
+    match other:
+        case Constant(None):
+            return one  # `x = None` before a branch that sets it
+        case (
+            Sequence(item=(Tensor() | Output()) as item)
+            | Dictionary(item=(Tensor() | Output()) as item)
+        ):
+            return join(one if isinstance(one, Output) else Output(one), item)
+    if isinstance(one, Output):
+        return Output(replace(one.tensor, partial=True))
+    return replace(one, partial=True)
+
+
+_K = TypeVar("_K")
+
+
 def _join_items(
-    left: tuple[tuple[object, Value], ...] | None, right: tuple[tuple[object, Value], ...] | None
-) -> tuple[tuple[object, Value], ...] | None:
+    left: tuple[tuple[_K, Value], ...] | None, right: tuple[tuple[_K, Value], ...] | None
+) -> tuple[tuple[_K, Value], ...] | None:
     if left is None or right is None:
         return None
     joined = dict(left)
@@ -273,6 +358,11 @@ def _union(left: _D, right: _D) -> _D:
         left.partial or right.partial,
         first.origin or left.origin or right.origin,
     )
+
+
+def tensor_of(value: Tensor | Output) -> Tensor:
+    """The tensor that a model's output is, or holds."""
+    return value.tensor if isinstance(value, Output) else value
 
 
 def join_all(values: tuple[Value, ...] | list[Value]) -> Value:

@@ -77,7 +77,7 @@ class SourceText:
     def offset_of_utf8(self, row: int, byte_column: int) -> int:
         """The offset of a row (from 1) and a column in UTF-8 bytes (from 0), as `ast` counts."""
         start = self.line_starts[row - 1]
-        if self.is_ascii:
+        if self.is_ascii or self.text[start : start + byte_column].isascii():
             return start + byte_column
         span = self.line_span(row)
         prefix = self.text[span.start : span.end].encode("utf-8", "surrogatepass")[:byte_column]

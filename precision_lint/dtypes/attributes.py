@@ -1,0 +1,232 @@
+"""What `x.name` and `x[key]` can be."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from precision_lint.dtypes import models, sources
+from precision_lint.dtypes.environment import dotted
+from precision_lint.dtypes.values import (
+    ALIASES,
+    FOREIGN,
+    INT64,
+    NOTHING,
+    SOME_DTYPE,
+    UNKNOWN,
+    Choice,
+    ClassObject,
+    Condition,
+    Constant,
+    Dictionary,
+    Dtype,
+    Foreign,
+    Instance,
+    Model,
+    Nothing,
+    Origin,
+    Output,
+    Routine,
+    Sequence,
+    Setting,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+    chosen,
+    join,
+    join_all,
+    tensor,
+)
+
+if TYPE_CHECKING:
+    from precision_lint.dtypes.expressions import Evaluator
+
+_SAME = frozenset({"data", "T", "mT", "H", "mH"})
+_REAL = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+_PLAIN = frozenset({"shape", "device", "ndim", "is_cuda", "requires_grad", "layout", "itemsize"})
+
+
+def attribute(evaluator: Evaluator, owner: Value, node: ast.Attribute) -> Value:
+    """The value of an attribute of a known kind of object; by its name, of an unknown one."""
+    name = node.attr
+    match owner:
+        case Symbol(name=symbol):
+            return named(evaluator, f"{symbol}.{name}", node)
+        case Foreign():
+            return FOREIGN
+        case Nothing():
+            return NOTHING
+        case Tensor():
+            return _of_tensor(owner, name)
+        case Output():
+            if name in _PLAIN:
+                return FOREIGN
+            if name in {"dtype", "data", "T"}:
+                return _of_tensor(owner.tensor, name)
+            return models.of_output(owner, name)
+        case Model():
+            return models.attribute(owner, name, _origin(evaluator, node, models.OF_THE_WEIGHTS))
+        case Instance():
+            found = evaluator.analysis.member(owner, name)
+            return found if found is not None else by_name(evaluator, node)
+        case ClassObject():
+            found = evaluator.analysis.class_attribute(owner.definition, name)
+            return UNKNOWN if found is None else found
+        case Sequence(items=tuple(items)) if name in {"values", "indices"} and len(items) == 2:
+            return items[0] if name == "values" else items[1]  # `x.max(dim=0).indices`
+        case Constant() | Sequence() | Condition() | Dtype() | Routine() | Setting():
+            return UNKNOWN
+        case Dictionary():
+            return _of_key(owner, name)
+    return by_name(evaluator, node)
+
+
+def by_name(evaluator: Evaluator, node: ast.Attribute) -> Value:
+    """An attribute of an object that nothing is known of, as the field names such things."""
+    name = node.attr
+    if name == "dtype":
+        owner = (dotted(node.value) or "").rpartition(".")[2]
+        if sources.INTEGRAL_NAME.search(owner):
+            return SOME_DTYPE
+        return Dtype(chosen=True, partial=True)
+    path = dotted(node)
+    if path is not None:
+        setting = evaluator.analysis.setting(evaluator.frame.module, path)
+        if setting is not None:
+            return setting
+    if name in sources.TOKENS:
+        return tensor(INT64)
+    if name in sources.WEIGHTS:
+        return chosen(_origin(evaluator, node, models.OF_THE_WEIGHTS))
+    if name in sources.OUTPUTS or sources.FLOAT_NAME.search(name):
+        return Output(chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+    if name in sources.OUTPUT_SEQUENCES:
+        return Sequence(chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+    return UNKNOWN
+
+
+def named(evaluator: Evaluator, name: str, node: ast.expr) -> Value:
+    """What a qualified name stands for: a dtype of torch, a definition of the project, a symbol."""
+    head, _, last = name.rpartition(".")
+    if head == "torch" and last in ALIASES:
+        dtype = ALIASES[last]
+        return Dtype(frozenset({dtype}), origin=_origin(evaluator, node, f"{dtype} is chosen here"))
+    return evaluator.analysis.symbol(evaluator.frame.module, name)
+
+
+def _of_tensor(owner: Tensor, name: str) -> Value:
+    if name == "dtype":
+        return Dtype(owner.dtypes, owner.chosen, owner.partial, owner.origin)
+    if name in _SAME:
+        return owner
+    if name in {"real", "imag"}:
+        return replace(owner, dtypes=frozenset(_REAL.get(dtype, dtype) for dtype in owner.dtypes))
+    if name == "grad":
+        return chosen(owner.origin) if owner.partial else owner
+    return FOREIGN if name in _PLAIN else UNKNOWN
+
+
+def item(evaluator: Evaluator, owner: Value, index: Value, node: ast.Subscript) -> Value:
+    """The value of `owner[index]`."""
+    match owner, index:
+        case Nothing(), _:
+            return NOTHING
+        case Sequence(items=tuple(items)), Constant(value=int(position)):
+            if -len(items) <= position < len(items):
+                return items[position]
+            return owner.item
+        case Sequence(items=tuple(items)), _ if isinstance(node.slice, ast.Slice):
+            return _slice(owner, items, node.slice)
+        case Sequence(), _ if isinstance(node.slice, ast.Slice):
+            return Sequence(owner.item)
+        case Sequence(), _:
+            return owner.item
+        case Dictionary(), Constant(value=key):
+            return _of_key(owner, key)
+        case Dictionary(items=tuple(items)), Setting(choices=choices):
+            return _of_setting(owner, dict(items), choices)
+        case Dictionary(), _:
+            return owner.item
+        case Foreign(), _:
+            return FOREIGN
+        case Tensor(), _:
+            return replace(owner, scalar=_scalar_of_item(owner, index, node.slice))
+        case Output(), Constant(value=str(key)):
+            return models.of_output(owner, key)
+        case Output(), _:
+            return owner
+        case Instance(), Constant(value=int(position)) if owner.fields:
+            values = [value for _, value in owner.fields]
+            return values[position] if -len(values) <= position < len(values) else UNKNOWN
+        case Instance(), Constant(value=str(key)):
+            return owner.field(key) or UNKNOWN
+        case Model(), _:
+            return owner  # a layer of a Sequential or ModuleList
+        case Symbol(name="os.environ"), Constant(value=str(key)):
+            return evaluator.analysis.variable(evaluator.frame.module, key) or UNKNOWN
+        case Unknown(), Constant(value=str(key)):
+            return _by_key(evaluator, key, node)
+    return UNKNOWN
+
+
+def _by_key(evaluator: Evaluator, key: str, node: ast.Subscript) -> Value:
+    path = dotted(node)
+    setting = None if path is None else evaluator.analysis.setting(evaluator.frame.module, path)
+    if setting is not None:
+        return setting
+    if key in sources.TOKENS:
+        return tensor(INT64)
+    if key in sources.OUTPUTS or sources.FLOAT_NAME.search(key):
+        return Output(chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+    return UNKNOWN
+
+
+def _of_key(owner: Dictionary, key: object) -> Value:
+    if owner.items is None:
+        return owner.item
+    return dict(owner.items).get(key, owner.item)
+
+
+def _of_setting(
+    owner: Dictionary, items: dict[object, Value], choices: tuple[Choice, ...]
+) -> Value:
+    """`DTYPES[cfg.precision]`: the entries that the configuration picks, named after its line."""
+    picked: Value = NOTHING
+    for choice in choices:
+        value = items.get(choice.value)
+        if isinstance(value, Dtype):
+            value = replace(value, origin=choice.origin)
+        picked = join(picked, owner.item if value is None else value)
+    return picked
+
+
+def _slice(owner: Sequence, items: tuple[Value, ...], node: ast.Slice) -> Sequence:
+    parts = (node.lower, node.upper, node.step)
+    if all(part is None or isinstance(part, ast.Constant) for part in parts):
+        bounds = [part.value if isinstance(part, ast.Constant) else None for part in parts]
+        kept = items[slice(*bounds)]  # type: ignore[misc]
+        return Sequence(join_all(kept), kept)
+    return Sequence(owner.item)
+
+
+def _scalar_of_item(owner: Tensor, index: Value, node: ast.expr) -> bool | None:
+    """Whether an item of a tensor may have no dimension: slices, masks and `None` keep some."""
+    if isinstance(node, ast.Slice):
+        return False
+    match index:
+        case Constant(value=None) | Sequence(items=None):
+            return False
+        case Tensor(dtypes=dtypes, scalar=False) if dtypes and not owner.scalar:
+            return False
+        case Sequence(items=tuple()) if isinstance(node, ast.Tuple) and any(
+            isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is None)
+            for part in node.elts
+        ):
+            return False
+    return None
+
+
+def _origin(evaluator: Evaluator, node: ast.expr, text: str) -> Origin:
+    return Origin(evaluator.source, evaluator.span_of(node), text)

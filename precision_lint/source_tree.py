@@ -1,0 +1,114 @@
+"""The Python files of a project beside the one that is linted: found by import, parsed on demand."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from precision_lint.project import Project
+    from precision_lint.source.python import PythonFile
+
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
+_WORD = re.compile(rb"\w+")
+_LARGEST = 1_000_000
+"""Bytes; larger Python files are generated tables, and no help."""
+
+_KEPT = 256
+"""Parsed files that are kept; a syntax tree takes thirty times the bytes of its source."""
+
+
+class SourceTree:
+    """What a project's other Python files hold; nothing is read before it is asked for."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._parsed: OrderedDict[Path, PythonFile | None] = OrderedDict()
+        self._located: dict[tuple[Path, str], Path | None] = {}
+
+    def python(self, path: Path) -> PythonFile | None:
+        """The parsed file at a path; None if it cannot be read or parsed."""
+        if path in self._parsed:
+            self._parsed.move_to_end(path)
+            return self._parsed[path]
+        parsed = self._parsed[path] = self._parse(path)
+        if len(self._parsed) > _KEPT:
+            self._parsed.popitem(last=False)
+        return parsed
+
+    def _parse(self, path: Path) -> PythonFile | None:
+        from precision_lint.source.errors import Unparsable
+        from precision_lint.source.python import parse_python
+        from precision_lint.source.text import SourceText
+
+        try:
+            if path.stat().st_size > _LARGEST:
+                return None
+            text = SourceText.from_bytes(path, path.read_bytes())
+            return parse_python(text, self._project)
+        except (OSError, UnicodeDecodeError, Unparsable):
+            return None
+
+    def locate(self, importer: Path, name: str) -> Path | None:
+        """The file of the module that `importer` calls `name`; relative names keep their dots.
+
+        An absolute name is looked for in the folders from the importer's own up to the project's
+        root, as scripts, packages and `src` layouts have it.
+        """
+        key = (importer.parent, name)
+        if key not in self._located:
+            self._located[key] = self._locate(importer.parent, name)
+        return self._located[key]
+
+    def _locate(self, folder: Path, name: str) -> Path | None:
+        stripped = name.lstrip(".")
+        parts = stripped.split(".") if stripped else []
+        dots = len(name) - len(stripped)
+        root = self._project.root
+        if dots:
+            for _ in range(dots - 1):
+                folder = folder.parent
+            return _module_file(folder.joinpath(*parts))
+        folders = [folder, *folder.parents] if folder.is_relative_to(root) else [folder]
+        for base in folders:
+            if (found := _module_file(base.joinpath(*parts))) is not None:
+                return found
+            if base == root:
+                break
+        return _module_file(root.joinpath("src", *parts))
+
+    def importing(self, stem: str) -> Iterator[tuple[Path, bytes]]:
+        """The Python files with an import that names `stem`, and their bytes, in path order."""
+        for path in self._importers.get(stem.encode(), ()):
+            try:
+                yield path, path.read_bytes()
+            except OSError:
+                continue
+
+    @cached_property
+    def _importers(self) -> Mapping[bytes, list[Path]]:
+        """For each word of an import statement, the files that hold one with it."""
+        found: dict[bytes, list[Path]] = {}
+        for path in self._project.python_files:
+            try:
+                content = path.read_bytes()
+            except OSError:
+                continue
+            if len(content) > _LARGEST or b"torch" not in content:
+                continue  # who never speaks of torch hands no tensor over
+            words = {word for line in _IMPORT.findall(content) for word in _WORD.findall(line)}
+            for word in words:
+                found.setdefault(word, []).append(path)
+        return found
+
+
+def _module_file(path: Path) -> Path | None:
+    """`a/b.py` or `a/b/__init__.py` for the path `a/b`."""
+    for candidate in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
+        if path.name and candidate.is_file():
+            return candidate
+    return None
