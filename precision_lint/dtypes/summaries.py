@@ -874,11 +874,19 @@ def _holds(node: ast.stmt | ast.Lambda, rows: list[int]) -> bool:
 
 
 def _is_open(call: Call) -> bool:
-    """True if it is not yet known that a call has nothing to do with half precision."""
-    if call.receiver_span is not None and call.function is None:
-        return isinstance(call.receiver, Unknown) or _may_be_half(call.receiver)
-    values = [call.receiver, *(argument.value for argument in call.arguments)]
-    values += [argument.value for argument in call.keywords.values()]
+    """True if it is not yet known that a call has nothing to do with half precision.
+
+    What a function of another package is given counts only once it is known for a tensor.
+    """
+    values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
+    if call.receiver_span is None or not call.arguments:
+        values.append(call.receiver)
+    is_of_package = call.function is not None
+    is_method = call.receiver_span is not None and not is_of_package
+    if is_method and not call.arguments and isinstance(call.receiver, Unknown):
+        return True
+    if call.receiver_span is None and not is_of_package:
+        return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
     return any(map(_may_be_half, values))
 
 
