@@ -1,4 +1,4 @@
-"""Where a project says that it uses bfloat16: in its configuration, and in its code.
+"""Where a project says that it uses a half dtype: in its configuration, and in its code.
 
 Files are parsed in the order in which a reader would like to be shown one, until one says it. Prose
 says nothing: neither comments nor docstrings, nor any string that is more than a dtype's name.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,21 +17,54 @@ from precision_lint.configured.files import config_settings
 from precision_lint.configured.given import Given, python_tree, read_bytes, read_text, span_of
 from precision_lint.configured.vocabulary import (
     names_bfloat16,
+    names_float16,
     names_precision,
     switches_bfloat16,
+    switches_float16,
 )
 from precision_lint.discovery import kind_of
 from precision_lint.finding import Related, Span
 from precision_lint.source.text import SourceText
 
-_MENTIONS = (b"bfloat16", b"bf16", b"BF16", b"BFLOAT16")
 
-_SETS = re.compile(
-    r"""(?:bf16|bfloat16)["']?\s*[:=] | --[\w.-]{0,64}(?:bf16|bfloat16)
-      | [:=\s\[,]["']?(?:torch\.|amp_|mixed_|pure_)?(?:bf16|bfloat16)""",
-    re.VERBOSE | re.IGNORECASE,
+@dataclass(frozen=True, slots=True)
+class Half:
+    """The words for a half dtype.
+
+    `mentions` are bytes that a file holds which says anything of it, `sets` what a configuration
+    file holds that is worth parsing (most that only mention it are data), `attributes` its names
+    in torch, `calls` what is only called to use it.
+    """
+
+    mentions: tuple[bytes, ...]
+    sets: re.Pattern[str] | None
+    attributes: frozenset[str]
+    calls: frozenset[str]
+    names: Callable[[object], bool]
+    switches: Callable[[str], bool]
+
+
+BFLOAT16 = Half(
+    (b"bfloat16", b"bf16", b"BF16", b"BFLOAT16"),
+    re.compile(
+        r"""(?:bf16|bfloat16)["']?\s*[:=] | --[\w.-]{0,64}(?:bf16|bfloat16)
+          | [:=\s\[,]["']?(?:torch\.|amp_|mixed_|pure_)?(?:bf16|bfloat16)""",
+        re.VERBOSE | re.IGNORECASE,
+    ),
+    frozenset({"bfloat16"}),
+    frozenset(),
+    names_bfloat16,
+    switches_bfloat16,
 )
-"""What a configuration file holds that is worth parsing: most that only mention it are data."""
+FLOAT16 = Half(
+    (b"float16", b"fp16", b"FP16", b".half()", b"autocast", b"GradScaler", b"use_amp"),
+    None,  # a configuration that says float16 has decided against bfloat16
+    frozenset({"float16", "half"}),
+    frozenset({"autocast", "GradScaler"}),
+    names_float16,
+    switches_float16,
+)
+"""float16, and autocast, which runs in it unless it is told otherwise."""
 
 _ON = frozenset({"true", "yes", "1"})
 _AUTO = "auto"
@@ -43,7 +76,7 @@ _OF_AN_OPTION = frozenset({"default", "choices", "type"})
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A place that says bfloat16, and the setting that it says it of, if it has a name.
+    """A place that names the dtype, and the setting that it says it of, if it has a name.
 
     Weak is what only knows the dtype: a comparison, a table of dtypes, a list of choices.
     """
@@ -53,13 +86,15 @@ class Use:
     is_weak: bool = False
 
 
-def mentions_bfloat16(path: Path) -> bool:
-    """True if the bytes of a file hold its name; nothing else is worth decoding."""
+def mentions(path: Path, half: Half) -> bool:
+    """True if the bytes of a file hold a word for it; nothing else is worth decoding."""
     content = read_bytes(path)
-    return content is not None and any(mention in content for mention in _MENTIONS)
+    return content is not None and any(word in content for word in half.mentions)
 
 
-def find(paths: Iterable[Path], message: str, only_weights: bool = False) -> Related | None:
+def find(
+    paths: Iterable[Path], half: Half, message: str, only_weights: bool = False
+) -> Related | None:
     """The first use that is not weak, else the first one.
 
     `only_weights` asks for values of settings that are called a dtype: `backbone_dtype`.
@@ -70,7 +105,7 @@ def find(paths: Iterable[Path], message: str, only_weights: bool = False) -> Rel
         if text is None:
             continue
         with suppress(RecursionError):  # the file is reported when it is linted itself
-            for use in _uses(text):
+            for use in _uses(text, half):
                 if only_weights and not _is_weights_dtype(use.setting):
                     continue
                 found = Related(text.place(use.span), message)
@@ -85,22 +120,24 @@ def _is_weights_dtype(name: str) -> bool:
     return name.endswith("dtype") and _AUTOCAST.search(name) is None
 
 
-def _uses(text: SourceText) -> Iterator[Use]:
+def _uses(text: SourceText, half: Half) -> Iterator[Use]:
     if kind_of(text.path) == "python":
         tree = python_tree(text)
         if tree is not None:
-            yield from _Code(text).uses(tree)
-    elif _SETS.search(text.text):
-        yield from filter(None, map(_use_in_config, config_settings(text)))
+            yield from _Code(text, half).uses(tree)
+    elif half.sets is not None and half.sets.search(text.text):
+        for given in config_settings(text):
+            if (use := _use_in_config(given, half)) is not None:
+                yield use
 
 
-def _use_in_config(given: Given) -> Use | None:
-    if names_bfloat16(given.value):
+def _use_in_config(given: Given, half: Half) -> Use | None:
+    if half.names(given.value):
         return Use(given.origin.span, given.path[-1] if given.path else "")
     # DeepSpeed and Megatron: `"bf16": {"enabled": true}`
     path = given.path[:-1] if given.path[-1:] == ("enabled",) else given.path
     value = str(given.value).lower()
-    if not path or not switches_bfloat16(path[-1]) or value not in {*_ON, _AUTO}:
+    if not path or not half.switches(path[-1]) or value not in {*_ON, _AUTO}:
         return None
     return Use(given.origin.span, path[-1], is_weak=value == _AUTO)
 
@@ -108,22 +145,31 @@ def _use_in_config(given: Given) -> Use | None:
 class _Code:
     """The uses in a Python file, in the order of the source."""
 
-    def __init__(self, text: SourceText) -> None:
+    def __init__(self, text: SourceText, half: Half) -> None:
         self.text = text
+        self.half = half
 
     def uses(self, node: ast.AST, setting: str = "", is_weak: bool = False) -> Iterator[Use]:
         """`setting` is what the value of `node` is given to; `is_weak` says what is around it."""
         match node:
             case ast.Expr(value=ast.Constant()) | ast.JoinedStr():
                 return  # prose
-            case ast.Attribute(value=ast.Name(id="torch"), attr="bfloat16") | ast.Name("bfloat16"):
+            case ast.Attribute(value=ast.Name(id="torch"), attr=name) | ast.Name(id=name) if (
+                name in self.half.attributes
+            ):
                 yield self.use(node, setting, is_weak)
                 return
             case ast.Constant(value=str(value)):
-                if names_bfloat16(value):
+                if self.half.names(value):
                     yield self.use(node, setting, is_weak)
                 return
-            case ast.Call(func=ast.Attribute(attr="bfloat16"), args=[], keywords=[]):
+            case ast.Call(func=ast.Attribute(attr=name), args=[], keywords=[]) if (
+                name in self.half.attributes
+            ):
+                yield self.use(node, setting, is_weak)
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if (
+                name in self.half.calls
+            ):
                 yield self.use(node, setting, is_weak)
             case ast.Call(func=ast.Name(id=name)) if name in _TESTING:
                 is_weak = True
@@ -172,7 +218,7 @@ class _Code:
     def bound(self, name: str, value: ast.expr, is_weak: bool) -> Iterator[Use]:
         """A value under its name."""
         match value:
-            case ast.Constant(value=True) if switches_bfloat16(name):
+            case ast.Constant(value=True) if self.half.switches(name):
                 yield self.use(value, name, is_weak)
             case _:
                 yield from self.uses(value, name, is_weak)

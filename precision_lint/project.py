@@ -15,6 +15,7 @@ from precision_lint.pins import pinned_version
 
 if TYPE_CHECKING:
     from precision_lint.configured import Configured
+    from precision_lint.evidence import Half
     from precision_lint.source_tree import SourceTree
 
 _TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
@@ -32,7 +33,10 @@ class Project:
 
     @property
     def half_precision(self) -> Related | None:
-        """The plainest place where the project chooses bfloat16; None if none does."""
+        """The plainest place where the project chooses bfloat16, else float16 or autocast.
+
+        Who runs in one half dtype is a checkpoint or a flag away from the other.
+        """
         self.asked.add("half_precision")
         return self._half_precision
 
@@ -64,11 +68,18 @@ class Project:
 
     @cached_property
     def _half_precision(self) -> Related | None:
-        return self._evidence("the project uses bfloat16 here")
+        from precision_lint.evidence import BFLOAT16, FLOAT16
+
+        return self._evidence(BFLOAT16, "the project uses bfloat16 here") or self._evidence(
+            FLOAT16, "the project uses half precision here"
+        )
 
     @cached_property
     def _bfloat16_weights(self) -> Related | None:
-        return self._evidence("the configuration offers bfloat16 here", only_weights=True)
+        from precision_lint.evidence import BFLOAT16
+
+        message = "the configuration offers bfloat16 here"
+        return self._evidence(BFLOAT16, message, only_weights=True)
 
     def version_of(self, library: str, target: Mapping[str, str]) -> tuple[int, int] | None:
         """Major and minor version of a library: from the settings, else from the project's pins.
@@ -90,20 +101,15 @@ class Project:
         """Every file of the project that is read, in path order."""
         return files([self.root], self.root, self.exclude)
 
-    @cached_property
-    def _mentions(self) -> list[Path]:
-        """The files that mention bfloat16 at all, those first that a reader would ask for."""
-        from precision_lint.evidence import mentions_bfloat16
-
-        return sorted(filter(mentions_bfloat16, self._files), key=self._rank)
-
-    def _evidence(self, message: str, *, only_weights: bool = False) -> Related | None:
+    def _evidence(self, half: Half, message: str, *, only_weights: bool = False) -> Related | None:
         """The plainest use in what the project runs, else in its tests."""
-        from precision_lint.evidence import find
+        from precision_lint.evidence import find, mentions
 
-        tests = [path for path in self._mentions if self._is_test(path)]
-        plain = self._mentions[: len(self._mentions) - len(tests)]
-        return find(plain, message, only_weights) or find(tests, message, only_weights)
+        paths = (path for path in self._files if mentions(path, half))
+        ranked = sorted(paths, key=self._rank)
+        tests = [path for path in ranked if self._is_test(path)]
+        plain = ranked[: len(ranked) - len(tests)]
+        return find(plain, half, message, only_weights) or find(tests, half, message, only_weights)
 
     def _rank(self, path: Path) -> tuple[bool, bool, bool, str]:
         name = self._relative(path)

@@ -16,17 +16,27 @@ WORDS = (
 _BFLOAT16 = re.compile(
     r"(?:torch\.|amp_|mixed_|pure_)?(?:bfloat16|bf16)(?:[-_](?:mixed|true))?", re.IGNORECASE
 )
+_FLOAT16 = re.compile(
+    r"(?:torch\.|amp_|mixed_|pure_)?(?:float16|fp16|half)(?:[-_](?:mixed|true))?|16-mixed",
+    re.IGNORECASE,
+)
 _PRECISION = re.compile(
     rf"(?:torch\.|amp_|mixed_|pure_)?(?:{_BITS}|half|(?:16|32)-(?:mixed|true))(?:[-_]\w+)?",
     re.IGNORECASE,
 )
 _SETTING = re.compile(rf"{_BITS}|precision|dtype|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
 _SWITCH = re.compile(r"(?:^|_)(?:bfloat16|bf16)$", re.IGNORECASE)
+_FLOAT16_SWITCH = re.compile(r"(?:^|_)(?:float16|fp16|amp|half)$", re.IGNORECASE)
 
 
 def names_bfloat16(value: object) -> bool:
     """True for `bf16`, `torch.bfloat16`, `bf16-mixed`, `amp_bf16` …"""
     return isinstance(value, str) and _BFLOAT16.fullmatch(value.strip()) is not None
+
+
+def names_float16(value: object) -> bool:
+    """True for `fp16`, `torch.float16`, `16-mixed` …"""
+    return isinstance(value, str) and _FLOAT16.fullmatch(value.strip()) is not None
 
 
 def names_precision(value: object) -> bool:
@@ -42,3 +52,8 @@ def is_about_precision(name: str) -> bool:
 def switches_bfloat16(name: str) -> bool:
     """True for the name of a boolean: `bf16`, `use_bf16`, `pure-bf16`."""
     return _SWITCH.search(name.replace("-", "_")) is not None
+
+
+def switches_float16(name: str) -> bool:
+    """True for the name of a boolean: `fp16`, `use_amp`, `half`."""
+    return _FLOAT16_SWITCH.search(name.replace("-", "_")) is not None

@@ -91,6 +91,32 @@ def test_the_plainest_place_is_shown(first: str, then: str, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    ("content", "row"),
+    [
+        ("import torch\nmodel.half()\n", 2),
+        ("x = x.to(torch.float16)\n", 1),
+        ("with torch.autocast('cuda'):\n    pass\n", 1),
+        ("train(use_amp=True)\n", 1),
+    ],
+)
+def test_float16_counts_where_there_is_no_bfloat16(content: str, row: int, tmp_path: Path) -> None:
+    files = {"a.py": content}
+    evidence = write(tmp_path, files).half_precision
+    assert evidence is not None
+    assert evidence.message == "the project uses half precision here"
+    assert evidence.place.start.row == row
+    files["tests/b.py"] = "x.bfloat16()\n"
+    evidence = write(tmp_path, files).half_precision
+    assert evidence is not None
+    assert evidence.message == "the project uses bfloat16 here"
+
+
+@pytest.mark.parametrize("content", ["fp16: true\n", "bf16: false\n", "dtype: float16\n"])
+def test_a_configuration_that_says_float16_decided(content: str, tmp_path: Path) -> None:
+    assert write(tmp_path, {"train.yaml": content}).half_precision is None
+
+
+@pytest.mark.parametrize(
     "weak",
     [
         'DTYPES = {"bf16": torch.bfloat16, "fp16": torch.float16}\n',
