@@ -1,4 +1,4 @@
-"""The Python files of a project beside the one that is linted: found by import, parsed on demand."""
+"""The Python files of a project beside the one that is linted: found by import, read on demand."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from precision_lint.dtypes.definitions import Module
     from precision_lint.project import Project
-    from precision_lint.source.python import PythonFile
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
@@ -19,7 +19,7 @@ _LARGEST = 1_000_000
 """Bytes; larger Python files are generated tables, and no help."""
 
 _KEPT = 256
-"""Parsed files that are kept; a syntax tree takes thirty times the bytes of its source."""
+"""Modules that are kept; a syntax tree takes thirty times the bytes of its source."""
 
 
 class SourceTree:
@@ -27,20 +27,21 @@ class SourceTree:
 
     def __init__(self, project: Project) -> None:
         self._project = project
-        self._parsed: OrderedDict[Path, PythonFile | None] = OrderedDict()
-        self._located: dict[tuple[Path, str], Path | None] = {}
+        self._modules: OrderedDict[Path, Module | None] = OrderedDict()
+        self._located: dict[tuple[str, str], Path | None] = {}
 
-    def python(self, path: Path) -> PythonFile | None:
-        """The parsed file at a path; None if it cannot be read or parsed."""
-        if path in self._parsed:
-            self._parsed.move_to_end(path)
-            return self._parsed[path]
-        parsed = self._parsed[path] = self._parse(path)
-        if len(self._parsed) > _KEPT:
-            self._parsed.popitem(last=False)
-        return parsed
+    def module(self, path: Path) -> Module | None:
+        """The module at a path; None if it cannot be read or parsed."""
+        if path in self._modules:
+            self._modules.move_to_end(path)
+            return self._modules[path]
+        module = self._modules[path] = self._read(path)
+        if len(self._modules) > _KEPT:
+            self._modules.popitem(last=False)
+        return module
 
-    def _parse(self, path: Path) -> PythonFile | None:
+    def _read(self, path: Path) -> Module | None:
+        from precision_lint.dtypes.definitions import Module
         from precision_lint.source.errors import Unparsable
         from precision_lint.source.python import parse_python
         from precision_lint.source.text import SourceText
@@ -49,7 +50,7 @@ class SourceTree:
             if path.stat().st_size > _LARGEST:
                 return None
             text = SourceText.from_bytes(path, path.read_bytes())
-            return parse_python(text, self._project)
+            return Module(parse_python(text, self._project))
         except (OSError, UnicodeDecodeError, Unparsable):
             return None
 
@@ -59,7 +60,7 @@ class SourceTree:
         An absolute name is looked for in the folders from the importer's own up to the project's
         root, as scripts, packages and `src` layouts have it.
         """
-        key = (importer.parent, name)
+        key = (str(importer.parent), name)
         if key not in self._located:
             self._located[key] = self._locate(importer.parent, name)
         return self._located[key]

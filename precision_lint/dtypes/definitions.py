@@ -45,7 +45,7 @@ class Function:
 
     @property
     def is_stub(self) -> bool:
-        """True if the body says nothing: `...`, `pass`, a docstring, `raise NotImplementedError`."""
+        """True if the body says nothing: `...`, `pass`, a docstring, `raise`."""
         return not isinstance(self.node, ast.Lambda) and all(
             isinstance(node, ast.Pass | ast.Raise)
             or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
@@ -132,7 +132,7 @@ class Module:
     imports: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.imports = imported_names(self.file.tree)
+        self.imports = imported_names(self.file)
         self._effects: dict[ast.AST, tuple[Effect, ...]] = {}
         self._functions: dict[AnyFunction, Function] = {}
         self._classes: dict[ast.ClassDef, Class] = {}
@@ -181,7 +181,7 @@ class Module:
     ) -> tuple[Effect, ...]:
         """What the statements of a body assign and read."""
         if node not in self._effects:
-            self._effects[node] = tuple(effects(node.body))
+            self._effects[node] = tuple(effects(node.body, self.file.text))
         return self._effects[node]
 
     def function(

@@ -130,6 +130,9 @@ def _like_its_first(
                 case Sequence(item=Tensor() as item):
                     rest = Tensor((_ORDINARY | item.dtypes) - dtypes)
                     return _with(evaluate, owner, Sequence(rest), env)
+                case Output(tensor=item):
+                    rest = Tensor((_ORDINARY | item.dtypes) - dtypes)
+                    return _with(evaluate, owner, Output(rest), env)
     return env
 
 

@@ -16,13 +16,13 @@ _REEXPORTS = 8
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a name leads to: a definition, a name that the top level assigns, or the module (None)."""
+    """What a name leads to: a definition, a name that the top level assigns; None: the module."""
 
     module: Module
     definition: Function | Class | str | None
 
 
-_MOST_MODULES = 64
+_MOST_MODULES = 32
 """Files that are read for the sake of one; what lies farther is unknown."""
 
 
@@ -32,6 +32,7 @@ class Program:
     def __init__(self, file: PythonFile) -> None:
         self.project = file.project
         self.main = Module(file)
+        self._found: dict[tuple[Module, str], Found | None] = {}
         self._modules: dict[Path, Module | None] = {file.text.path: self.main}
 
     def module(self, path: Path) -> Module | None:
@@ -39,8 +40,7 @@ class Program:
         if path not in self._modules:
             if len(self._modules) > _MOST_MODULES:
                 return None
-            file = self.project.sources.python(path)
-            self._modules[path] = None if file is None else Module(file)
+            self._modules[path] = self.project.sources.module(path)
         return self._modules[path]
 
     def imported(self, module: Module, name: str) -> Module | None:
@@ -53,6 +53,12 @@ class Program:
 
         None for what other packages define, and for what is made at run time.
         """
+        key = (module, name)
+        if key not in self._found:
+            self._found[key] = self._find(module, name, hops)
+        return self._found[key]
+
+    def _find(self, module: Module, name: str, hops: int) -> Found | None:
         stripped = name.lstrip(".")
         dots = name[: len(name) - len(stripped)]
         parts = stripped.split(".") if stripped else []

@@ -7,11 +7,17 @@ assigned to that, and so on. Control flow is always kept, for it decides what re
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-_TELLING = ("dtype", "float16", "bf16", "autocast")
+from precision_lint.source.text import SourceText
+
+_TELLING = re.compile(r"dtype|float16|bf16|autocast")
 """Parts of names that rules ask for by themselves."""
+
+_NAME = re.compile(r"(?<![\w.])(?:self\.)?[^\W\d]\w*")
+"""A variable, or an attribute of `self`. Words in strings are read along: a slice may be larger."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +34,12 @@ class Effect:
     last_row: int
 
 
-def effects(body: list[ast.stmt]) -> Iterator[Effect]:
+def effects(body: list[ast.stmt], source: SourceText) -> Iterator[Effect]:
     """The effects of a body's statements, nested ones too; not those of nested definitions."""
     pending = body[::-1]
     while pending:
         node = pending.pop()
-        yield _effect(node)
+        yield _effect(node, source)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             continue
         for field in ("finalbody", "orelse", "body"):
@@ -72,58 +78,52 @@ def relevant(found: Iterable[Effect], is_asked: Callable[[Effect], bool]) -> fro
     return frozenset(kept)
 
 
-def _effect(node: ast.stmt) -> Effect:
+def _effect(node: ast.stmt, source: SourceText) -> Effect:
     writes: set[str] = set()
-    reads: set[str] = set()
-    is_kept = False
+    targets: list[ast.expr | None] = []
     last_row = node.end_lineno or node.lineno
     match node:
         case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
             writes.add(node.name)
-            heads: list[ast.AST] = [node]
-            last_row = node.lineno
-        case ast.If(test=test) | ast.While(test=test):
-            heads, last_row = [test], test.end_lineno or last_row
-        case ast.For(target=target, iter=iterated) | ast.AsyncFor(target=target, iter=iterated):
-            heads, last_row = [target, iterated], iterated.end_lineno or last_row
+        case ast.If(test=head) | ast.While(test=head) | ast.Match(subject=head):
+            last_row = head.end_lineno or last_row
+        case ast.For(target=target, iter=head) | ast.AsyncFor(target=target, iter=head):
+            targets, last_row = [target], head.end_lineno or last_row
         case ast.With(items=items) | ast.AsyncWith(items=items):
-            heads = [
-                part
-                for item in items
-                for part in (item.context_expr, item.optional_vars or item.context_expr)
-            ]
-            last_row = items[-1].context_expr.end_lineno or last_row
-        case ast.Match(subject=subject):
-            heads, last_row = [subject], subject.end_lineno or last_row
+            targets = [item.optional_vars for item in items]
+            last_row = node.body[0].lineno - 1 or last_row
         case ast.Try():
-            heads, last_row = [], node.lineno
-        case _:
-            heads = [node]
-    for head in heads:
-        for child in ast.walk(head):
-            match child:
-                case ast.Name(id=name, ctx=context):
-                    (reads if isinstance(context, ast.Load) else writes).add(name)
-                    is_kept = is_kept or _is_telling(name)
-                case ast.Attribute(value=ast.Name(id="self"), attr=name, ctx=context):
-                    is_read = isinstance(context, ast.Load)
-                    (reads if is_read else writes).add(f"self.{name}")
-                    is_kept = is_kept or _is_telling(name)
-                case ast.Attribute(attr=name, value=owner, ctx=ast.Store()):
-                    writes |= _roots(owner)
-                case ast.Attribute(attr=name):
-                    is_kept = is_kept or _is_telling(name)
-                case ast.Subscript(value=owner, ctx=ast.Store()):
-                    writes |= _roots(owner)
-                case ast.keyword(arg=str(name)):
-                    is_kept = is_kept or _is_telling(name)
-    if isinstance(node, ast.AugAssign):
-        reads |= writes
-    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        writes |= _changed_by(node.value)
-    if isinstance(node, ast.Global | ast.Nonlocal | ast.Import | ast.ImportFrom | ast.Delete):
-        is_kept = True
-    return Effect(node, frozenset(writes), frozenset(reads), is_kept, last_row)
+            last_row = node.lineno
+        case ast.Assign(targets=assigned):
+            targets = [*assigned]
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            targets = [target]
+        case ast.Expr(value=ast.Call() as call):
+            writes |= _changed_by(call)
+    for target in targets:
+        writes |= _written(target)
+    text = source.rows(node.lineno, max(last_row, node.lineno))
+    if ":=" in text:
+        writes |= {child.target.id for child in ast.walk(node) if isinstance(child, ast.NamedExpr)}
+    is_kept = isinstance(node, _ALWAYS) or _TELLING.search(text) is not None
+    ends = node.lineno if isinstance(node, _DEFINITIONS) else last_row
+    return Effect(node, frozenset(writes), frozenset(_NAME.findall(text)), is_kept, ends)
+
+
+_ALWAYS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Delete)
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _written(target: ast.expr | None) -> set[str]:
+    """The variables, and attributes of `self`, that a target changes."""
+    match target:
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            return set[str]().union(*map(_written, targets))
+        case ast.Starred(value=inner):
+            return _written(inner)
+        case None:
+            return set()
+    return _roots(target)
 
 
 def _changed_by(call: ast.Call) -> set[str]:
@@ -150,7 +150,3 @@ def _roots(node: ast.expr) -> set[str]:
         case ast.Attribute(value=owner) | ast.Subscript(value=owner) | ast.Starred(value=owner):
             return _roots(owner)
     return set()
-
-
-def _is_telling(name: str) -> bool:
-    return any(part in name for part in _TELLING)

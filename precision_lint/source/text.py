@@ -60,14 +60,22 @@ class SourceText:
         end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
         return Span(self.line_starts[row - 1], end)
 
+    def rows(self, first: int, last: int) -> str:
+        """The text of some rows (from 1), the last one included."""
+        return self.text[self.line_starts[first - 1] : self.line_span(last).end]
+
     @property
     def newline(self) -> str:
         """The line end of the first row, for text that is inserted."""
         match = _LINE_END.search(self.text)
         return match.group() if match else "\n"
 
+    def row(self, offset: int) -> int:
+        """The row (from 1) that an offset stands in."""
+        return bisect_right(self.line_starts, offset)
+
     def position(self, offset: int) -> Position:
-        row = bisect_right(self.line_starts, offset)
+        row = self.row(offset)
         return Position(row, offset - self.line_starts[row - 1] + 1)
 
     def offset(self, row: int, column: int) -> int:
