@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from precision_lint.dtypes.calls import Argument, Call
-from precision_lint.dtypes.values import Dictionary, Output, Sequence, Tensor, Value, join_all
+from precision_lint.dtypes.values import Dictionary, Sequence, Tensor, Value, join_all
 from precision_lint.finding import Edit, Span
 from precision_lint.fixers.calls import wrap_argument
 from precision_lint.source.python import PythonFile
@@ -41,8 +41,8 @@ def _convert(
     file: PythonFile, node: cst.BaseExpression, value: Value, choose: Choose
 ) -> list[Edit] | None:
     match value:
-        case (Tensor() as tensor) | Output(tensor=tensor):
-            how = choose(tensor)
+        case Tensor():
+            how = choose(value)
             return [] if how is None else _applied(file, node, how)
         case Sequence():
             return _convert_items(file, node, value, choose)

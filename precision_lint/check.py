@@ -57,8 +57,11 @@ def check_bytes(
         text = decode(path, content, kind)
     except (UnicodeError, LookupError) as error:
         return check_unreadable(path, _decoding_problem(error), project, settings)
+    notes: list[str] = []
     try:
-        findings = _run(text, kind, project, settings, triggered) if triggered or named else []
+        findings = (
+            _run(text, kind, project, settings, triggered, notes) if triggered or named else []
+        )
         problems = [finding for finding in findings if finding.code == "MP904"]
     except Template as template:
         return Checked(notes=(f"{path}: skipped, {template.message}",), text=text)
@@ -77,7 +80,7 @@ def check_bytes(
         {finding: None for finding in findings if settings.reports(finding)},
         key=lambda finding: finding.sort_key,
     )
-    return Checked(tuple(shown), text=text)
+    return Checked(tuple(shown), tuple(notes), text)
 
 
 def check_unreadable(path: Path, problem: str, project: Project, settings: Settings) -> Checked:
@@ -133,14 +136,21 @@ def _decoding_problem(error: UnicodeError | LookupError) -> str:
 
 
 def _run(
-    text: SourceText, kind: Kind, project: Project, settings: Settings, rules: list[Rule]
+    text: SourceText,
+    kind: Kind,
+    project: Project,
+    settings: Settings,
+    rules: list[Rule],
+    notes: list[str],
 ) -> list[Finding]:
-    run = _run_python if kind == "python" else _run_config
-    return list(run(text, kind, project, settings, rules))
+    """The findings of the rules; what a person should be told beside them goes into `notes`."""
+    if kind == "python":
+        return list(_run_python(text, project, settings, rules, notes))
+    return list(_run_config(text, kind, project, rules))
 
 
 def _run_python(
-    text: SourceText, kind: Kind, project: Project, settings: Settings, rules: list[Rule]
+    text: SourceText, project: Project, settings: Settings, rules: list[Rule], notes: list[str]
 ) -> Iterator[Finding]:
     from precision_lint.source.python import parse_python
 
@@ -149,7 +159,10 @@ def _run_python(
     if wanted:
         from precision_lint.dtypes.flow import calls_in
 
-        for call in calls_in(file, wanted):
+        calls = calls_in(file, wanted)
+        if not calls.is_complete:
+            notes.append(f"{text.path}: too much code to analyse: its calls were not checked")
+        for call in calls:
             for rule in rules:
                 if rule.asks_for(call):
                     yield from registry.module(rule).check_call(call, file)
@@ -163,7 +176,7 @@ def _run_python(
 
 
 def _run_config(
-    text: SourceText, kind: Kind, project: Project, settings: Settings, rules: list[Rule]
+    text: SourceText, kind: Kind, project: Project, rules: list[Rule]
 ) -> Iterator[Finding]:
     from precision_lint.source.config import parse_config
 

@@ -51,7 +51,7 @@ class Project:
         """What the configuration says of settings; each question counts as asked."""
         from precision_lint.configured import Configured
 
-        paths = [path for path in self._files if not self._is_test(path)]
+        paths = [path for path in self._files if not self.is_test(path)]
         return Configured(self.root, paths, self.asked)
 
     @property
@@ -107,17 +107,19 @@ class Project:
 
         paths = (path for path in self._files if mentions(path, half))
         ranked = sorted(paths, key=self._rank)
-        tests = [path for path in ranked if self._is_test(path)]
+        tests = [path for path in ranked if self.is_test(path)]
         plain = ranked[: len(ranked) - len(tests)]
         return find(plain, half, message, only_weights) or find(tests, half, message, only_weights)
 
     def _rank(self, path: Path) -> tuple[bool, bool, bool, str]:
         name = self._relative(path)
         is_example = _EXAMPLES.search(name) is not None
-        return self._is_test(path), is_example, kind_of(path) == "python", name
+        return self.is_test(path), is_example, kind_of(path) == "python", name
 
-    def _is_test(self, path: Path) -> bool:
+    def is_test(self, path: Path) -> bool:
+        """True for what tests the project, and is no part of what it does."""
         return _TESTS.search(self._relative(path)) is not None
 
     def _relative(self, path: Path) -> str:
-        return path.relative_to(self.root).as_posix()
+        inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path
+        return inside.as_posix()

@@ -69,7 +69,8 @@ from collections.abc import Iterator
 
 from precision_lint.dtypes import sinks
 from precision_lint.dtypes.calls import Argument, Call
-from precision_lint.dtypes.values import BFLOAT16, Output, Tensor
+from precision_lint.dtypes.conditions import guard_excludes_bfloat16
+from precision_lint.dtypes.values import BFLOAT16, Tensor
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity
 from precision_lint.fixers import arrays, calls, imports
 from precision_lint.rule import Rule
@@ -100,6 +101,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     converted = [] if sink is None else [one for one in sink.converted(call) if _lacking(one)]
     if sink is None or not converted:
         return
+    if any(guard_excludes_bfloat16(guard, file.text) for guard in call.guards):
+        return  # `x.float().numpy() if use_bf16 else x.numpy()`
     tensors = [tensor for argument in converted for tensor in _lacking(argument)]
     proved = [argument for argument in converted if _is_proved(argument)]
     dtypes = sorted({name for tensor in tensors for name in tensor.dtypes & sinks.LACKING})
@@ -130,7 +133,7 @@ def _subject(file: PythonFile, argument: Argument, *_: Argument) -> str:
     """What the message is about: "`logits` can be"."""
     text = file.text[argument.span]
     what = f"`{text}`" if len(text) <= 40 and "\n" not in text else "this"
-    is_tensor = isinstance(argument.value, Tensor | Output)
+    is_tensor = isinstance(argument.value, Tensor)
     if _is_proved(argument):
         return f"{what} {'is' if is_tensor else 'holds'}"
     return f"{what} can {'be' if is_tensor else 'hold'}"
@@ -179,6 +182,6 @@ def _applicability(sink: sinks.Sink, argument: Argument) -> Applicability:
     match sink.array, argument.value:
         case "something else", _:
             return Applicability.DISPLAY
-        case (_, Output()) | ("another result", Tensor()):
+        case "another result", Tensor():
             return Applicability.UNSAFE
     return Applicability.SAFE

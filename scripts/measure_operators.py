@@ -220,11 +220,13 @@ def describe(value: object) -> tuple[str, ...]:
     return ("python",)
 
 
-def scope(dtypes: Mapping[str, str], device: str = "cpu", scalars: str = "") -> dict[str, object]:
-    """The variables of the expressions; those of `scalars` have no dimension."""
+def scope(
+    dtypes: Mapping[str, str], device: str = "cpu", scalars: str = "", vectors: str = ""
+) -> dict[str, object]:
+    """The variables of the expressions; those of `scalars` have no dimension, of `vectors` one."""
     square = torch.eye(4, device=device) * 2 + 1
     tensors = {
-        name: (square[0, 0] if name in scalars else square).to(getattr(torch, dtype))
+        name: square[(0,) * ((name in vectors) + 2 * (name in scalars))].to(getattr(torch, dtype))
         for name, dtype in dtypes.items()
     }
     return {
@@ -442,20 +444,29 @@ def listed_policy(form: Form) -> str:
 def dimensions(form: Form) -> str:
     """What becomes of the dimensions of the operands."""
 
-    def are_none(value: Any) -> bool:
+    def count(value: Any) -> int | None:
         value = value[0] if isinstance(value, (tuple, list)) and value else value
-        return isinstance(value, torch.Tensor) and value.dim() == 0
+        return value.dim() if isinstance(value, torch.Tensor) else None
 
-    for dtype in ("float32", "int64"):
-        value = run(form, uniform(dtype))
-        if value is not None and are_none(value):
-            return "reduces"
+    def are_none(value: Any) -> bool:
+        return count(value) == 0
+
+    left = [count(run(form, uniform(dtype))) for dtype in ("float32", "int64")]
+    if 0 in left:
+        return "reduces"
     if "([" in form.source:
         return "makes"
     values = [run(form, uniform(dtype), scalars="wxyz") for dtype in ("float32", "complex64")]
-    return (
-        "makes" if any(value is not None and not are_none(value) for value in values) else "keeps"
-    )
+    if any(value is not None and not are_none(value) for value in values):
+        return "makes"
+    if 1 in left and position(form, "dim", "axis") is not None:
+        return "drops"
+    vectors = {"x": "float32", "y": "float32", "z": "float32", "w": "float32"}
+    try:
+        value = eval(form.source, scope(vectors, vectors="wxyz"))
+    except FAILURES:
+        return "keeps"
+    return "contracts" if len(form.variables) == 2 and are_none(value) else "keeps"
 
 
 def is_composed(form: Form, kind: str, operands: tuple[tuple[int, str], ...]) -> bool:

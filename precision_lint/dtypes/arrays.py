@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from precision_lint.dtypes.calls import Given
 from precision_lint.dtypes.sources import NUMPY_DTYPES
 from precision_lint.dtypes.values import (
@@ -17,9 +15,10 @@ from precision_lint.dtypes.values import (
     Value,
 )
 
-_SCALARS = NUMPY_DTYPES | {"bool_", "double", "single", "half", "intp", "uint8"}
-_ALIASES = {"bool_": "bool", "double": "float64", "single": "float32", "half": "float16",
-            "intp": INT64}  # fmt: skip
+_ALIASES = {
+    "bool_": "bool", "double": "float64", "single": "float32", "half": "float16", "intp": INT64,
+}  # fmt: skip
+_SCALARS = NUMPY_DTYPES | _ALIASES.keys()
 _FLOATING = {"zeros": 1, "ones": 1, "empty": 1, "eye": 3, "linspace": 5}
 """What makes float64 unless it is told otherwise, and the position of its `dtype`."""
 _FROM_DATA = {"array": 1, "asarray": 1, "ascontiguousarray": 1, "full": 2, "frombuffer": 1}
@@ -47,7 +46,7 @@ def method(receiver: Foreign, name: str, given: Given) -> Foreign:
     """What a method of an array gives."""
     if name == "astype":
         return Foreign(_dtypes(given.argument(0, "dtype")), receiver.scalar)
-    return replace(receiver) if name == "copy" else FOREIGN
+    return receiver if name == "copy" else FOREIGN
 
 
 def _is_number(value: Value) -> bool | None:
@@ -56,10 +55,9 @@ def _is_number(value: Value) -> bool | None:
 
 def _given(given: Given, position: int) -> frozenset[str] | None:
     """The dtypes that a call is told to make; None if it is told none."""
-    if "dtype" not in given.keywords and "**" not in given.keywords:
-        if len(given.arguments) <= position and not any(one.starred for one in given.arguments):
-            return None
-    return _dtypes(given.argument(position, "dtype"))
+    has_stars = "**" in given.keywords or any(one.starred for one in given.arguments)
+    is_told = "dtype" in given.keywords or len(given.arguments) > position
+    return _dtypes(given.argument(position, "dtype")) if is_told or has_stars else None
 
 
 def _dtypes(value: Value) -> frozenset[str]:

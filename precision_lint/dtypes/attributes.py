@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from precision_lint.dtypes import models, sources
+from precision_lint.dtypes.conversions import configured
 from precision_lint.dtypes.environment import dotted
 from precision_lint.dtypes.values import (
     ALIASES,
@@ -79,23 +80,23 @@ def attribute(evaluator: Evaluator, owner: Value, node: ast.Attribute) -> Value:
         case Constant() | Sequence() | Condition() | Dtype() | Routine() | Setting():
             return UNKNOWN
         case Dictionary():
-            return _of_key(owner, name)
+            return owner.of(name)
     return by_name(evaluator, node)
 
 
 def by_name(evaluator: Evaluator, node: ast.Attribute) -> Value:
     """An attribute of an object that nothing is known of, as the field names such things."""
     name = node.attr
-    if name == "dtype":
-        owner = (dotted(node.value) or "").rpartition(".")[2]
-        if sources.INTEGRAL_NAME.search(owner):
-            return SOME_DTYPE
-        return Dtype(chosen=True, partial=True)
     path = dotted(node)
     if path is not None:
         setting = evaluator.analysis.setting(evaluator.frame.module, path)
         if setting is not None:
             return setting
+    if name == "dtype":
+        owner = (dotted(node.value) or "").rpartition(".")[2]
+        if sources.INTEGRAL_NAME.search(owner):
+            return SOME_DTYPE
+        return Dtype(chosen=True, partial=True)
     if name in sources.TOKENS:
         return tensor(INT64)
     if name in sources.WEIGHTS:
@@ -144,7 +145,7 @@ def item(evaluator: Evaluator, owner: Value, index: Value, node: ast.Subscript) 
         case Sequence(), _:
             return owner.item
         case Dictionary(), Constant(value=key):
-            return _of_key(owner, key)
+            return owner.of(key)
         case Dictionary(items=tuple(items)), Setting(choices=choices):
             return _of_setting(owner, dict(items), choices)
         case Dictionary(), _:
@@ -183,12 +184,6 @@ def _by_key(evaluator: Evaluator, key: str, node: ast.Subscript) -> Value:
     return UNKNOWN
 
 
-def _of_key(owner: Dictionary, key: object) -> Value:
-    if owner.items is None:
-        return owner.item
-    return dict(owner.items).get(key, owner.item)
-
-
 def _of_setting(
     owner: Dictionary, items: dict[object, Value], choices: tuple[Choice, ...]
 ) -> Value:
@@ -197,18 +192,23 @@ def _of_setting(
     for choice in choices:
         value = items.get(choice.value)
         if isinstance(value, Dtype):
-            value = replace(value, origin=choice.origin)
+            value = configured(value, choice.origin)
         picked = join(picked, owner.item if value is None else value)
     return picked
 
 
 def _slice(owner: Sequence, items: tuple[Value, ...], node: ast.Slice) -> Sequence:
-    parts = (node.lower, node.upper, node.step)
-    if all(part is None or isinstance(part, ast.Constant) for part in parts):
-        bounds = [part.value if isinstance(part, ast.Constant) else None for part in parts]
-        kept = items[slice(*bounds)]  # type: ignore[misc]
-        return Sequence(join_all(kept), kept)
-    return Sequence(owner.item)
+    bounds: list[int | None] = []
+    for part in (node.lower, node.upper, node.step):
+        match part:
+            case None:
+                bounds.append(None)
+            case ast.Constant(value=int(bound)) if bound or part is not node.step:
+                bounds.append(bound)
+            case _:
+                return Sequence(owner.item)
+    kept = items[slice(*bounds)]
+    return Sequence(join_all(kept), kept)
 
 
 def _scalar_of_item(owner: Tensor, index: Value, node: ast.expr) -> bool | None:

@@ -119,6 +119,8 @@ class Calls(Sequence[Call]):
     def __init__(self, imports: Mapping[str, str]) -> None:
         self.imports = imports
         """Local to qualified names."""
+        self.is_complete = True
+        """False if there was too much code to interpret it to its end: then there are no calls."""
         self._calls: list[Call] = []
 
     def fill(self, calls: list[Call]) -> None:

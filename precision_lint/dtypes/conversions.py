@@ -13,6 +13,7 @@ from precision_lint.dtypes.values import (
     FLOAT16,
     FLOAT32,
     FOREIGN,
+    HALF,
     INT64,
     SOME_DTYPE,
     SOME_TENSOR,
@@ -20,6 +21,7 @@ from precision_lint.dtypes.values import (
     Constant,
     Dtype,
     Model,
+    Origin,
     Output,
     Setting,
     Symbol,
@@ -80,7 +82,15 @@ def as_dtype(value: Value) -> Dtype:
 
 def _of_choice(choice: Choice) -> Dtype:
     name = _STRINGS.get(choice.value) if isinstance(choice.value, str) else None
-    return SOME_DTYPE if name is None else Dtype(frozenset({name}), origin=choice.origin)
+    return SOME_DTYPE if name is None else configured(Dtype(frozenset({name})), choice.origin)
+
+
+def configured(dtype: Dtype, origin: Origin) -> Dtype:
+    """A dtype that the configuration names: a half one is possible, for another run may say else.
+
+    Any other is taken at its word: who would have half precision has to say so.
+    """
+    return replace(dtype, partial=dtype.partial or bool(dtype.dtypes & HALF), origin=origin)
 
 
 def _joined(one: Dtype, other: Dtype) -> Dtype:
@@ -109,10 +119,12 @@ def converted(name: str, receiver: Value, given: Given) -> Value:
     if name == "type" and not given.arguments and not given.keywords:
         return FOREIGN
     target = _cast(name, given) if name in CASTS else _target(receiver, given)
+    if name == "type_as" and isinstance(given.first, Unknown):
+        target = _perhaps(receiver)
     if isinstance(receiver, Model):
         return receiver if target is None else Model(target)
     known = receiver.tensor if isinstance(receiver, Output) else receiver
-    tensor = known if isinstance(known, Tensor) else SOME_TENSOR
+    tensor = known if isinstance(known, Tensor) else replace(SOME_TENSOR, scalar=None)
     return tensor if target is None else replace(target, scalar=tensor.scalar)
 
 

@@ -9,6 +9,7 @@ from precision_lint.dtypes.sources import INTEGRAL_NAME
 from precision_lint.dtypes.values import (
     SOME_TENSOR,
     UNKNOWN,
+    Constant,
     Dictionary,
     Foreign,
     Output,
@@ -17,6 +18,7 @@ from precision_lint.dtypes.values import (
     Value,
     item_of,
     join,
+    join_all,
 )
 
 
@@ -51,21 +53,44 @@ def bind(target: ast.expr, value: Value, env: Environment) -> None:
             _unpack(targets, value, env)
         case ast.Starred(value=inner):
             bind(inner, Sequence(value), env)
-        case ast.Subscript(value=owner):
+        case ast.Subscript(value=owner, slice=key):
             path = dotted(owner)
             held = env.get(path) if path else None
-            if path and isinstance(held, Dictionary):
-                env[path] = Dictionary(join(held.item, value))
+            if isinstance(held, Tensor):
+                return  # an item takes on the dtype of its tensor
+            if isinstance(held, Dictionary | Sequence):
+                replace_everywhere(held, _with_item(held, key, value), env)
             _bind_path(dotted(target), value, env)
+
+
+def _with_item(held: Dictionary | Sequence, key: ast.expr, value: Value) -> Value:
+    """A container after `held[key] = value`."""
+    position = key.value if isinstance(key, ast.Constant) else None
+    match held:
+        case Dictionary():
+            known = Constant(position) if isinstance(key, ast.Constant) else UNKNOWN
+            return held.with_item(known, value)
+        case Sequence(items=tuple(items)) if isinstance(position, int) and position < len(items):
+            changed = (*items[:position], value, *items[position + 1 :])
+            return Sequence(join_all(changed), changed)
+    return Sequence(join(held.item, item_of(value) if isinstance(key, ast.Slice) else value))
+
+
+def replace_everywhere(held: Value, value: Value, env: Environment) -> None:
+    """An object changed in place: every name that holds it sees the change."""
+    for name in [name for name, other in env.items() if other is held]:
+        _forget(name, env)
+        env[name] = value
 
 
 def as_named(name: str, value: Value) -> Value:
     """A value under a name that says more: ids, masks, labels are no floats that a caller chose."""
-    is_chosen = (isinstance(value, Tensor) and value.chosen) or isinstance(value, Output)
-    if not is_chosen or not INTEGRAL_NAME.search(name):
-        return value
-    held = value.tensor if isinstance(value, Output) else value
-    return value if held.dtypes else SOME_TENSOR
+    match value:
+        case Tensor(chosen=True, dtypes=dtypes) | Output(tensor=Tensor(dtypes=dtypes)) if (
+            not dtypes
+        ):
+            return SOME_TENSOR if INTEGRAL_NAME.search(name) else value
+    return value
 
 
 def _bind_path(path: str | None, value: Value, env: Environment) -> None:

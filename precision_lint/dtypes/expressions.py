@@ -76,7 +76,7 @@ class Evaluator:
             return env[path]
         return attributes.attribute(self, self(node.value, env), node)
 
-    def tuple(self, node: ast.Tuple | ast.List | ast.Set, env: Environment) -> Value:
+    def display(self, node: ast.Tuple | ast.List | ast.Set, env: Environment) -> Value:
         if any(isinstance(item, ast.Starred) for item in node.elts):
             return Sequence(join_all([self.spread(item, env) for item in node.elts]))
         items = tuple(self(item, env) for item in node.elts)
@@ -214,7 +214,7 @@ class Evaluator:
         owner = self(node.value, env)
         return attributes.item(self, owner, self(node.slice, env), node)
 
-    def slice(self, node: ast.Slice, env: Environment) -> Value:
+    def bounds(self, node: ast.Slice, env: Environment) -> Value:
         for part in (node.lower, node.upper, node.step):
             self(part, env)
         return FOREIGN
@@ -229,13 +229,13 @@ class Evaluator:
         return FOREIGN
 
 
-_EVALUATE = {
+_EVALUATE: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Constant: Evaluator.constant,
     ast.Name: Evaluator.name,
     ast.Attribute: Evaluator.attribute,
-    ast.Tuple: Evaluator.tuple,
-    ast.List: Evaluator.tuple,
-    ast.Set: Evaluator.tuple,
+    ast.Tuple: Evaluator.display,
+    ast.List: Evaluator.display,
+    ast.Set: Evaluator.display,
     ast.Dict: Evaluator.dictionary,
     ast.ListComp: Evaluator.comprehension,
     ast.SetComp: Evaluator.comprehension,
@@ -253,7 +253,7 @@ _EVALUATE = {
     ast.Compare: Evaluator.compare,
     ast.BoolOp: Evaluator.boolean,
     ast.Subscript: Evaluator.subscript,
-    ast.Slice: Evaluator.slice,
+    ast.Slice: Evaluator.bounds,
     ast.Call: Evaluator.call,
     ast.JoinedStr: Evaluator.text,
 }

@@ -50,7 +50,7 @@ def _dtype(name: str, given: Given) -> Tensor:
     if name in _FROM_DATA:
         return _of_data(given.first, given.default_dtype)
     if name in _FROM_ARRAYS:
-        return Tensor(sources.NUMPY_DTYPES)
+        return _of_array(given.first)
     if name == "from_dlpack":
         return SOME_TENSOR
     scalar = _is_scalar_shape(given)
@@ -112,7 +112,7 @@ def _of_data(data: Value, default: str) -> Tensor:
         case Constant(value=bool() | int() | float() | complex()):
             return replace(_of_number(data, default), scalar=True)
         case Foreign():
-            return Tensor(sources.NUMPY_DTYPES, scalar=None)
+            return replace(_of_array(data), scalar=data.scalar)
         case Sequence(items=None, item=Nothing()) | Sequence(items=()):
             return tensor(default)
         case Sequence():
@@ -120,6 +120,13 @@ def _of_data(data: Value, default: str) -> Tensor:
             elements = [replace(_of_data(item, default), scalar=False) for item in items]
             return replace(reduce(_promoted, elements), scalar=False)
     return replace(SOME_TENSOR, scalar=None)
+
+
+def _of_array(data: Value) -> Tensor:
+    """The tensor that an array of NumPy becomes: of the same dtype."""
+    if not isinstance(data, Foreign):
+        return Tensor(sources.NUMPY_DTYPES)
+    return Tensor(data.dtypes or sources.NUMPY_DTYPES, scalar=bool(data.scalar))
 
 
 def _promoted(one: Tensor, other: Tensor) -> Tensor:

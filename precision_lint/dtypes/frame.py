@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from precision_lint.dtypes.calls import Guard, Region
 from precision_lint.dtypes.definitions import Class, Function, Module
 from precision_lint.dtypes.environment import Environment
+from precision_lint.dtypes.relevance import Slice
 from precision_lint.dtypes.values import NOTHING, Value
 from precision_lint.finding import Span
 
@@ -28,7 +29,7 @@ class Frame:
     owner: Class | None = None
     closure: Environment | None = None
     records: bool = False
-    kept: frozenset[ast.stmt] | None = None
+    slice: Slice | None = None
     """The statements that matter; None for all."""
     autocast: list[Region | None] = field(default_factory=list)
     """The autocast regions around the current statement, innermost last; None is off."""
@@ -50,6 +51,10 @@ class Frame:
     def leave(self, env: Environment) -> None:
         """`break` or `continue`."""
         self.left.append(env.copy())
+
+    def evaluates(self, node: ast.stmt) -> bool:
+        """True if the expressions of a statement matter."""
+        return self.slice is None or node in self.slice.evaluated
 
     @property
     def region(self) -> Region | None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from precision_lint.dtypes import factories, sources, transfer
+from precision_lint.dtypes import arrays, factories, sources, transfer
 from precision_lint.dtypes.calls import Argument, Given
 from precision_lint.dtypes.conversions import TENSOR_TYPES, as_dtype, converted, is_conversion
 from precision_lint.dtypes.kinds import is_floating
 from precision_lint.dtypes.operators import FUNCTIONS, METHODS
-from precision_lint.dtypes.promotion import is_tensor
+from precision_lint.dtypes.promotion import is_tensor, promote
 from precision_lint.dtypes.signature import Operator
 from precision_lint.dtypes.values import (
     FOREIGN,
     INT64,
+    INTEGER,
+    NOTHING,
     SOME_DTYPE,
     SOME_TENSOR,
     UNKNOWN,
@@ -32,6 +34,7 @@ from precision_lint.dtypes.values import (
     Value,
     chosen,
     item_of,
+    join,
     join_all,
     tensor,
 )
@@ -50,31 +53,63 @@ _FLAGS = {"unique": (2, 3), "unique_consecutive": (1, 2)}
 def builtin(name: str, given: Given) -> Value:
     """The result of a builtin function."""
     match name, given.values:
-        case (("int" | "float" | "len" | "bool" | "str" | "round" | "hash" | "range"), _):
+        case (("int" | "len"), _):
+            return INTEGER
+        case (("float" | "bool" | "str" | "round" | "hash"), _):
             return FOREIGN
+        case "range", _:
+            return Sequence(INTEGER)
         case "enumerate", [iterable, *_]:
-            return Sequence(Sequence(UNKNOWN, (FOREIGN, item_of(iterable))))
+            return Sequence(Sequence(UNKNOWN, (INTEGER, item_of(iterable))))
         case "zip", [_, *_]:
             items = tuple(map(item_of, given.values))
             return Sequence(Sequence(join_all(items), items))
         case _, [iterable, *_] if name in _ITERATING:
             return Sequence(item_of(iterable))
+        case "abs", [operand]:
+            return method("abs", operand, replace(given, arguments=()))
+        case "dict", _:
+            return _dictionary(given)
+        case "sum", [Sequence() as addends]:
+            return _sum(addends, given.default_dtype)
         case (("sum" | "max" | "min"), [iterable]):
             item = item_of(iterable)
             return item if isinstance(item, Tensor) else UNKNOWN
+        case (("max" | "min"), [_, *_]) if any(map(is_tensor, given.values)):
+            return join_all(given.values)
         case "getattr", [Symbol(name="torch"), *_]:
             return SOME_DTYPE
     return UNKNOWN
 
 
+def _dictionary(given: Given) -> Value:
+    """`dict(a=x)`, `dict(other, a=x)`."""
+    start = given.first if given.arguments else Dictionary(NOTHING, ())
+    if not isinstance(start, Dictionary):
+        return UNKNOWN
+    return start.updated(
+        (), [(None if name == "**" else name, one.value) for name, one in given.keywords.items()]
+    )
+
+
+def _sum(addends: Sequence, default: str) -> Value:
+    """`sum(xs)`: zero and the items, added up."""
+    items = transfer.items_of(addends)
+    return promote([Constant(0), *items], default) if all(map(is_tensor, items)) else UNKNOWN
+
+
 def function(name: str, given: Given) -> Value:
     """The result of a function by its qualified name."""
     package, _, path = name.partition(".")
+    if package == "numpy":
+        return arrays.made(path, given)
     if package in sources.FOREIGN_PACKAGES:
         return FOREIGN
     if package != "torch":
         return UNKNOWN
     owner, _, last = path.rpartition(".")
+    if path == "get_default_dtype":
+        return Dtype(frozenset({given.default_dtype}))
     if last in factories.FACTORIES and owner in {"", "cuda"}:
         return factories.new(last, given)
     if last.endswith("_") and is_tensor(given.first):
@@ -85,10 +120,12 @@ def function(name: str, given: Given) -> Value:
 def method(name: str, receiver: Value, given: Given) -> Value:
     """The result of a method; `given.span` ends with its name."""
     match receiver:
-        case Foreign() | Constant():
+        case Foreign():
+            return arrays.method(receiver, name, given)
+        case Constant():
             return FOREIGN
         case Dictionary() if name in {"items", "values", "keys", "get", "pop"}:
-            return _of_dictionary(receiver, name)
+            return _of_dictionary(receiver, name, given)
         case Sequence() if name == "pop":
             return receiver.item
         case Sequence() | Dictionary() | Dtype() | Condition():
@@ -172,8 +209,8 @@ def _extreme(name: str, given: Given) -> Value:
     value = _measured(name, row, given)
     if transfer.argument(given, row.dim, "dim") is None:
         return value
-    items = (value, tensor(INT64))
-    return Sequence(join_all(items), items)
+    indices = tensor(INT64, scalar=value.scalar if isinstance(value, Tensor) else None)
+    return Sequence(join(value, indices), (value, indices))
 
 
 def _unique(name: str, given: Given) -> Value:
@@ -213,7 +250,7 @@ _OF_SEVERAL_FORMS: Mapping[str, Callable[[str, Given], Value]] = {
 }
 
 
-def _of_dictionary(owner: Dictionary, name: str) -> Value:
+def _of_dictionary(owner: Dictionary, name: str, given: Given) -> Value:
     match name:
         case "items":
             return Sequence(Sequence(UNKNOWN, (FOREIGN, owner.item)))
@@ -221,4 +258,11 @@ def _of_dictionary(owner: Dictionary, name: str) -> Value:
             return Sequence(owner.item)
         case "keys":
             return Sequence(FOREIGN)
+    match given.values:
+        case [Constant(value=key)]:
+            return owner.of(key)
+        case [Constant(value=key), default] if key not in dict(owner.items or ()):
+            return join(owner.item, default)
+        case [Constant(value=key), _]:
+            return owner.of(key)
     return owner.item

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from precision_lint.dtypes import attributes, functions, models, sources
 from precision_lint.dtypes.attributes import named
 from precision_lint.dtypes.calls import Argument, Given
-from precision_lint.dtypes.environment import Environment, dotted
+from precision_lint.dtypes.environment import Environment, dotted, replace_everywhere
 from precision_lint.dtypes.values import (
     FOREIGN,
     NOTHING,
@@ -78,7 +78,10 @@ def call(evaluator: Evaluator, node: ast.Call, env: Environment) -> Value:
         evaluator.analysis.default_dtype,
     )
     evaluator.analysis.see(evaluator.frame, node, function, receiver, given, env)
-    return _result(evaluator, node, receiver, function, given, env)
+    result = _result(evaluator, node, receiver, function, given, env)
+    if "out" in keywords and isinstance(out := keywords["out"].value, Tensor):
+        replace_everywhere(out, replace(out, scalar=None), env)  # it takes the result's shape
+    return result
 
 
 def _callee(evaluator: Evaluator, node: ast.Call, env: Environment) -> tuple[Value, Value]:
@@ -287,9 +290,9 @@ def _of_unknown(evaluator: Evaluator, name: str, given: Given, node: ast.Call) -
         return models.pretrained(given)
     if name == "state_dict" and not given.arguments:
         return Dictionary(chosen(given.origin(models.OF_THE_WEIGHTS)))
-    if name == "get" and isinstance(given.first, Constant) and given.first.value is not None:
-        read = ast.Subscript(node.func.value, ast.Constant(given.first.value), ast.Load())
-        path = dotted(read)
+    if name == "get" and isinstance(given.first, Constant) and isinstance(given.first.value, str):
+        key = ast.Constant(given.first.value)
+        path = dotted(ast.Subscript(node.func.value, key, ast.Load()))
         setting = None if path is None else evaluator.analysis.setting(evaluator.frame.module, path)
         if setting is not None:
             return setting

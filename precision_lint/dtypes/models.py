@@ -6,7 +6,9 @@ import re
 from dataclasses import replace
 
 from precision_lint.dtypes import functions, sources
+from precision_lint.dtypes.autocast import cast
 from precision_lint.dtypes.calls import Given
+from precision_lint.dtypes.operators import FUNCTIONS
 from precision_lint.dtypes.values import (
     FOREIGN,
     INT64,
@@ -53,6 +55,9 @@ _FUNCTION_OF = {
 }  # fmt: skip
 
 
+_LINEAR = FUNCTIONS["nn.functional.linear"]
+
+
 def of_torch(name: str, given: Given) -> Model:
     """An instance of a class of `torch.nn`: its parameters have the default dtype, or `dtype=`."""
     parameters = tensor(given.default_dtype)
@@ -84,7 +89,7 @@ def called(model: Model, given: Given) -> Value:
     if name.startswith(_BY_PARAMETERS):
         region = given.autocast
         if region is not None and "Norm" not in name and name != "Embedding":
-            return region.dtype.of_tensor()
+            return cast(model.parameters, _LINEAR, region)
         return replace(model.parameters, scalar=False)
     if name in _FUNCTION_OF:
         return functions.function(f"torch.nn.functional.{_FUNCTION_OF[name]}", given)

@@ -10,6 +10,7 @@ from precision_lint.dtypes.environment import Environment, bind
 from precision_lint.dtypes.sources import INTEGRAL_NAME
 from precision_lint.dtypes.values import (
     BFLOAT16,
+    DTYPES,
     FLOAT8,
     FLOATING,
     FOREIGN,
@@ -27,6 +28,7 @@ from precision_lint.dtypes.values import (
     Unknown,
     Value,
     chosen,
+    item_of,
 )
 
 if TYPE_CHECKING:
@@ -94,15 +96,24 @@ def _by_dtype(
     if not dtypes or not isinstance(current, Tensor | Unknown):
         return env
     if equal:
+        if isinstance(current, Tensor) and current.proved(DTYPES):
+            kept = replace(current, dtypes=dtypes & current.dtypes or dtypes)
+            return _with(evaluate, subject, kept, env)
         origin = given.origin if isinstance(given, Dtype) else None
         scalar = current.scalar if isinstance(current, Tensor) else None
         return _with(evaluate, subject, Tensor(dtypes, origin=origin, scalar=scalar), env)
     known = current if isinstance(current, Tensor) else SOME_TENSOR
     if known.chosen:
-        inner = _with(evaluate, subject, Tensor((_ORDINARY | known.dtypes) - dtypes), env)
-        return _like_its_first(evaluate, subject, dtypes, inner)
-    rest = Tensor(known.dtypes - dtypes, partial=known.partial)
+        rest = replace(known, dtypes=_excluding(dtypes, known), chosen=False)
+        return _like_its_first(evaluate, subject, dtypes, _with(evaluate, subject, rest, env))
+    rest = replace(known, dtypes=known.dtypes - dtypes)
     return _with(evaluate, subject, rest if rest.dtypes or rest.partial else known, env)
+
+
+def _excluding(dtypes: frozenset[str], known: Tensor) -> frozenset[str]:
+    """What is left of a dtype that the caller chooses, where it is none of some dtypes."""
+    ordinary = _ORDINARY if BFLOAT16 in dtypes else _ORDINARY | {BFLOAT16}
+    return (ordinary | known.dtypes) - dtypes
 
 
 def without_bfloat16(value: Value) -> Value:
@@ -159,7 +170,7 @@ def _by_kind(
     if holds:
         origin = _origin(evaluate, subject)
         value = (
-            Tensor(floating, chosen=True, origin=origin)
+            replace(current, dtypes=floating, chosen=True, partial=False, origin=origin)
             if current.partial
             else replace(current, dtypes=floating)
         )
@@ -213,9 +224,11 @@ def _by_project_class(
     env: Environment,
     holds: bool,
 ) -> Environment:
-    if holds and len(kinds) == 1 and isinstance(kinds[0], ClassObject):
-        if isinstance(evaluate(subject, env), Unknown):
-            return _with(evaluate, subject, Instance(kinds[0].definition), env)
+    if not holds or len(kinds) != 1 or not isinstance(evaluate(subject, env), Unknown):
+        return env
+    match kinds[0]:
+        case ClassObject(definition=definition):
+            return _with(evaluate, subject, Instance(definition), env)
     return env
 
 
@@ -245,14 +258,32 @@ def case_narrowed(
         case ast.MatchAs(pattern=ast.MatchClass(cls=kind)):
             branch = _by_class(evaluate, subject, evaluate(kind, env), branch, True).copy()
             value = evaluate(subject, branch)
-    if isinstance(pattern, ast.MatchAs) and pattern.name is not None:
-        branch[pattern.name] = value
-    for inner in ast.walk(pattern):
-        if inner is not pattern and isinstance(inner, ast.MatchAs | ast.MatchStar) and inner.name:
-            branch[inner.name] = UNKNOWN
-        if isinstance(inner, ast.MatchMapping) and inner.rest:
-            branch[inner.rest] = UNKNOWN
+    _capture(pattern, value, branch)
     return branch
+
+
+def _capture(pattern: ast.pattern, value: Value, branch: Environment) -> None:
+    """Bind the names that a pattern captures."""
+    match pattern:
+        case ast.MatchAs(pattern=inner, name=name):
+            if name is not None:
+                branch[name] = value
+            if inner is not None:
+                _capture(inner, value, branch)
+        case ast.MatchStar(name=str(name)):
+            branch[name] = Sequence(value)
+        case ast.MatchSequence(patterns=patterns):
+            items = value.items if isinstance(value, Sequence) else None
+            if items is None or len(items) != len(patterns):
+                items = (item_of(value),) * len(patterns)
+            for inner, item in zip(patterns, items, strict=True):
+                _capture(inner, item, branch)
+        case _:
+            for part in ast.walk(pattern):
+                if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name:
+                    branch[part.name] = UNKNOWN
+                if isinstance(part, ast.MatchMapping) and part.rest:
+                    branch[part.rest] = UNKNOWN
 
 
 def _with(evaluate: Evaluator, subject: ast.expr, value: Value, env: Environment) -> Environment:

@@ -227,7 +227,12 @@ FUNCTIONS: Mapping[str, Operator] = {
         composed=True,
     ),
     "cosine_similarity": Operator(
-        "float", operands=((0, "x1"), (1, "x2")), dim=2, cuda="float32", composed=True
+        "float",
+        operands=((0, "x1"), (1, "x2")),
+        dim=2,
+        shape="drops",
+        cuda="float32",
+        composed=True,
     ),
     "count_nonzero": Operator("int64", dim=1, shape="reduces"),
     "cross": Operator("same", operands=((0, "input"), (1, "other")), dim=2),
@@ -346,7 +351,7 @@ FUNCTIONS: Mapping[str, Operator] = {
         "float", operands=((0, "input"), (1, "target")), cuda="float32", cpu="float32"
     ),
     "kron": Operator("same", operands=((0, "input"), (1, "other")), composed=True),
-    "kthvalue": Operator("same, int64", operands=((0, "input"),), dim=2),
+    "kthvalue": Operator("same, int64", operands=((0, "input"),), dim=2, shape="drops"),
     "layer_norm": Operator("float", operands=((0, "input"),), cuda="float32"),
     "lcm": Operator("same", operands=((0, "input"), (1, "other"))),
     "ldexp": Operator("float", operands=((0, "input"), (1, "other"))),
@@ -374,7 +379,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     ),
     "linalg.lu": Operator("[float]", operands=((0, "A"),)),
     "linalg.matmul": Operator(
-        "same", operands=((0, "input"), (1, "other")), cuda="lower", cpu="lower"
+        "same", operands=((0, "input"), (1, "other")), shape="contracts", cuda="lower", cpu="lower"
     ),
     "linalg.matrix_exp": Operator("float", operands=((0, "input"),)),
     "linalg.matrix_norm": Operator(
@@ -397,7 +402,9 @@ FUNCTIONS: Mapping[str, Operator] = {
     "linalg.svdvals": Operator("real float", operands=((0, "A"),), cpu="float32"),
     "linalg.tensorinv": Operator("float", operands=((0, "input"),), cpu="float32"),
     "linalg.vander": Operator("sum", operands=((0, "x"),)),
-    "linalg.vecdot": Operator("float", operands=((0, "x"), (1, "y")), cuda="lower", cpu="lower"),
+    "linalg.vecdot": Operator(
+        "float", operands=((0, "x"), (1, "y")), shape="contracts", cuda="lower", cpu="lower"
+    ),
     "linalg.vector_norm": Operator(
         "real float", operands=((0, "input"),), dim=2, shape="reduces", cuda="float32"
     ),
@@ -415,7 +422,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "logical_or": Operator("bool"),
     "logical_xor": Operator("bool"),
     "logit": Operator("float", operands=((0, "input"),)),
-    "logsumexp": Operator("float", operands=((0, "input"),), dim=1, cuda="float32"),
+    "logsumexp": Operator("float", operands=((0, "input"),), dim=1, shape="drops", cuda="float32"),
     "lt": Operator("bool"),
     "lu": Operator("float, int32", operands=((0, "input"),), cpu="float32"),
     "margin_ranking_loss": Operator(
@@ -427,7 +434,9 @@ FUNCTIONS: Mapping[str, Operator] = {
     "masked_fill": Operator("same", operands=((0, "input"),)),
     "masked_scatter": Operator("same", operands=((0, "input"), (2, "source"))),
     "masked_select": Operator("same", operands=((0, "input"),), shape="makes", cuda="float32"),
-    "matmul": Operator("same", operands=((0, "input"), (1, "other")), cuda="lower", cpu="lower"),
+    "matmul": Operator(
+        "same", operands=((0, "input"), (1, "other")), shape="contracts", cuda="lower", cpu="lower"
+    ),
     "matrix_exp": Operator("float", operands=((0, "input"),)),
     "matrix_power": Operator("same", operands=((0, "input"),), cuda="lower", cpu="lower"),
     "max": Operator("same", operands=((0, "input"),), dim=1, shape="reduces"),
@@ -440,7 +449,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "min": Operator("same", operands=((0, "input"),), dim=1, shape="reduces"),
     "minimum": Operator("same", operands=((0, "input"), (1, "other"))),
     "mm": Operator("same", operands=((0, "input"), (1, "mat2")), cuda="lower", cpu="lower"),
-    "mode": Operator("same, int64", operands=((0, "input"),), dim=1),
+    "mode": Operator("same, int64", operands=((0, "input"),), dim=1, shape="drops"),
     "moveaxis": Operator("same", operands=((0, "input"),)),
     "movedim": Operator("same", operands=((0, "input"),)),
     "msort": Operator("same", operands=((0, "input"),)),
@@ -517,7 +526,12 @@ FUNCTIONS: Mapping[str, Operator] = {
         composed=True,
     ),
     "nn.functional.cosine_similarity": Operator(
-        "float", operands=((0, "x1"), (1, "x2")), dim=2, cuda="float32", composed=True
+        "float",
+        operands=((0, "x1"), (1, "x2")),
+        dim=2,
+        shape="drops",
+        cuda="float32",
+        composed=True,
     ),
     "nn.functional.cross_entropy": Operator(
         "float", operands=((0, "input"),), shape="reduces", cuda="float32", cpu="float32"
@@ -575,7 +589,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "nn.functional.layer_norm": Operator("float", operands=((0, "input"),), cuda="float32"),
     "nn.functional.leaky_relu": Operator("float", operands=((0, "input"),)),
     "nn.functional.linear": Operator(
-        "same", operands=((0, "input"), (1, "weight")), cuda="lower", cpu="lower"
+        "same", operands=((0, "input"), (1, "weight")), shape="contracts", cuda="lower", cpu="lower"
     ),
     "nn.functional.local_response_norm": Operator(
         "float", operands=((0, "input"),), cuda="float32"
@@ -620,7 +634,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "nn.functional.one_hot": Operator("int64", shape="makes"),
     "nn.functional.pad": Operator("same", operands=((0, "input"),)),
     "nn.functional.pairwise_distance": Operator(
-        "real float", operands=((0, "x1"), (1, "x2")), cuda="float32"
+        "real float", operands=((0, "x1"), (1, "x2")), shape="contracts", cuda="float32"
     ),
     "nn.functional.pdist": Operator("float", operands=((0, "input"),), cuda="float32"),
     "nn.functional.pixel_unshuffle": Operator("same", operands=((0, "input"),)),
@@ -694,7 +708,9 @@ FUNCTIONS: Mapping[str, Operator] = {
     "ones_like": Operator("same", operands=((0, "input"),)),
     "orgqr": Operator("float", operands=((0, "input"), (1, "input2")), cpu="float32"),
     "outer": Operator("same", operands=((0, "input"), (1, "vec2"))),
-    "pairwise_distance": Operator("real float", operands=((0, "x1"), (1, "x2")), cuda="float32"),
+    "pairwise_distance": Operator(
+        "real float", operands=((0, "x1"), (1, "x2")), shape="contracts", cuda="float32"
+    ),
     "pdist": Operator("float", operands=((0, "input"),), cuda="float32"),
     "permute": Operator("same", operands=((0, "input"),)),
     "pinverse": Operator("float", operands=((0, "input"),), cpu="float32"),
@@ -736,7 +752,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "scatter_add": Operator("same", operands=((0, "input"), (3, "src")), dim=1),
     "scatter_reduce": Operator("same", operands=((0, "input"), (3, "src")), dim=1),
     "searchsorted": Operator("int64"),
-    "select": Operator("same", operands=((0, "input"),), dim=1),
+    "select": Operator("same", operands=((0, "input"),), dim=1, shape="drops"),
     "select_scatter": Operator("same", operands=((0, "input"),), dim=2),
     "selu": Operator("float", operands=((0, "input"),)),
     "sgn": Operator("same", operands=((0, "input"),)),
@@ -772,7 +788,9 @@ FUNCTIONS: Mapping[str, Operator] = {
     "special.log_ndtr": Operator("float", operands=((0, "input"),)),
     "special.log_softmax": Operator("float", operands=((0, "input"),), dim=1, cuda="float32"),
     "special.logit": Operator("float", operands=((0, "input"),)),
-    "special.logsumexp": Operator("float", operands=((0, "input"),), dim=1, cuda="float32"),
+    "special.logsumexp": Operator(
+        "float", operands=((0, "input"),), dim=1, shape="drops", cuda="float32"
+    ),
     "special.multigammaln": Operator("float", operands=((0, "input"),)),
     "special.ndtr": Operator("float", operands=((0, "input"),)),
     "special.ndtri": Operator("float", operands=((0, "input"),)),
@@ -805,7 +823,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "tan": Operator("float", operands=((0, "input"),), cuda="float32"),
     "tanh": Operator("float", operands=((0, "input"),)),
     "tensor_split": Operator("[same]", operands=((0, "input"),), dim=2),
-    "tensordot": Operator("same", operands=((0, "a"), (1, "b")), cpu="lower"),
+    "tensordot": Operator("same", operands=((0, "a"), (1, "b")), shape="contracts", cpu="lower"),
     "threshold": Operator("same", operands=((0, "input"),)),
     "tile": Operator("same", operands=((0, "input"),), shape="makes"),
     "topk": Operator("same, int64", operands=((0, "input"),), dim=2),
@@ -825,7 +843,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "triu": Operator("same", operands=((0, "input"),)),
     "true_divide": Operator("float", operands=((0, "input"), (1, "other"))),
     "trunc": Operator("same", operands=((0, "input"),)),
-    "unbind": Operator("[same]", operands=((0, "input"),), dim=1),
+    "unbind": Operator("[same]", operands=((0, "input"),), dim=1, shape="drops"),
     "unflatten": Operator("same", operands=((0, "input"),), dim=1),
     "unique": Operator("same", operands=((0, "input"),), shape="makes"),
     "unique_consecutive": Operator("same", operands=((0, "input"),), shape="makes"),
@@ -1015,7 +1033,7 @@ METHODS: Mapping[str, Operator] = {
     "istft": Operator("real float", operands=((0, "input"),)),
     "item": Operator("python"),
     "kron": Operator("same", operands=((0, "input"), (1, "other")), composed=True),
-    "kthvalue": Operator("same, int64", operands=((0, "input"),), dim=2),
+    "kthvalue": Operator("same, int64", operands=((0, "input"),), dim=2, shape="drops"),
     "lcm": Operator("same", operands=((0, "input"), (1, "other"))),
     "ldexp": Operator("float", operands=((0, "input"), (1, "other"))),
     "le": Operator("bool"),
@@ -1037,14 +1055,16 @@ METHODS: Mapping[str, Operator] = {
     "logical_or": Operator("bool"),
     "logical_xor": Operator("bool"),
     "logit": Operator("float", operands=((0, "input"),)),
-    "logsumexp": Operator("float", operands=((0, "input"),), dim=1, cuda="float32"),
+    "logsumexp": Operator("float", operands=((0, "input"),), dim=1, shape="drops", cuda="float32"),
     "long": Operator("int64"),
     "lt": Operator("bool"),
     "lu": Operator("float, int32", operands=((0, "input"),), cpu="float32"),
     "masked_fill": Operator("same", operands=((0, "input"),)),
     "masked_scatter": Operator("same", operands=((0, "input"), (2, "source"))),
     "masked_select": Operator("same", operands=((0, "input"),), shape="makes", cuda="float32"),
-    "matmul": Operator("same", operands=((0, "input"), (1, "other")), cuda="lower", cpu="lower"),
+    "matmul": Operator(
+        "same", operands=((0, "input"), (1, "other")), shape="contracts", cuda="lower", cpu="lower"
+    ),
     "matrix_exp": Operator("float", operands=((0, "input"),)),
     "matrix_power": Operator("same", operands=((0, "input"),), cuda="lower", cpu="lower"),
     "max": Operator("same", operands=((0, "input"),), dim=1, shape="reduces"),
@@ -1054,7 +1074,7 @@ METHODS: Mapping[str, Operator] = {
     "min": Operator("same", operands=((0, "input"),), dim=1, shape="reduces"),
     "minimum": Operator("same", operands=((0, "input"), (1, "other"))),
     "mm": Operator("same", operands=((0, "input"), (1, "mat2")), cuda="lower", cpu="lower"),
-    "mode": Operator("same, int64", operands=((0, "input"),), dim=1),
+    "mode": Operator("same, int64", operands=((0, "input"),), dim=1, shape="drops"),
     "moveaxis": Operator("same", operands=((0, "input"),)),
     "movedim": Operator("same", operands=((0, "input"),)),
     "msort": Operator("same", operands=((0, "input"),)),
@@ -1123,7 +1143,7 @@ METHODS: Mapping[str, Operator] = {
     "scatter": Operator("same", operands=((0, "input"), (3, "value")), dim=1),
     "scatter_add": Operator("same", operands=((0, "input"), (3, "src")), dim=1),
     "scatter_reduce": Operator("same", operands=((0, "input"), (3, "src")), dim=1),
-    "select": Operator("same", operands=((0, "input"),), dim=1),
+    "select": Operator("same", operands=((0, "input"),), dim=1, shape="drops"),
     "select_scatter": Operator("same", operands=((0, "input"),), dim=2),
     "sgn": Operator("same", operands=((0, "input"),)),
     "share_memory_": Operator("same", operands=((0, "input"),)),
@@ -1173,7 +1193,7 @@ METHODS: Mapping[str, Operator] = {
     "true_divide": Operator("float", operands=((0, "input"), (1, "other"))),
     "trunc": Operator("same", operands=((0, "input"),)),
     "type_as": Operator("same", operands=((1, "other"),)),
-    "unbind": Operator("[same]", operands=((0, "input"),), dim=1),
+    "unbind": Operator("[same]", operands=((0, "input"),), dim=1, shape="drops"),
     "unflatten": Operator("same", operands=((0, "input"),), dim=1),
     "unfold": Operator("same", operands=((0, "input"),)),
     "unique": Operator("same", operands=((0, "input"),), dim=4, shape="makes"),

@@ -99,13 +99,16 @@ class Program:
                     return found
         return None
 
-    def importers(self, module: Module, name: str) -> Iterator[Module]:
-        """The other modules that import `name` from a module, in path order."""
+    def importers(self, module: Module, name: str) -> Iterator[Module | None]:
+        """The other modules that import `name` from a module, in path order; None for one too many.
+
+        Tests speak for themselves alone: what they hand over is no use that was meant.
+        """
         path = module.file.text.path
         stem = path.parent.name if path.stem == "__init__" else path.stem
         word = re.compile(rf"\b{re.escape(name)}\b".encode())
+        is_test = self.project.is_test(path)
         for candidate, content in self.project.sources.importing(stem):
-            if candidate != path and word.search(content):
-                found = self.module(candidate)
-                if found is not None:
-                    yield found
+            is_meant = is_test or not self.project.is_test(candidate)
+            if candidate != path and is_meant and word.search(content):
+                yield self.module(candidate)

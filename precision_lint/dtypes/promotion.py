@@ -36,7 +36,9 @@ from precision_lint.dtypes.values import (
     Sequence,
     Setting,
     Tensor,
+    Unknown,
     Value,
+    concatenated,
     join,
     tensor,
 )
@@ -44,6 +46,7 @@ from precision_lint.dtypes.values import (
 COMPLEX = frozenset({"complex32", "complex64", "complex128"})
 INTEGRAL = DTYPES - FLOATING - COMPLEX
 """Integers and bool."""
+_INTEGERS = INTEGRAL - {BOOL}
 _WIDE = frozenset({FLOAT32, "float64"}) | COMPLEX
 """What no half dtype takes part in the choice of."""
 
@@ -80,14 +83,20 @@ def operator(
     if is_tensor(left) or is_tensor(right):
         row = METHODS[_OPERATORS[op]]
         operands = [cast(as_tensor(value), row, autocast) for value in (left, right)]
-        return made(row.result, promote(operands, default), default)
+        promoted = promote(operands, default)
+        if row.shape == "contracts":
+            tensors = [value for value in operands if isinstance(value, Tensor)]
+            promoted = replace(promoted, scalar=contracted(tensors))
+        return made(row.result, promoted, default)
     match left, right:
         case (Foreign(), Foreign() | Constant()) | (Constant(), Foreign()):
             return FOREIGN
-        case (Sequence(items=None), _) if not isinstance(right, Sequence):
+        case (Sequence(), Sequence()) if op is ast.Add:
+            return concatenated(left, right)
+        case (Sequence(items=None), _) if op is ast.Add:
             return left
-        case Sequence(), Sequence():
-            return Sequence(join(left.item, right.item))
+        case ((Sequence() as repeated), _) | (_, (Sequence() as repeated)) if op is ast.Mult:
+            return Sequence(repeated.item)
     return UNKNOWN
 
 
@@ -109,7 +118,11 @@ def compare(left: Value, right: Value) -> Value:
     """The value of `left < right` and its like; unknown if neither is a tensor nor an array."""
     tensors = [value for value in map(as_tensor, (left, right)) if isinstance(value, Tensor)]
     if tensors:
-        return tensor(BOOL, scalar=scalar_of(tensors))
+        scalar = scalar_of(tensors)
+        is_known = not (isinstance(left, Unknown) or isinstance(right, Unknown))
+        return tensor(BOOL, scalar=scalar if is_known or not scalar else None)
+    if isinstance(left, Unknown) or isinstance(right, Unknown):
+        return UNKNOWN
     return FOREIGN if isinstance(left, Foreign) or isinstance(right, Foreign) else UNKNOWN
 
 
@@ -128,6 +141,11 @@ def scalar_of(operands: Iterable[Tensor]) -> bool | None:
     if False in scalars:
         return False
     return None if None in scalars else True
+
+
+def contracted(operands: Iterable[Tensor]) -> bool | None:
+    """Whether a product has no dimension, as that of two vectors; models multiply matrices."""
+    return None if all(operand.proved(DTYPES) for operand in operands) else False
 
 
 # Operands
@@ -155,8 +173,10 @@ def _ranked(value: Value, default: str) -> list[_Operand | None]:
             return [(_DIMENSIONED, value), (_SCALAR, value)]
         case Tensor():
             return [(_SCALAR if value.scalar else _DIMENSIONED, value)]
-        case Constant(value=bool()) | Condition():
+        case Constant(value=bool()):
             return [(_NUMBER, tensor(BOOL))]
+        case Condition():
+            return [(_NUMBER, tensor(BOOL)), (_DIMENSIONED, tensor(BOOL))]
         case Constant(value=int()):
             return [(_NUMBER, tensor(INT64))]
         case Constant(value=float()):
@@ -169,6 +189,9 @@ def _ranked(value: Value, default: str) -> list[_Operand | None]:
             return [
                 operand for choice in choices for operand in _ranked(_number(choice.value), default)
             ]
+        case Foreign(dtypes=dtypes, scalar=True) if dtypes:
+            # A scalar of NumPy is a Python number to torch, a truth value a floating one.
+            return [(_NUMBER, tensor(INT64 if d in _INTEGERS else default)) for d in dtypes]
         case Foreign():
             numbers = (BOOL, INT64, default)
             return [*((_NUMBER, tensor(one)) for one in numbers), (_DIMENSIONED, tensor(_ARRAY))]

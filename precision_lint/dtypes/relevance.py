@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
+from precision_lint.dtypes.imports import blocks
 from precision_lint.source.text import SourceText
 
-_TELLING = re.compile(r"dtype|float16|bf16|autocast")
-"""Parts of names that rules ask for by themselves."""
+_OF_DTYPES = re.compile(r"dtype|float16|bf16|autocast")
 
 _NAME = re.compile(r"(?<![\w.])(?:self\.)?[^\W\d]\w*")
 """A variable, or an attribute of `self`. Words in strings are read along: a slice may be larger."""
@@ -25,60 +25,78 @@ class Effect:
     """What a simple statement, or the head of a compound one, assigns and reads.
 
     Names are those of variables, and `self.name` for attributes of `self`; `self.*` is any of them.
+    `speaks_of_dtypes` is for those who ask which names hold a dtype.
     """
 
     node: ast.stmt
+    parent: ast.stmt | None
     writes: frozenset[str]
     reads: frozenset[str]
-    is_kept: bool
+    speaks_of_dtypes: bool
     last_row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The statements of a body that matter to a question.
+
+    `evaluated` are those whose own expressions matter; `entered` are those, what they stand in, and
+    what changes the flow of control.
+    """
+
+    evaluated: frozenset[ast.stmt]
+    entered: frozenset[ast.stmt]
 
 
 def effects(body: list[ast.stmt], source: SourceText) -> Iterator[Effect]:
     """The effects of a body's statements, nested ones too; not those of nested definitions."""
-    pending = body[::-1]
+    pending: list[tuple[ast.stmt, ast.stmt | None]] = [(node, None) for node in reversed(body)]
     while pending:
-        node = pending.pop()
-        yield _effect(node, source)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            continue
-        for field in ("finalbody", "orelse", "body"):
-            pending += getattr(node, field, [])[::-1]
-        for handler in getattr(node, "handlers", ()):
-            pending += handler.body[::-1]
-        for case in getattr(node, "cases", ()):
-            pending += case.body[::-1]
+        node, parent = pending.pop()
+        yield _effect(node, parent, source)
+        if not isinstance(node, _DEFINITIONS):
+            for block in reversed(blocks(node)):
+                pending += [(inner, node) for inner in reversed(block)]
 
 
-def relevant(found: Iterable[Effect], is_asked: Callable[[Effect], bool]) -> frozenset[ast.stmt]:
+def relevant(found: Iterable[Effect], is_asked: Callable[[Effect], bool]) -> Slice:
     """The statements that what is asked depends on, and those that ask."""
-    pending = list(found)
-    kept: set[ast.stmt] = set()
+    every = list(found)
     names: set[str] = set()
-    for effect in pending:
-        if is_asked(effect) or effect.is_kept:
-            kept.add(effect.node)
+    evaluated: set[ast.stmt] = set()
+    for effect in every:
+        if is_asked(effect) or isinstance(effect.node, _ALWAYS):
+            evaluated.add(effect.node)
             names |= effect.reads | effect.writes
+    pending = every
     is_growing = True
     while is_growing:
         is_growing = False
         rest = []
         reads_self = any(name.startswith("self.") for name in names)
         for effect in pending:
-            if effect.node in kept:
+            if effect.node in evaluated:
                 continue
             if effect.writes & names or (reads_self and "self.*" in effect.writes):
-                kept.add(effect.node)
+                evaluated.add(effect.node)
                 if not effect.reads <= names:
                     names |= effect.reads
                     is_growing = True
             else:
                 rest.append(effect)
         pending = rest
-    return frozenset(kept)
+    parents = {effect.node: effect.parent for effect in every}
+    entered: set[ast.stmt] = set()
+    for effect in every:
+        node: ast.stmt | None = effect.node
+        if node in evaluated or isinstance(node, _LEAVING):
+            while node is not None and node not in entered:
+                entered.add(node)
+                node = parents[node]
+    return Slice(frozenset(evaluated), frozenset(entered))
 
 
-def _effect(node: ast.stmt, source: SourceText) -> Effect:
+def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> Effect:
     writes: set[str] = set()
     targets: list[ast.expr | None] = []
     last_row = node.end_lineno or node.lineno
@@ -100,16 +118,20 @@ def _effect(node: ast.stmt, source: SourceText) -> Effect:
             targets = [target]
         case ast.Expr(value=ast.Call() as call):
             writes |= _changed_by(call)
-    for target in targets:
-        writes |= _written(target)
+        case ast.Assert(test=test):  # it narrows what it asks about
+            writes |= {child.id for child in ast.walk(test) if isinstance(child, ast.Name)}
+    for changed in targets:
+        writes |= _written(changed)
     text = source.rows(node.lineno, max(last_row, node.lineno))
     if ":=" in text:
         writes |= {child.target.id for child in ast.walk(node) if isinstance(child, ast.NamedExpr)}
-    is_kept = isinstance(node, _ALWAYS) or _TELLING.search(text) is not None
+    reads = frozenset(_NAME.findall(text))
     ends = node.lineno if isinstance(node, _DEFINITIONS) else last_row
-    return Effect(node, frozenset(writes), frozenset(_NAME.findall(text)), is_kept, ends)
+    speaks = _OF_DTYPES.search(text) is not None
+    return Effect(node, parent, frozenset(writes), reads, speaks, ends)
 
 
+_LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _ALWAYS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Delete)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 

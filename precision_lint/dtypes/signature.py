@@ -21,7 +21,8 @@ class Operator(NamedTuple):
     dim: int | None = None
     """The position of `dim=`, without which the operator reduces all dimensions."""
     shape: str = "keeps"
-    """Dimensions of the result: it "reduces" to none, "makes" some of none, or "keeps" both."""
+    """Dimensions of the result: it "reduces" all or those of `dim`, "drops" one, "contracts" two
+    vectors to none, "makes" some of none, or "keeps" them."""
     cuda: str = ""
     """What autocast does to the operands on CUDA: casts them to its dtype ("lower"), to "float32",
     or nothing."""

@@ -76,11 +76,12 @@ class Sink:
                 yield replace(argument, value=self._tensors_of(argument.value))
 
     def _tensors_of(self, value: Value) -> Value:
-        """The value, with nothing known of those parts that do not become arrays."""
+        """The value, with nothing known of those parts that do not become arrays.
+
+        An `Output` may be an image, an array or JSON as well as a tensor: NumPy takes those.
+        """
         match value:
             case Tensor(scalar=scalar) if self.tensors and (self.scalars or not scalar):
-                return value
-            case Output() if self.tensors:
                 return value
             case Sequence(item=item, items=items) if self.lists:
                 inner = replace(self, tensors=True)
@@ -103,8 +104,6 @@ def tensors(value: Value) -> Iterator[Tensor]:
     match value:
         case Tensor():
             yield value
-        case Output(tensor=tensor):
-            yield tensor
         case Sequence(items=tuple(items)):
             for item in items:
                 yield from tensors(item)

@@ -10,13 +10,21 @@ from precision_lint.dtypes.annotations import annotated
 from precision_lint.dtypes.calls import Guard, Region
 from precision_lint.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.dtypes.definitions import REGISTERING
-from precision_lint.dtypes.environment import Environment, bind, callee_name, dotted, merge
+from precision_lint.dtypes.environment import (
+    Environment,
+    bind,
+    callee_name,
+    dotted,
+    merge,
+    replace_everywhere,
+)
 from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
 from precision_lint.dtypes.functions import as_dtype
 from precision_lint.dtypes.narrowing import case_narrowed, narrowed, without_bfloat16
 from precision_lint.dtypes.values import (
     FLOATING,
+    NOTHING,
     SOME_DTYPE,
     UNKNOWN,
     ClassObject,
@@ -26,12 +34,14 @@ from precision_lint.dtypes.values import (
     Instance,
     Model,
     Origin,
+    Output,
     Routine,
     Sequence,
     Symbol,
     Tensor,
     Unknown,
     Value,
+    concatenated,
     item_of,
     join,
 )
@@ -42,12 +52,15 @@ if TYPE_CHECKING:
 _PASSES = 4
 """A loop body is interpreted until nothing changes; the lattice is low enough for four times."""
 
-_GROWING = frozenset({"append", "extend", "insert", "add", "appendleft", "update"})
+_CHANGING = frozenset(
+    {
+        "append", "extend", "insert", "add", "appendleft", "update",
+        "pop", "remove", "clear", "reverse", "sort",
+    }
+)  # fmt: skip
+"""Methods that change a container."""
+
 _IN_PLACE = frozenset({"half", "bfloat16", "float", "double", "to", "cuda", "cpu"})
-
-
-_SKIPPED = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Assert)
-"""Statements without control flow."""
 
 
 class Body:
@@ -64,8 +77,7 @@ class Body:
 
     def statement(self, node: ast.stmt, env: Environment) -> bool:
         """Interpret a statement; False if control never passes it."""
-        kept = self.frame.kept
-        if kept is not None and node not in kept and isinstance(node, _SKIPPED):
+        if self.frame.slice is not None and node not in self.frame.slice.entered:
             return True
         match node:
             case ast.Assign(targets=targets, value=expression):
@@ -83,18 +95,24 @@ class Body:
             case ast.Expr(value=expression):
                 self.expression(expression, env)
             case ast.Return(value=expression):
-                value = Constant(None) if expression is None else self.evaluate(expression, env)
-                self.frame.returned = join(self.frame.returned, value)
+                returned: Value = Constant(None)
+                if expression is not None:
+                    is_asked = self.frame.evaluates(node)
+                    returned = self.evaluate(expression, env) if is_asked else UNKNOWN
+                self.frame.returned = join(self.frame.returned, returned)
                 self.frame.exits.append(env.copy())
                 return False
             case ast.Raise(exc=exception, cause=cause):
-                self.evaluate(exception, env)
-                self.evaluate(cause, env)
+                if self.frame.evaluates(node):
+                    self.evaluate(exception, env)
+                    self.evaluate(cause, env)
                 return False
             case ast.Continue() | ast.Break():
                 self.frame.leave(env)
                 return False
             case ast.If(test=test, body=body, orelse=orelse):
+                if self.frame.evaluates(node):
+                    self.evaluate(test, env)
                 return self.branch(test, body, orelse, env)
             case ast.For() | ast.AsyncFor() | ast.While():
                 return self.loop(node, env)
@@ -147,6 +165,9 @@ class Body:
                 if isinstance(expression, ast.Call) and callee_name(expression) == "Parameter":
                     value = self.parameter(value, expression)
                 bind(target, value, env)
+                match env.get("self"):
+                    case Instance() as instance if instance.field(name) is not None:
+                        self.set_field("self", name, value, env)
                 self.analysis.assign(self.frame, name, value)
                 return
             case ast.Attribute(value=owner, attr="data") if isinstance(value, Tensor):
@@ -161,12 +182,26 @@ class Body:
                         if path is not None:
                             self.assign(inner, env.get(path, UNKNOWN), None, env)
                 return
+            case ast.Attribute(value=ast.Name(id=holder), attr=name):
+                bind(target, value, env)
+                self.set_field(holder, name, value, env)
+                return
         bind(target, value, env)
         match target:
             case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name) as owner):
                 path = dotted(owner)
                 if self.frame.owner and path is not None:
                     self.analysis.assign(self.frame, name, env.get(path, UNKNOWN))
+
+    def set_field(self, holder: str, name: str, value: Value, env: Environment) -> None:
+        """What the methods of an object read after `holder.name = value`."""
+        held = env.get(holder)
+        if not isinstance(held, Instance):
+            return
+        changed = held.with_field(name, value)
+        for other in [each for each in env if env[each] is held]:  # perhaps the same object
+            env[other] = join(held, changed)
+        env[holder] = changed
 
     def parameter(self, value: Value, expression: ast.expr) -> Value:
         """A parameter or buffer of a module, as its methods see it: whoever moves it chooses."""
@@ -184,10 +219,10 @@ class Body:
         self.frame.discarded = node
         value = self.evaluate(node, env)
         match node:
-            case ast.Call(
-                func=ast.Attribute(value=ast.expr() as owner, attr=method), args=[*_, argument]
-            ) if method in _GROWING:
-                self.grow(owner, method, argument, env)
+            case ast.Call(func=ast.Attribute(value=ast.expr() as owner, attr=method)) if (
+                method in _CHANGING
+            ):
+                self.change(owner, method, node, env)
             case ast.Call(func=ast.Attribute(value=ast.expr() as owner, attr=method)) if (
                 method in _IN_PLACE and isinstance(value, Model | Instance)
             ):
@@ -200,25 +235,38 @@ class Body:
                 target = ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
                 self.assign(target, held, None, env)
 
-    def grow(self, owner: ast.expr, method: str, argument: ast.expr, env: Environment) -> None:
-        """`xs.append(x)` and its like: the list, under every name, holds the item too."""
+    def change(self, owner: ast.expr, method: str, node: ast.Call, env: Environment) -> None:
+        """`xs.append(x)` and its like: the container changes under every name."""
         held = self.evaluate(owner, env)
-        item = self.evaluate(argument, env)
         match held:
             case Sequence():
-                if method in {"extend", "update"}:
-                    item = item_of(item)
-                grown: Value = Sequence(join(held.item, item))
+                changed: Value = self.changed(held, method, node.args, env)
             case Dictionary() if method == "update":
-                grown = Dictionary(
-                    join(held.item, item.item) if isinstance(item, Dictionary) else UNKNOWN
-                )
+                others = [self.evaluate(argument, env) for argument in node.args]
+                keywords = [(key.arg, self.evaluate(key.value, env)) for key in node.keywords]
+                changed = held.updated(others, keywords)
             case _:
                 return
-        _replace_everywhere(owner, held, grown, env)
+        _replace_everywhere(owner, held, changed, env)
         match owner:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self.frame.owner:
-                self.analysis.assign(self.frame, name, grown)
+                self.analysis.assign(self.frame, name, changed)
+
+    def changed(
+        self, held: Sequence, method: str, arguments: list[ast.expr], env: Environment
+    ) -> Sequence:
+        """A list after a method that changes it."""
+        added = self.evaluate(arguments[-1], env) if arguments else NOTHING
+        match method:
+            case "append" | "add" | "appendleft" | "insert":
+                more: Value = Sequence(added, (added,))
+            case "extend" | "update":
+                more = added
+            case _:
+                return Sequence(held.item)
+        if method in {"append", "extend"}:
+            return concatenated(held, more)
+        return Sequence(join(held.item, item_of(more)))
 
     def augmented(
         self, target: ast.expr, op: type[ast.operator], value: Value, env: Environment
@@ -226,10 +274,10 @@ class Body:
         current = self.evaluate(target, env)
         match current, value:
             case Sequence(), Sequence():
-                result: Value = Sequence(join(current.item, value.item))
+                result: Value = concatenated(current, value)
                 _replace_everywhere(target, current, result, env)
                 return
-            case Tensor(), _ if op is not ast.MatMult:
+            case ((Tensor() | Output()), _) if op is not ast.MatMult:
                 result = current  # in place: the dtype stays
             case _:
                 result = self.evaluate.operate(current, value, op)
@@ -240,7 +288,6 @@ class Body:
     def branch(
         self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], env: Environment
     ) -> bool:
-        self.evaluate(test, env)
         span = self.evaluate.span_of(test)
         sides = []
         for statements, holds in ((body, True), (orelse, False)):
@@ -280,9 +327,10 @@ class Body:
             before = env.copy()
             inner = env.copy()
             if isinstance(node, ast.While):
-                self.evaluate(node.test, inner)
+                if self.frame.evaluates(node):
+                    self.evaluate(node.test, inner)
                 inner = narrowed(self.evaluate, node.test, inner, True).copy()
-            else:
+            elif self.frame.evaluates(node):
                 bind(node.target, item_of(self.evaluate(node.iter, inner)), inner)
             reaches = [before]
             if self.block(node.body, inner):
@@ -302,14 +350,17 @@ class Body:
     def context(self, node: ast.With | ast.AsyncWith, env: Environment) -> bool:
         regions = 0
         for item in node.items:
+            opened = item.context_expr
+            is_region = isinstance(opened, ast.Call) and callee_name(opened) == "autocast"
+            if not (is_region or self.frame.evaluates(node)):
+                continue
             value = self.evaluate(item.context_expr, env)
             if item.optional_vars is not None:
                 match value:
                     case Sequence(items=None, item=entered):  # a generator made a context manager
                         value = entered
                 bind(item.optional_vars, value, env)
-            opened = item.context_expr
-            if isinstance(opened, ast.Call) and callee_name(opened) == "autocast":
+            if isinstance(opened, ast.Call) and is_region:
                 self.frame.autocast.append(self.region(opened, env))
                 regions += 1
         reaches = self.block(node.body, env)
@@ -391,6 +442,5 @@ def _give_up(before: Environment, env: Environment) -> None:
 
 def _replace_everywhere(owner: ast.expr, held: Value, value: Value, env: Environment) -> None:
     """An object changed in place: every name that holds it sees the change."""
-    for name in [name for name, other in env.items() if other is held]:
-        env[name] = value
+    replace_everywhere(held, value, env)
     bind(owner, value, env)

@@ -27,7 +27,7 @@ from precision_lint.dtypes.environment import Environment, bind, callee_name
 from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
 from precision_lint.dtypes.program import Found, Program
-from precision_lint.dtypes.relevance import Effect, relevant
+from precision_lint.dtypes.relevance import Effect, Slice, relevant
 from precision_lint.dtypes.statements import Body
 from precision_lint.dtypes.values import (
     ALIASES,
@@ -35,6 +35,7 @@ from precision_lint.dtypes.values import (
     FLOATING,
     HALF,
     NOTHING,
+    SOME_DTYPE,
     UNKNOWN,
     ClassObject,
     Constant,
@@ -69,11 +70,11 @@ _DEPTH = 4
 _MOST_KINDS = 48
 """Kinds of arguments that a function is summarised for; its annotation speaks for the others."""
 
-_MOST_EXPRESSIONS = 20_000
-"""Expressions that are evaluated for one file beyond a glance: a fifth of a second."""
+_MOST_AT_A_GLANCE = 250_000
+"""Expressions that are evaluated for one file by itself: some seconds."""
 
-_CHEAP = 2_000
-"""Expressions from which a next round is the last."""
+_MOST_BEYOND = 8_000
+"""Expressions that are evaluated beyond that: a tenth of a second."""
 
 _MOST_CALLERS = 8
 """Bodies that are asked what they give to a function."""
@@ -81,6 +82,10 @@ _MOST_CALLERS = 8
 
 _LONG = 24
 """Rows of a global's value from which it counts as a table."""
+
+
+_WITH_DTYPES = frozenset({"GradScaler"})
+"""Calls that are judged by the dtypes around them, and not by their arguments alone."""
 
 
 class TooMuch(Exception):
@@ -106,10 +111,11 @@ class Analysis:
         self.found: dict[ast.Call, Call] = {}
         self.default_dtype = _default_dtype(file)
         self.rows = _rows(file, _calls_of(names, self.module.imports, file))
+        self._wants_dtypes = bool(names & _WITH_DTYPES)
         self.spent = 0
+        self._limit = _MOST_AT_A_GLANCE
         self.glances = True
         """Bodies are interpreted by themselves: no call, class or import is followed."""
-        self.gave_up = False
         self._depth = 0
         self._asking = 0
         self._last_round = False
@@ -132,6 +138,8 @@ class Analysis:
         self._traced: dict[Function | Module, frozenset[int]] = {}
         """The rows for whose sake each body was traced."""
         self._sites: dict[Function, dict[ast.AST, Environment]] = {}
+        self._regions: dict[Function, dict[ast.AST, Region | None]] = {}
+        """The autocast regions that the callers of each function stand in."""
         self._assigned: dict[tuple[Class, str], Value] = {}
         self._kinds: dict[Function, int] = {}
         """How many kinds of arguments each function was summarised for."""
@@ -146,19 +154,29 @@ class Analysis:
                 self._trace_all()
                 self.rows = self._open_rows()
             if self.rows:
-                self.glances = False
-                self._symbols.clear()
-                self._classes.clear()
-                self._bases.clear()
                 self._follow()
         except TooMuch:
-            self.gave_up = True
+            self.calls.is_complete = False
+            self.found = {}  # facts of a loop that was not interpreted to its end prove nothing
         self.calls.fill(list(self.found.values()))
         return self.calls
 
     def _follow(self) -> None:
+        """Look at callers, classes and other files; what would take too long stays as it was."""
+        at_a_glance = dict(self.found)
+        self.glances = False
+        self._limit = self.spent + _MOST_BEYOND
+        self._symbols.clear()
+        self._classes.clear()
+        self._bases.clear()
+        try:
+            self._iterate()
+        except TooMuch:
+            self.found = at_a_glance
+
+    def _iterate(self) -> None:
         for number in range(_ROUNDS):
-            self._last_round = number == _ROUNDS - 1 or self.spent > _CHEAP
+            self._last_round = number == _ROUNDS - 1 or self._limit - self.spent < _MOST_BEYOND // 2
             self._start_round()
             self._trace_all()
             if self._last_round or not self._has_changed():
@@ -203,7 +221,7 @@ class Analysis:
             TooMuch: the budget is spent.
         """
         self.spent += 1
-        if self.spent > _MOST_EXPRESSIONS:
+        if self.spent > self._limit:
             raise TooMuch
 
     # Tracing
@@ -222,8 +240,8 @@ class Analysis:
         self._traced[module] = rows | done
         rows -= done
         tree = module.file.tree
-        kept = relevant(module.effects(tree), _asked_at(sorted(rows)))
-        frame = Frame(module, records=True, kept=kept)
+        within = relevant(module.effects(tree), _asked_at(sorted(rows), self._wants_dtypes))
+        frame = Frame(module, records=True, slice=within)
         Body(self, frame).block(tree.body, Environment())
 
     def _holding(self, module: Module, rows: list[int]) -> Iterator[Function]:
@@ -274,15 +292,33 @@ class Analysis:
         rows = frozenset(inside - done)
         if definition.enclosing is not None:  # what it closes over
             self._trace(definition.enclosing, rows | {definition.node.lineno})
-        kept = relevant(definition.effects, _asked_at(sorted(rows)))
-        read = {name for each in definition.effects if each.node in kept for name in each.reads}
-        self._interpret(definition, self._entry(definition, read), kept, records=True)
+        within = relevant(definition.effects, _asked_at(sorted(rows), self._wants_dtypes))
+        read = {
+            name
+            for each in definition.effects
+            if each.node in within.evaluated
+            for name in each.reads
+        }
+        env = self._entry(definition, read)
+        region = self._region_of_callers(definition)
+        self._interpret(definition, env, within, records=True, region=region)
+
+    def _region_of_callers(self, definition: Function) -> Region | None:
+        """The autocast region that a function is called in: an unknown one if in several."""
+        if "autocast" not in definition.module.file.text.text:
+            return None
+        self._given_by_callers(definition)
+        regions = set(self._regions.get(definition, {}).values())
+        if self.glances or len(regions) > 1:
+            devices = {region.device for region in regions if region is not None}
+            return Region(devices.pop() if len(devices) == 1 else None, SOME_DTYPE)
+        return next(iter(regions), None)
 
     def _interpret(
         self,
         definition: Function,
         env: Environment,
-        kept: frozenset[ast.stmt],
+        within: Slice,
         *,
         records: bool,
         region: Region | None = None,
@@ -295,7 +331,7 @@ class Analysis:
             definition.owner,
             self._closures.get(definition),
             records,
-            kept,
+            within,
         )
         self._depth += 1
         try:
@@ -375,8 +411,8 @@ class Analysis:
         is_integral = sources.INTEGRAL_NAME.search(name) is not None
         if is_integral and isinstance(given, Tensor | Output):
             given = UNKNOWN if given.possible(FLOATING) else given
-        if isinstance(declared, Tensor) and isinstance(given, Tensor) and given.is_vague:
-            given = UNKNOWN
+        if isinstance(declared, Tensor) and isinstance(given, Tensor) and given.partial:
+            given = join(declared, given) if given.dtypes or given.chosen else UNKNOWN
         if isinstance(declared, Unknown | Tensor) and not isinstance(given, Unknown):
             return given
         if not isinstance(declared, Unknown) or is_integral:
@@ -415,20 +451,28 @@ class Analysis:
         return {}
 
     def _ask_callers(self, definition: Function) -> Value:
-        for caller, rows in islice(self._callers(definition), _MOST_CALLERS):
+        callers = list(islice(self._callers(definition), _MOST_CALLERS + 1))
+        is_open = len(callers) > _MOST_CALLERS or any(caller is None for caller, _ in callers)
+        for caller, rows in callers[:_MOST_CALLERS]:
             if isinstance(caller, Module):
                 self._trace_module(caller, rows)
-            else:
+            elif caller is not None:
                 self._trace(caller, rows)
-        sites = self._sites.get(definition, {})
         joined: dict[str, Value] = {}
-        for env in sites.values():
+        for env in self._sites.get(definition, {}).values():
             for name, value in env.items():
                 joined[name] = join(joined.get(name, NOTHING), value)
+        if is_open:  # the callers that were not asked may give anything
+            joined = {name: join(value, UNKNOWN) for name, value in joined.items()}
         return Dictionary(UNKNOWN, tuple(joined.items())) if joined else NOTHING
 
-    def _callers(self, definition: Function) -> Iterator[tuple[Function | Module, frozenset[int]]]:
-        """The bodies, here and in the files that import it, where a function's name stands."""
+    def _callers(
+        self, definition: Function
+    ) -> Iterator[tuple[Function | Module | None, frozenset[int]]]:
+        """The bodies, here and in the files that import it, where a function's name stands.
+
+        None stands for a file that is one too many to read.
+        """
         node = definition.node
         if isinstance(node, ast.Lambda):
             return
@@ -437,20 +481,26 @@ class Analysis:
             name = definition.owner.node.name
         elif name in {"forward", "__call__"} or name.startswith("__"):
             return  # called by another name
-        yield from self._mentioning(definition.module, name, definition)
+        yield from self._mentioning(definition.module, name)
         is_plain = definition.owner is None or node.name == "__init__"
         if is_plain and definition.enclosing is None and definition.module is self.module:
             for module in self.program.importers(definition.module, name):
-                yield from self._mentioning(module, name, definition)
+                if module is None:
+                    yield None, frozenset()
+                else:
+                    yield from self._mentioning(module, name)
 
     def _mentioning(
-        self, module: Module, name: str, definition: Function
+        self, module: Module, name: str
     ) -> Iterator[tuple[Function | Module, frozenset[int]]]:
         pattern = re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\b")
         rows = _rows(module.file, pattern)
+        outside = set(rows)
         for holding in self._holding(module, rows):
+            outside -= set(range(holding.node.lineno, (holding.node.end_lineno or 0) + 1))
             yield holding, frozenset(rows)
-        yield module, frozenset(rows)
+        if outside:
+            yield module, frozenset(outside)
 
     def given_to(self, definition: Function, name: str) -> Value:
         """What the calls seen so far give to a parameter of a lambda."""
@@ -692,7 +742,7 @@ class Analysis:
         instance = Instance(definition)
         if initialiser is None and any(each.is_record for each in self.bases(definition)):
             names = [name for each in reversed(self.bases(definition)) for name in each.annotated]
-            fields = dict.fromkeys(names, UNKNOWN)
+            fields: dict[str, Value] = dict.fromkeys(names, UNKNOWN)
             for name, argument in zip(names, given.arguments, strict=False):
                 fields[name] = UNKNOWN if argument.starred else argument.value
             for name, argument in given.keywords.items():
@@ -751,6 +801,7 @@ class Analysis:
         bound = self._bound(definition, receiver, given)
         if frame.records:
             self._sites.setdefault(definition, {})[node] = bound
+            self._regions.setdefault(definition, {})[node] = frame.region
         return bound
 
     def _bound(self, definition: Function, receiver: Value | None, given: Given) -> Environment:
@@ -828,8 +879,8 @@ class Analysis:
         if routine.closure is not None:
             self._closures[definition] = routine.closure
         start = env.copy()
-        kept = relevant(definition.effects, _is_returning)
-        frame = self._interpret(definition, env, kept, records=False, region=region)
+        within = relevant(definition.effects, _is_returning)
+        frame = self._interpret(definition, env, within, records=False, region=region)
         if before is not None:
             self._closures[definition] = before
         value = frame.returned
@@ -940,10 +991,12 @@ def _closed_over(routine: Routine) -> Hashable:
     return tuple((name, _key(closure[name])) for name in sorted(reads) if name in closure)
 
 
-def _asked_at(rows: list[int]) -> Callable[[Effect], bool]:
-    """Whether a statement stands at one of some rows."""
+def _asked_at(rows: list[int], wants_dtypes: bool) -> Callable[[Effect], bool]:
+    """Whether a statement stands at one of some rows, or says which names hold a dtype."""
 
     def is_asked(effect: Effect) -> bool:
+        if wants_dtypes and effect.speaks_of_dtypes:
+            return True
         first = bisect_left(rows, effect.node.lineno)
         return first < len(rows) and rows[first] <= effect.last_row
 

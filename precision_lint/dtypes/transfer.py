@@ -8,7 +8,7 @@ from precision_lint.dtypes.autocast import cast
 from precision_lint.dtypes.calls import Argument, Given
 from precision_lint.dtypes.conversions import as_dtype
 from precision_lint.dtypes.kinds import made
-from precision_lint.dtypes.promotion import as_tensor, promote, scalar_of
+from precision_lint.dtypes.promotion import as_tensor, contracted, promote, scalar_of
 from precision_lint.dtypes.signature import Operator
 from precision_lint.dtypes.values import (
     DTYPES,
@@ -19,10 +19,14 @@ from precision_lint.dtypes.values import (
     Constant,
     Sequence,
     Tensor,
+    Unknown,
     Value,
     join,
     join_all,
 )
+
+_MOST_OPERANDS = 8
+"""Items of a list that are promoted one by one."""
 
 
 def result(row: Operator, given: Given) -> Value:
@@ -57,7 +61,7 @@ def _operand(row: Operator, given: Given) -> Tensor:
     values: list[Value] = []
     for position, keyword in row.operands:
         if (operand := argument(given, position, keyword)) is not None:
-            values += _items(operand.value)
+            values += items_of(operand.value)
     operands = [cast(value, row, given.autocast) for value in values or [SOME_TENSOR]]
     promoted = promote(operands, given.default_dtype)
     return _composed(operands, promoted, given) if row.composed else promoted
@@ -75,11 +79,13 @@ def _composed(operands: list[Value], promoted: Tensor, given: Given) -> Tensor:
     return result
 
 
-def _items(value: Value) -> list[Value]:
+def items_of(value: Value) -> list[Value]:
     """The operands that an argument holds: itself, or the tensors of a list."""
     match as_tensor(value):
-        case Sequence(items=tuple(items)) if items:
+        case Sequence(items=tuple(items)) if 0 < len(items) <= _MOST_OPERANDS:
             return [as_tensor(item) for item in items]
+        case Sequence(item=Tensor() as item):
+            return [item] * min(3, len(item.dtypes) + item.chosen + item.partial)
         case Sequence(item=item):
             return [as_tensor(item)]
         case single:
@@ -99,11 +105,18 @@ def _scalar(row: Operator, given: Given) -> bool | None:
     match row.shape:
         case "reduces":
             return _is_reduced(row, given)
+        case "drops":
+            dim = argument(given, row.dim, "dim")
+            return _left_over(given, UNKNOWN if dim is None else dim.value)
         case "makes":
             return any(value == Sequence(NOTHING, ()) for value in given.values)
     values = [*given.values, *(one.value for one in given.keywords.values())]
     tensors = [value for value in map(as_tensor, values) if isinstance(value, Tensor)]
     scalar = scalar_of(tensors) if tensors else False
+    if row.shape == "contracts":
+        return contracted(tensors)
+    if scalar and any(isinstance(value, Unknown) for value in values):
+        return None
     is_mixed = any(one.scalar for one in tensors)
     return None if is_mixed and not scalar and row.result in DTYPES else scalar
 
@@ -118,4 +131,20 @@ def _is_reduced(row: Operator, given: Given) -> bool | None:
     dim = argument(given, row.dim, "dim") or given.keywords.get("axis")
     if dim is None or dim.value == Constant(None):
         return None if "keepdim" in given.keywords else True
-    return False
+    return _left_over(given, dim.value)
+
+
+def _left_over(given: Given, dim: Value) -> bool | None:
+    """Whether there is no dimension beside `dim`: `dim=1` says that there is another one."""
+    operand = as_tensor(given.first)
+    scalar = operand.scalar if isinstance(operand, Tensor) else None
+    keepdim = given.keywords.get("keepdim")
+    if scalar or (keepdim is not None and keepdim.value == Constant(True)):
+        return scalar
+    dims = dim.items or () if isinstance(dim, Sequence) else (dim,)
+    least = 0
+    for one in dims:
+        match one:
+            case Constant(value=int(position)):
+                least = max(least, position + 1 if position >= 0 else -position)
+    return False if least > len(dims) else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, TypeVar, cast
@@ -143,14 +143,21 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A truth value whose source text says what it depends on."""
+    """A truth value, or a tensor of them, whose source text says what it depends on."""
 
     span: Span
 
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """Not a torch tensor: an array of NumPy, a frame of pandas, a Python number …"""
+    """Not a torch tensor: an array of NumPy, a frame of pandas, a Python number …
+
+    `dtypes` are those that an array or a scalar of NumPy, or an integer, can have where that is
+    known; `scalar` says that it is a number, None that it may be one.
+    """
+
+    dtypes: frozenset[str] = frozenset()
+    scalar: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +181,39 @@ class Dictionary:
 
     item: Value
     items: tuple[tuple[object, Value], ...] | None = None
+
+    def of(self, key: object) -> Value:
+        """The value of a key."""
+        return self.item if self.items is None else dict(self.items).get(key, self.item)
+
+    def with_item(self, key: Value, value: Value) -> Dictionary:
+        """The mapping after `self[key] = value`."""
+        if self.items is None or not isinstance(key, Constant):
+            return Dictionary(join(self.item, value))
+        items = {**dict(self.items), key.value: value}
+        return Dictionary(join_all([*items.values()]), tuple(items.items()))
+
+    def updated(
+        self, others: Iterable[Value], keywords: Iterable[tuple[str | None, Value]]
+    ) -> Dictionary:
+        """The mapping after `self.update(other, key=value)`; no key stands for `**value`."""
+        changed = self
+        for other in others:
+            changed = changed._merged(other)
+        for key, value in keywords:
+            if key is None:
+                changed = changed._merged(value)
+            else:
+                changed = changed.with_item(Constant(key), value)
+        return changed
+
+    def _merged(self, other: Value) -> Dictionary:
+        if not isinstance(other, Dictionary):
+            return Dictionary(UNKNOWN)
+        if self.items is None or other.items is None:
+            return Dictionary(join(self.item, other.item))
+        items = {**dict(self.items), **dict(other.items)}
+        return Dictionary(join_all([*items.values()]), tuple(items.items()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +270,10 @@ class Instance:
     def field(self, name: str) -> Value | None:
         return next((value for key, value in self.fields if key == name), None)
 
+    def with_field(self, name: str, value: Value) -> Instance:
+        """The object after `self.name = value`."""
+        return replace(self, fields=tuple({**dict(self.fields), name: value}.items()))
+
 
 Value = (
     Unknown
@@ -253,6 +297,7 @@ Value = (
 UNKNOWN = Unknown()
 NOTHING = Nothing()
 FOREIGN = Foreign()
+INTEGER = Foreign(frozenset({INT64}), True)
 SOME_TENSOR = Tensor(partial=True)
 SOME_DTYPE = Dtype(partial=True)
 HALF = frozenset({BFLOAT16, FLOAT16}) | FLOAT8
@@ -279,13 +324,21 @@ def join(left: Value, right: Value) -> Value:
             return replace(_union(left, right), scalar=scalar)
         case Dtype(), Dtype():
             return _union(left, right)
+        case Foreign(), Foreign():
+            is_known = left.dtypes and right.dtypes
+            dtypes = left.dtypes | right.dtypes if is_known else frozenset[str]()
+            return Foreign(dtypes, left.scalar if left.scalar == right.scalar else None)
         case Setting(), Setting():
             return Setting(tuple(dict.fromkeys(left.choices + right.choices)))
         case Model(), Model():
             name = left.name if left.name == right.name else None
             return Model(_union(left.parameters, right.parameters), name)
         case Instance(), Instance() if left.definition is right.definition:
-            fields = _join_items(left.fields, right.fields) or ()
+            names = dict.fromkeys(name for name, _ in left.fields + right.fields)
+            fields = tuple(
+                (name, join(left.field(name) or UNKNOWN, right.field(name) or UNKNOWN))
+                for name in names
+            )
             same = left.parameters == right.parameters
             return Instance(left.definition, fields, left.parameters if same else None)
         case (Output(tensor=one), Output(tensor=other)) | (
@@ -327,9 +380,9 @@ def _with_other(one: Tensor | Output, other: Value) -> Value:
             | Dictionary(item=(Tensor() | Output()) as item)
         ):
             return join(one if isinstance(one, Output) else Output(one), item)
-    if isinstance(one, Output):
-        return Output(replace(one.tensor, partial=True))
-    return replace(one, partial=True)
+    vague = replace(tensor_of(one), partial=True, scalar=None)
+    # what somebody converted on the way is an array there: it is a tensor where it is used as one
+    return Output(vague) if isinstance(one, Output) or isinstance(other, Foreign) else vague
 
 
 _K = TypeVar("_K")
@@ -370,6 +423,14 @@ def join_all(values: tuple[Value, ...] | list[Value]) -> Value:
     return reduce(join, values, cast(Value, NOTHING))
 
 
+def concatenated(left: Sequence, right: Value) -> Sequence:
+    """The list `[*left, *right]`."""
+    item = join(left.item, item_of(right))
+    if isinstance(right, Sequence) and left.items is not None and right.items is not None:
+        return Sequence(item, left.items + right.items)
+    return Sequence(item)
+
+
 def item_of(value: Value) -> Value:
     """What iterating over a value yields."""
     match value:
@@ -377,7 +438,9 @@ def item_of(value: Value) -> Value:
             return value.item
         case Tensor():
             return replace(value, scalar=None)
-        case Foreign() | Output():
+        case Foreign():
+            return replace(value, scalar=None)
+        case Output():
             return value
         case Dictionary():
             return FOREIGN

@@ -182,4 +182,6 @@ def test_receiver(source: str, expected: str) -> None:
 
 
 def test_an_array_has_no_dtype_of_ours() -> None:
-    assert receiver("np.ones(2).astype(np.float32).numpy()") == Foreign()
+    assert receiver("np.ones(2).astype(np.float32).numpy()") == Foreign(
+        frozenset({"float32"}), scalar=False
+    )

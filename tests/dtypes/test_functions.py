@@ -78,7 +78,11 @@ def numbers(*values: object) -> Sequence:
         ("softmax", given(BF16, Constant(-1), Dtype(frozenset({"float64"}))), FP64),
         ("nn.functional.softmax", given(BF16, Constant(-1), region=HALF_REGION), FP32),
         ("nn.functional.linear", given(FP32, chosen(), region=HALF_REGION), BF16),
-        ("nn.functional.linear", given(FP64, FP64, region=HALF_REGION), FP64),
+        (
+            "nn.functional.linear",
+            given(FP64, FP64, region=HALF_REGION),
+            tensor("float64", scalar=None),
+        ),
         ("nn.functional.softmax", given(BF16, region=Region("cpu", BFLOAT16)), BF16),
         ("nn.init.normal_", given(BF16), BF16),
     ],
@@ -108,10 +112,12 @@ def test_functions(name: str, call: Given, expected: Value) -> None:
         ("view", FP32, given(BFLOAT16), BF16),
         ("double", tensor("int64", scalar=True), given(), tensor("float64", scalar=True)),
         ("sum", BF16, given(), tensor("bfloat16", scalar=True)),
-        ("sum", BF16, given(Constant(-1)), BF16),
+        ("sum", BF16, given(Constant(-1)), tensor("bfloat16", scalar=None)),
+        ("sum", BF16, given(Constant(1)), BF16),
+        ("sum", BF16, given(Constant(-1), keepdim=Constant(True)), BF16),
         ("sum", BF16, given(dtype=UNKNOWN), Tensor(partial=True, scalar=True)),
         ("topk", BF16, given(Constant(1)), Sequence(tensor("bfloat16", "int64"), (BF16, INT))),
-        ("max", BF16, given(dim=Constant(0)), Sequence(tensor("bfloat16", "int64"), (BF16, INT))),
+        ("max", BF16, given(dim=Constant(1)), Sequence(tensor("bfloat16", "int64"), (BF16, INT))),
         ("max", BF16, given(), tensor("bfloat16", scalar=True)),
         ("addmm_", FP32, given(BF16, BF16, region=HALF_REGION), FP32),
         ("new_zeros", BF16, given(Constant(2)), BF16),
@@ -134,8 +140,11 @@ def test_a_setting_names_a_dtype() -> None:
     first, second = (Origin(SOURCE, Span(0, 4), text) for text in ("base.yaml", "bf16.yaml"))
     setting = Setting((Choice("fp32", first), Choice("bf16", second)))
     found = functions.as_dtype(setting)
-    assert found == Dtype(frozenset({"float32", "bfloat16"}))
+    assert found == Dtype(frozenset({"float32", "bfloat16"}), partial=True)
     assert found.origin == second
+    # What is not half is taken at its word.
+    fixed = functions.as_dtype(Setting((Choice("fp32", first),)))
+    assert fixed == Dtype(frozenset({"float32"}))
     assert functions.as_dtype(Setting((Choice("auto", first),))) == Dtype(partial=True)
 
 

@@ -1,0 +1,87 @@
+"""Files that nobody would write are checked in time, and the linter says so where it gives up."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from precision_lint.check import Checked, check_bytes
+from precision_lint.project import Project
+from precision_lint.settings import Settings
+
+HEAD = "import torch\nmodel_dtype = torch.bfloat16\n"
+SINK = "x = torch.zeros(2, dtype=torch.bfloat16)\nx.numpy()\n"
+_SECONDS = 10
+
+
+def check(tmp_path: Path, source: str) -> Checked:
+    path = tmp_path / "case.py"
+    path.write_text(source)
+    project = Project(tmp_path)
+    start = time.perf_counter()
+    checked = check_bytes(path, source.encode(), "python", project, Settings())
+    assert time.perf_counter() - start < _SECONDS
+    return checked
+
+
+def branches(count: int) -> str:
+    head = "def f(kind, x):\n    if kind == 0:\n        y = x.half()\n"
+    rest = "".join(f"    elif kind == {n}:\n        y = x + {n}\n" for n in range(1, count))
+    return head + rest + "    return y.numpy()\n"
+
+
+def recursion(count: int) -> str:
+    functions = [
+        f"def f{n}(x, n):\n    y = f{(n + 1) % count}(x, n - 1)\n"
+        f"    z = f{(n * 7 + 3) % count}(y.half(), n)\n    return z if n else x\n"
+        for n in range(count)
+    ]
+    return "".join(functions) + "f0(torch.zeros(2).bfloat16(), 3).numpy()\n"
+
+
+def nested(depth: int) -> str:
+    lines = [f"{'    ' * n}for i{n} in range(3):" for n in range(depth)]
+    lines += [f"{'    ' * depth}x = x.half() if i0 else x.float()", f"{'    ' * depth}x.numpy()"]
+    return "def f(x):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        pytest.param(HEAD + "y = x = 1\n" * 20_000 + SINK, 1, id="20,000 lines"),
+        pytest.param(HEAD + "x = f(x)\nx.numpy()\n" * 10_000, 0, id="10,000 conversions"),
+        pytest.param(HEAD + branches(900), 0, id="900 branches"),
+        pytest.param(
+            HEAD
+            + "def f(kind, x):\n"
+            + "    if kind:\n        x = x.half()\n" * 5_000
+            + "    return x.numpy()\n",
+            0,
+            id="5,000 branches in a row",
+        ),
+        pytest.param(HEAD + recursion(400), 0, id="mutual recursion"),
+        pytest.param(HEAD + nested(18), 0, id="nested loops"),
+        pytest.param(HEAD + f"x = {'[' * 80}1{']' * 80}\n" + SINK, 1, id="nested lists"),
+        pytest.param(HEAD + "x = 1" + " + 1" * 3_000 + "\n" + SINK, None, id="a long sum"),
+    ],
+)
+def test_in_time(source: str, found: int | None, tmp_path: Path) -> None:
+    checked = check(tmp_path, source)
+    codes = [finding.code for finding in checked.findings]
+    if found is None:
+        assert codes in (["MP101"], ["MP904"])  # checked, or said to be nested too deeply
+    else:
+        assert codes.count("MP101") >= found
+
+
+def test_a_chain_of_5000_branches_is_reported(tmp_path: Path) -> None:
+    checked = check(tmp_path, HEAD + branches(5_000))
+    assert [finding.code for finding in checked.findings] == ["MP904"]
+
+
+def test_what_was_not_analysed_is_said(tmp_path: Path) -> None:
+    loop = "for i in range(9):\n    for j in range(9):\n" + "        x = f(x + i)\n" * 9_000
+    checked = check(tmp_path, HEAD + f"def f(x):\n    return x\n{loop * 3}{SINK}")
+    assert [note.split(": ")[1] for note in checked.notes] == ["too much code to analyse"]
