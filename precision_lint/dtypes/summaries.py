@@ -73,8 +73,8 @@ _MOST_KINDS = 48
 _MOST_AT_A_GLANCE = 250_000
 """Expressions that are evaluated for one file by itself: some seconds."""
 
-_MOST_BEYOND = 8_000
-"""Expressions that are evaluated beyond that: a tenth of a second."""
+_MOST_BEYOND = 4_000
+"""Expressions that are evaluated beyond that: some hundredths of a second."""
 
 _MOST_CALLERS = 8
 """Bodies that are asked what they give to a function."""
@@ -110,7 +110,7 @@ class Analysis:
         self.calls = Calls(self.module.imports)
         self.found: dict[ast.Call, Call] = {}
         self.default_dtype = _default_dtype(file)
-        self.rows = _rows(file, _calls_of(names, self.module.imports, file))
+        self.rows = _rows_calling(file, names, self.module.imports)
         self._wants_dtypes = bool(names & _WITH_DTYPES)
         self.spent = 0
         self._limit = _MOST_AT_A_GLANCE
@@ -1020,16 +1020,33 @@ def _rows(file: PythonFile, pattern: re.Pattern[str]) -> list[int]:
     return [file.text.row(match.start()) for match in pattern.finditer(file.text.text)]
 
 
-def _calls_of(
-    names: frozenset[str], imports: Mapping[str, str], file: PythonFile
-) -> re.Pattern[str]:
-    """What the calls look like in the source, under the names that this file gives to packages."""
+_CALL = re.compile(r"\s*\(")
+_CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
+
+
+def _rows_calling(file: PythonFile, names: frozenset[str], imports: Mapping[str, str]) -> list[int]:
+    """The rows with what looks like a call of `names`, as this file calls their packages.
+
+    Plain search: a regular expression of so many words would take as long as parsing.
+    """
     packages = {name.removesuffix(".*") for name in names if name.endswith(".*")}
-    local = sorted(alias for alias, name in imports.items() if name.partition(".")[0] in packages)
-    # Most names are not there at all, and few alternatives are quicker to match than many.
-    functions = sorted(name for name in names if name[-1] != "*" and name in file.text.text)
-    patterns = [*map(re.escape, functions), *(rf"{re.escape(alias)}(?:\.\w+)*" for alias in local)]
-    return re.compile(rf"\b(?:{'|'.join(patterns)})\s*\(" if patterns else r"(?!)")
+    words = [(name, _CALL) for name in names if not name.endswith(".*")]
+    words += [
+        (alias, _CALL_OF_MEMBER)
+        for alias, name in imports.items()
+        if name.partition(".")[0] in packages
+    ]
+    text = file.text.text
+    rows = set()
+    for word, call in words:
+        start = text.find(word)
+        while start >= 0:
+            end = start + len(word)
+            is_whole = not (start and (text[start - 1].isalnum() or text[start - 1] == "_"))
+            if is_whole and call.match(text, end):
+                rows.add(file.text.row(start))
+            start = text.find(word, end)
+    return sorted(rows)
 
 
 _DEFAULT = re.compile(r"\bset_default_dtype\(\s*torch\.(\w+)")
