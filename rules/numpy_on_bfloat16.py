@@ -17,7 +17,9 @@ libraries are left alone, and so is what works: `.tolist()`, `.item()`, `float(t
 `np.split(t, 2)`, `pd.Series` of a list of tensors; and what fails with any dtype or with another
 error: `np.mean(t)`, `memoryview(t)`, `Image.fromarray(t)`, OpenCV, `safetensors.numpy`,
 `np.from_dlpack(t)`. Operators between arrays and tensors (`array * t`) are not looked at. A tensor
-whose dtype is chosen at run time is reported only in a project that uses bfloat16 somewhere.
+whose dtype is chosen at run time is reported only in a project that uses a half dtype somewhere,
+and what a model returned only where it is used as a tensor: as an argument it may be an image.
+Whoever asks for bfloat16 (`x.float().numpy() if use_bf16 else x.numpy()`) has dealt with it.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in
@@ -51,8 +53,7 @@ imported from `precision_lint.runtime`: add `precision-lint[runtime]` to the req
 
 Unsafe where `to_numpy` changes more than the error: `np.sqrt(t)` and other functions give a tensor
 back for a tensor and an array for an array, the models of scikit-learn compute in float64 for a
-tensor and in its own dtype for an array, seaborn writes `None` on the axis of a tensor, and what a
-model returned can be a tuple. Display only for `to_pil_image`, which reads arrays with the channels
+tensor and in its own dtype for an array, seaborn writes `None` on the axis of a tensor. Display only for `to_pil_image`, which reads arrays with the channels
 last, unless the tensor is proved to be bfloat16. No fix where the tensors stand in a list that is
 put together with `*` or holds lists, or where a comment would be lost.
 
