@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from precision_lint.dtypes.imports import imported_names, starred_imports, statements
-from precision_lint.dtypes.relevance import Effect, effects
+from precision_lint.dtypes.relevance import REGISTERING, Effect, effects
 from precision_lint.dtypes.sources import NUMPY_RUNTIMES
 from precision_lint.source.python import PythonFile
 
@@ -236,10 +236,6 @@ def _attributes_assigned(function: AnyFunction) -> set[str]:
                     if item.optional_vars is not None:
                         found |= set(_self_attributes(item.optional_vars))
     return found
-
-
-REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
-"""Methods of `nn.Module` that set an attribute by its name."""
 
 
 def _self_attributes(target: ast.expr) -> Iterator[str]:

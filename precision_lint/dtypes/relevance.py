@@ -131,6 +131,9 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> Effe
     return Effect(node, parent, frozenset(writes), reads, speaks, ends)
 
 
+REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+"""Methods of `nn.Module` that set an attribute by its name."""
+
 _LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _ALWAYS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Delete)
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -155,6 +158,9 @@ def _changed_by(call: ast.Call) -> set[str]:
         changed |= _roots(call.func.value)
         if isinstance(call.func.value, ast.Name) and call.func.value.id == "self":
             changed.add("self.*")
+            match call.args:
+                case [ast.Constant(value=str(name)), *_] if call.func.attr in REGISTERING:
+                    changed.add(f"self.{name}")
     for argument in call.args:
         changed |= _roots(argument)
     return changed

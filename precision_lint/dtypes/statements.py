@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from precision_lint.dtypes.annotations import annotated
 from precision_lint.dtypes.calls import Guard, Region
 from precision_lint.dtypes.conditions import guard_excludes_bfloat16
-from precision_lint.dtypes.definitions import REGISTERING
 from precision_lint.dtypes.environment import (
     Environment,
     bind,
@@ -22,6 +21,7 @@ from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
 from precision_lint.dtypes.functions import as_dtype
 from precision_lint.dtypes.narrowing import case_narrowed, narrowed, without_bfloat16
+from precision_lint.dtypes.relevance import REGISTERING
 from precision_lint.dtypes.values import (
     FLOATING,
     NOTHING,

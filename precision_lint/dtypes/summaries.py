@@ -566,7 +566,7 @@ class Analysis:
 
     def symbol(self, module: Module, name: str) -> Value:
         """What a qualified name means where a module imports it: the project's, or a symbol."""
-        if self.glances:
+        if self.glances and not _is_constant(name):
             return Symbol(name)
         key = (module, name)
         if key not in self._symbols:
@@ -787,7 +787,7 @@ class Analysis:
             summary = Summary(UNKNOWN, {})  # nobody looks at what it returns
         else:
             summary = self.result(routine, bound, given.autocast)
-        self._leave(evaluator, summary, routine, node, env)
+        self._leave(summary, routine, bound, node, env)
         return summary.value
 
     def _record_site(
@@ -879,7 +879,8 @@ class Analysis:
         if routine.closure is not None:
             self._closures[definition] = routine.closure
         start = env.copy()
-        within = relevant(definition.effects, _is_returning)
+        held = {name for name, given in env.items() if isinstance(given, Sequence | Dictionary)}
+        within = relevant(definition.effects, _returning_or_changing(held))
         frame = self._interpret(definition, env, within, records=False, region=region)
         if before is not None:
             self._closures[definition] = before
@@ -896,25 +897,24 @@ class Analysis:
 
     def _leave(
         self,
-        evaluator: Evaluator,
         summary: Summary,
         routine: Routine,
+        bound: Environment,
         node: ast.Call,
         env: Environment,
     ) -> None:
-        """What the call did to the lists and objects that it was given."""
+        """What the call did to the lists and objects that it was given; anything, if not known."""
         names = [parameter.arg for parameter in routine.definition.parameters]
         if routine.receiver is not None and names:
             self._forget_attributes(routine, node, env)
             names = names[1:]
-        for name, argument in [*zip(names, node.args, strict=False)]:
-            left = summary.left.get(name)
-            if left is None or not isinstance(argument, ast.Name | ast.Attribute):
-                continue
-            held = evaluator(argument, env)
-            grown = join(held, left)
-            if grown != held:
-                bind(argument, grown, env)
+        for name, argument in zip(names, node.args, strict=False):
+            if isinstance(argument, ast.Name | ast.Attribute) and isinstance(
+                given := bound.get(name), Sequence | Dictionary
+            ):
+                grown = join(given, summary.left.get(name, type(given)(UNKNOWN)))
+                if grown != given:
+                    bind(argument, grown, env)
 
     def _forget_attributes(self, routine: Routine, node: ast.Call, env: Environment) -> None:
         """A method may have assigned attributes: what the class says of them holds again."""
@@ -968,11 +968,17 @@ def _may_be_half(value: Value) -> bool:
     match value:
         case Tensor():
             return value.partial or value.chosen or bool(value.dtypes & HALF)
-        case Output() | Dtype() | Instance() | Routine():
+        case Output() | Dtype() | Instance() | Routine() | Nothing():
             return True
         case Sequence(item=item) | Dictionary(item=item):
             return _may_be_half(item)
     return False
+
+
+def _is_constant(name: str) -> bool:
+    """True for a qualified name that looks like a constant: a dtype may hide behind it."""
+    last = name.rpartition(".")[2]
+    return last.isupper() or last.lower().endswith("dtype")
 
 
 def _is_table(node: ast.expr) -> bool:
@@ -1003,13 +1009,21 @@ def _asked_at(rows: list[int], wants_dtypes: bool) -> Callable[[Effect], bool]:
     return is_asked
 
 
-def _is_returning(effect: Effect) -> bool:
-    match effect.node:
-        case ast.Return():
-            return True
-        case ast.Expr(value=value) | ast.Assign(value=value):
-            return isinstance(value, ast.Yield | ast.YieldFrom)
-    return False
+def _returning_or_changing(names: set[str]) -> Callable[[Effect], bool]:
+    """Whether a statement returns, yields, or changes what one of some names holds."""
+
+    def is_asked(effect: Effect) -> bool:
+        match effect.node:
+            case ast.Return():
+                return True
+            case ast.Expr(value=value) | ast.Assign(value=value):
+                is_yielding = isinstance(value, ast.Yield | ast.YieldFrom)
+                return is_yielding or not effect.writes.isdisjoint(names)
+            case ast.AugAssign():
+                return not effect.writes.isdisjoint(names)
+        return False
+
+    return is_asked
 
 
 def _rows_writing(effect: Effect, name: str) -> list[int]:
