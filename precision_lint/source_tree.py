@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
+_OF_TENSORS = (b"torch", b"tensor", b"model")
+"""Who speaks of none of them hands no tensor over."""
+
 _LARGEST = 1_000_000
 """Bytes; larger Python files are generated tables, and no help."""
 
@@ -99,8 +102,8 @@ class SourceTree:
                 content = path.read_bytes()
             except OSError:
                 continue
-            if len(content) > _LARGEST or b"torch" not in content:
-                continue  # who never speaks of torch hands no tensor over
+            if len(content) > _LARGEST or not any(word in content for word in _OF_TENSORS):
+                continue
             words = {word for line in _IMPORT.findall(content) for word in _WORD.findall(line)}
             for word in words:
                 found.setdefault(word, []).append(path)
