@@ -117,11 +117,14 @@ def _excluding(dtypes: frozenset[str], known: Tensor) -> frozenset[str]:
 
 
 def without_bfloat16(value: Value) -> Value:
-    """A value where bfloat16 was asked for, and is dealt with elsewhere."""
+    """A value where bfloat16 was asked for, and is dealt with elsewhere.
+
+    What the program itself makes bfloat16 stays so, whatever was asked.
+    """
     match value:
         case Tensor(chosen=True):
             return replace(value, dtypes=_ORDINARY | value.dtypes - {BFLOAT16}, chosen=False)
-        case Tensor(dtypes=dtypes) if dtypes - {BFLOAT16}:
+        case Tensor(dtypes=dtypes, partial=True) if dtypes - {BFLOAT16}:
             return replace(value, dtypes=dtypes - {BFLOAT16})
         case Output(tensor=tensor):
             stripped = without_bfloat16(tensor)

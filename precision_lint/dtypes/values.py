@@ -344,7 +344,8 @@ def join(left: Value, right: Value) -> Value:
         case (Output(tensor=one), Output(tensor=other)) | (
             (Output(tensor=one), Tensor() as other) | (Tensor() as one, Output(tensor=other))
         ):
-            return Output(_union(one, other))
+            scalar = one.scalar if one.scalar == other.scalar else None
+            return Output(replace(_union(one, other), scalar=scalar))
         case Sequence(), Sequence():
             if (
                 left.items is not None
