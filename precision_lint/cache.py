@@ -1,8 +1,8 @@
-"""The cache: Python files that are known to be clean, whatever the rest of their project says.
+"""The cache: Python files that are known to be clean.
 
 Only their digests are kept, so a hit is the same bytes under the same version and settings, and
-needs no further proof. Files with findings, and files for which a rule asked what the project says,
-are checked anew every time.
+needs no further proof. Where a rule asked what the rest of the project says, the digest is that of
+the file in a project whose files are as they were. Files with findings are checked anew every time.
 """
 
 from __future__ import annotations

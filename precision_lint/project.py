@@ -92,6 +92,20 @@ class Project:
         return (int(match[1]), int(match[2])) if match else None
 
     @cached_property
+    def state(self) -> str:
+        """Changes when a file of the project does: names, sizes and times of all of them."""
+        import hashlib
+
+        digest = hashlib.blake2b(digest_size=16)
+        for path in self._files:
+            try:
+                status = path.stat()
+            except OSError:
+                continue
+            digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+        return digest.hexdigest()
+
+    @cached_property
     def python_files(self) -> list[Path]:
         """Every Python file of the project, in path order."""
         return [path for path in self._files if path.suffix == ".py"]

@@ -56,7 +56,9 @@ class Result:
     failure: str | None = None
     """Why the tool could not do its job on this file."""
     is_clean: bool = False
-    """Nothing to say, whatever the rest of the project says: true again for the same bytes."""
+    """Nothing to say: true again for the same bytes, if the rest of the project is as it was."""
+    asked: bool = False
+    """The rest of the project was asked for something."""
 
 
 def run(
@@ -77,7 +79,11 @@ def run(
     is_long = _is_worth_a_pool(paths)
     cache = CleanFiles(cache_folder, job.settings) if cache_folder and is_long else None
     digests = _digests(job, paths, cache) if cache else {}
-    results = {path: Result(path) for path in paths if cache and digests.get(path) in cache}
+    results = {
+        path: Result(path)
+        for path in paths
+        if cache and any(digest in cache for digest in digests.get(path, ()))
+    }
     todo = [path for path in paths if path not in results]
     for _ in results:
         advance()
@@ -86,23 +92,24 @@ def run(
             results[result.path] = result
             advance()
     if cache:
-        for path, digest in digests.items():
+        for path, (alone, in_project) in digests.items():
             if results[path].is_clean:
-                cache.add(digest)
+                cache.add(in_project if results[path].asked else alone)
         cache.save()
     # Written when all have been read: what a file says of another depends on no order.
     ordered = [results[path] for path in paths]
     return [_written(job, result) for result in ordered] if job.write else ordered
 
 
-def _digests(job: Job, paths: Iterable[Path], cache: CleanFiles) -> dict[Path, bytes]:
-    """The digests of the Python files that a cache can speak of."""
+def _digests(job: Job, paths: Iterable[Path], cache: CleanFiles) -> dict[Path, tuple[bytes, bytes]]:
+    """The digests of the Python files that a cache can speak of: alone, and in this project."""
     digests = {}
     for path in paths:
         if kind_of(path) == "python" and path not in job.named:
             with suppress(OSError):
                 codes = job.settings.codes_for(path, job.project.root)
-                digests[path] = cache.digest(path.read_bytes(), codes)
+                alone = cache.digest(path.read_bytes(), codes)
+                digests[path] = alone, cache.digest(alone, (job.project.state,))
     return digests
 
 
@@ -133,7 +140,7 @@ def lint_bytes(job: Job, path: Path, content: bytes, kind: Kind) -> Result:
         )
         text = checked.text
         if not checked.findings and not checked.notes:
-            return Result(path, is_clean=not job.project.asked)
+            return Result(path, is_clean=True, asked=bool(job.project.asked))
         if job.fix is None or text is None:
             return _result(path, checked)
         if not _encodes_to(text, content):

@@ -88,7 +88,7 @@ def test_a_warm_run_reads_no_clean_file_again(
     assert lint(root, cache) == ["MP101", "MP101"]
 
 
-def test_what_depends_on_the_project_is_not_cached(tmp_path: Path) -> None:
+def test_what_depends_on_the_project_is_checked_anew_when_that_changes(tmp_path: Path) -> None:
     root, cache = tmp_path / "project", tmp_path / "cache"
     root.mkdir()
     (root / "filler.py").write_text(FILLER)
