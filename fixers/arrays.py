@@ -14,6 +14,8 @@ from precision_lint.source.python import PythonFile
 if TYPE_CHECKING:
     import libcst as cst
 
+    from precision_lint.source.expressions import Expression
+
 Choose = Callable[[Tensor], str | None]
 """What converts a tensor: a method (`.float()`) or a function (`to_numpy`); None for nothing."""
 
@@ -29,30 +31,32 @@ def convert_argument(
     """
     import libcst as cst
 
-    node = file.node(call.span, cst.Call)
-    for given in () if node is None else node.args:
-        extent = file.nodes.extent(given.value)
+    found = file.expression(call.span)
+    if found is None or not isinstance(found.node, cst.Call):
+        return None
+    for given in found.node.args:
+        extent = found.extent(given.value)
         if extent.start <= argument.span.start and argument.span.end <= extent.end:
-            return _convert(file, given.value, argument.value, choose)
+            return _convert(found, given.value, argument.value, choose)
     return None
 
 
 def _convert(
-    file: PythonFile, node: cst.BaseExpression, value: Value, choose: Choose
+    within: Expression, node: cst.BaseExpression, value: Value, choose: Choose
 ) -> list[Edit] | None:
     match value:
         case Tensor():
             how = choose(value)
-            return [] if how is None else _applied(file, node, how)
+            return [] if how is None else _applied(within, node, how)
         case Sequence():
-            return _convert_items(file, node, value, choose)
+            return _convert_items(within, node, value, choose)
         case Dictionary():
-            return _convert_values(file, node, value, choose)
+            return _convert_values(within, node, value, choose)
     return []
 
 
 def _convert_items(
-    file: PythonFile, node: cst.BaseExpression, value: Sequence, choose: Choose
+    within: Expression, node: cst.BaseExpression, value: Sequence, choose: Choose
 ) -> list[Edit] | None:
     import libcst as cst
 
@@ -63,20 +67,20 @@ def _convert_items(
         return _joined(
             None
             if isinstance(element, cst.StarredElement)
-            else _convert(file, element.value, item, choose)
+            else _convert(within, element.value, item, choose)
             for element, item in zip(node.elements, known, strict=True)
         )
     if isinstance(node, cst.ListComp | cst.SetComp | cst.GeneratorExp):
-        return _convert(file, node.elt, value.item, choose)
+        return _convert(within, node.elt, value.item, choose)
     item = value.item if value.items is None else join_all(value.items)
     how = choose(item) if isinstance(item, Tensor) else None
     if how is None:
         return None
-    return _around(file, node, f"[{_of('item', how)} for item in ", "]")
+    return _around(within, node, f"[{_of('item', how)} for item in ", "]")
 
 
 def _convert_values(
-    file: PythonFile, node: cst.BaseExpression, value: Dictionary, choose: Choose
+    within: Expression, node: cst.BaseExpression, value: Dictionary, choose: Choose
 ) -> list[Edit] | None:
     import libcst as cst
 
@@ -88,15 +92,15 @@ def _convert_values(
         return _joined(
             None
             if isinstance(element, cst.StarredDictElement)
-            else _convert(file, element.value, item, choose)
+            else _convert(within, element.value, item, choose)
             for element, item in zip(node.elements, known, strict=True)
         )
     if isinstance(node, cst.DictComp):
-        return _convert(file, node.value, value.item, choose)
+        return _convert(within, node.value, value.item, choose)
     how = choose(value.item) if isinstance(value.item, Tensor) else None
     if how is None:
         return None
-    return _around(file, node, f"{{key: {_of('value', how)} for key, value in ", ".items()}")
+    return _around(within, node, f"{{key: {_of('value', how)} for key, value in ", ".items()}")
 
 
 def _joined(parts: Iterable[list[Edit] | None]) -> list[Edit] | None:
@@ -112,17 +116,17 @@ def _of(name: str, how: str) -> str:
     return f"{name}{how}" if how.startswith(".") else f"{how}({name})"
 
 
-def _applied(file: PythonFile, node: cst.BaseExpression, how: str) -> list[Edit]:
+def _applied(within: Expression, node: cst.BaseExpression, how: str) -> list[Edit]:
     if how.startswith("."):
-        return _around(file, node, "", how)
-    return wrap_argument(file.nodes.extent(node), how)
+        return _around(within, node, "", how)
+    return wrap_argument(within.extent(node), how)
 
 
-def _around(file: PythonFile, node: cst.BaseExpression, before: str, behind: str) -> list[Edit]:
+def _around(within: Expression, node: cst.BaseExpression, before: str, behind: str) -> list[Edit]:
     """Text before and behind an expression, which gets parentheses unless it binds tightly."""
     import libcst as cst
 
-    span = file.nodes.extent(node)
+    span = within.extent(node)
     if not node.lpar and not isinstance(node, cst.Name | cst.Attribute | cst.Call | cst.Subscript):
         before, behind = f"{before}(", f"){behind}"
     start = [Edit(Span(span.start, span.start), before)] if before else []

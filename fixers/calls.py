@@ -2,38 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 from precision_lint.dtypes.calls import Call
 from precision_lint.finding import Edit, Span
 from precision_lint.source.python import PythonFile
 
-if TYPE_CHECKING:
-    import libcst as cst
+
+class _Receiver(NamedTuple):
+    """`x.cpu()` in `x.cpu().numpy()`, before the dot and its blanks."""
+
+    span: Span
+    is_parenthesized: bool
 
 
 def insert_before_method(file: PythonFile, call: Call, chained: str) -> Edit | None:
     """`x.cpu().numpy()` to `x.cpu()<chained>.numpy()`; None where LibCST has no node for it."""
-    end = _receiver_end(file, call)
-    return None if end is None else Edit(Span(end, end), chained)
+    receiver = _receiver(file, call)
+    return None if receiver is None else Edit(Span(receiver.span.end, receiver.span.end), chained)
 
 
 def wrap_receiver(file: PythonFile, call: Call, function: str) -> list[Edit] | None:
     """`x.cpu().numpy()` to `function(x.cpu())`; None if that would lose a comment."""
-    end = _receiver_end(file, call)
-    if end is None or "#" in file.text[Span(end, call.span.end)]:
+    receiver = _receiver(file, call)
+    if receiver is None or "#" in file.text[Span(receiver.span.end, call.span.end)]:
         return None
     start = Span(call.span.start, call.span.start)
-    tail = Span(end, call.span.end)
-    if _is_parenthesized(file, call):  # `(a + b).numpy()`: its parentheses become the call's
+    tail = Span(receiver.span.end, call.span.end)
+    if receiver.is_parenthesized:  # `(a + b).numpy()`: its parentheses become the call's
         return [Edit(start, function), Edit(tail, "")]
     return [Edit(start, f"{function}("), Edit(tail, ")")]
 
 
 def wrap_before_method(file: PythonFile, call: Call, function: str) -> list[Edit] | None:
     """`x.cpu().tolist()` to `function(x.cpu()).tolist()`; None where LibCST has no node for it."""
-    end = _receiver_end(file, call)
-    return None if end is None else wrap_argument(Span(call.span.start, end), function)
+    receiver = _receiver(file, call)
+    return None if receiver is None else wrap_argument(receiver.span, function)
 
 
 def wrap_argument(span: Span, function: str) -> list[Edit]:
@@ -49,8 +53,9 @@ def append_method(file: PythonFile, span: Span, chained: str) -> list[Edit]:
     import libcst as cst
 
     end = Span(span.end, span.end)
-    kinds = (cst.Name, cst.Attribute, cst.Call, cst.Subscript)
-    if any(file.node(span, kind) is not None for kind in kinds):
+    expression = file.expression(span)
+    tight = cst.Name | cst.Attribute | cst.Call | cst.Subscript
+    if expression is not None and isinstance(expression.node, tight):
         return [Edit(end, chained)]
     return [Edit(Span(span.start, span.start), "("), Edit(end, f"){chained}")]
 
@@ -61,32 +66,25 @@ def set_keyword(file: PythonFile, call: Call, keyword: str, expression: str) -> 
 
     if (given := call.keywords.get(keyword)) is not None:
         return Edit(given.span, expression)
-    node = file.node(call.span, cst.Call)
-    if node is None:
+    found = file.expression(call.span)
+    if found is None or not isinstance(found.node, cst.Call):
         return None
-    if not node.args:
+    arguments = found.node.args
+    if not arguments:
         offset = call.span.end - 1
         return Edit(Span(offset, offset), f"{keyword}={expression}")
     # Behind the last argument and before its trailing comma, if any: comments stay where they are.
-    offset = file.nodes.extent(node.args[-1].value).end
+    offset = found.extent(arguments[-1].value).end
     return Edit(Span(offset, offset), f", {keyword}={expression}")
 
 
-def _receiver_end(file: PythonFile, call: Call) -> int | None:
-    """The offset behind `x.cpu()` in `x.cpu().numpy()`, before the dot and its blanks."""
-    func = _method(file, call)
-    return None if func is None else file.nodes.extent(func.value).end
-
-
-def _is_parenthesized(file: PythonFile, call: Call) -> bool:
-    func = _method(file, call)
-    return func is not None and len(getattr(func.value, "lpar", ())) == 1
-
-
-def _method(file: PythonFile, call: Call) -> cst.Attribute | None:
+def _receiver(file: PythonFile, call: Call) -> _Receiver | None:
     import libcst as cst
 
-    node = file.node(call.span, cst.Call)
-    if node is None or not isinstance(node.func, cst.Attribute) or node.func.lpar:
+    found = file.expression(call.span)
+    if found is None or not isinstance(found.node, cst.Call):
         return None
-    return node.func
+    func = found.node.func
+    if not isinstance(func, cst.Attribute) or func.lpar:
+        return None
+    return _Receiver(found.extent(func.value), len(getattr(func.value, "lpar", ())) == 1)

@@ -14,17 +14,19 @@ def only_float16(file: PythonFile, span: Span) -> Edit | None:
     """`dtype in ["float16", "bfloat16"]` to `dtype == "float16"`; None for any other expression."""
     import libcst as cst
 
-    node = file.node(span, cst.Comparison)
-    if node is None or len(node.comparisons) != 1:
+    found = file.expression(span)
+    if found is None or not isinstance(found.node, cst.Comparison):
         return None
-    target = node.comparisons[0]
+    if len(found.node.comparisons) != 1:
+        return None
+    target = found.node.comparisons[0]
     if not isinstance(target.operator, cst.In):
         return None
     if not isinstance(target.comparator, cst.List | cst.Tuple | cst.Set):
         return None
-    texts = [file.text[file.nodes.extent(item.value)] for item in target.comparator.elements]
+    texts = [file.text[found.extent(item.value)] for item in target.comparator.elements]
     float16 = [text for text in texts if _FLOAT16.fullmatch(text)]
     if len(float16) != 1:
         return None
-    subject = file.text[file.nodes.extent(node.left)]
+    subject = file.text[found.extent(found.node.left)]
     return Edit(span, f"{subject} == {float16[0]}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Sequence
 
 from precision_lint.finding import Edit, Span
@@ -40,17 +41,8 @@ def import_name(file: PythonFile, module: str, name: str, before: int) -> tuple[
 
 
 def _free_name(file: PythonFile, name: str) -> str:
-    """`name`, or with underscores in front until nothing in the file is called so."""
-    taken = {node.id for node in ast.walk(file.tree) if isinstance(node, ast.Name)}
-    for node in ast.walk(file.tree):
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                taken.add(node.name)
-            case ast.arg(arg=argument):
-                taken.add(argument)
-            case ast.alias(name=imported, asname=alias):
-                taken.add(alias or imported)
-    while name in taken:
+    """`name`, or with underscores in front until the file has no such word."""
+    while re.search(rf"\b{name}\b", file.text.text):
         name = f"_{name}"
     return name
 

@@ -53,9 +53,10 @@ imported from `precision_lint.runtime`: add `precision-lint[runtime]` to the req
 
 Unsafe where `to_numpy` changes more than the error: `np.sqrt(t)` and other functions give a tensor
 back for a tensor and an array for an array, the models of scikit-learn compute in float64 for a
-tensor and in its own dtype for an array, seaborn writes `None` on the axis of a tensor. Display only for `to_pil_image`, which reads arrays with the channels
-last, unless the tensor is proved to be bfloat16. No fix where the tensors stand in a list that is
-put together with `*` or holds lists, or where a comment would be lost.
+tensor and in its own dtype for an array, seaborn writes `None` on the axis of a tensor. Display
+only for `to_pil_image`, which reads arrays with the channels last, unless the tensor is proved to
+be bfloat16. No fix where the tensors stand in a list that is put together with `*` or holds lists,
+or where a comment would be lost.
 
 ## References
 - Pitfalls A01, A02, A03, A05

@@ -106,9 +106,11 @@ class Program:
         """
         path = module.file.text.path
         stem = path.parent.name if path.stem == "__init__" else path.stem
-        word = re.compile(rf"\b{re.escape(name)}\b".encode())
+        text = name.encode()
+        word = re.compile(rb"\b%b\b" % text)
         is_test = self.project.is_test(path)
         for candidate, content in self.project.sources.importing(stem):
             is_meant = is_test or not self.project.is_test(candidate)
-            if candidate != path and is_meant and word.search(content):
+            # The plain search first: it is many times faster, and most files end there.
+            if candidate != path and is_meant and text in content and word.search(content):
                 yield self.module(candidate)

@@ -1068,7 +1068,9 @@ _DEFAULT = re.compile(r"\bset_default_dtype\(\s*torch\.(\w+)")
 
 def _default_dtype(file: PythonFile) -> str:
     """What `torch.zeros(2)` makes here: float32, or what the file sets as the default."""
-    match = _DEFAULT.search(file.text.text)
+    text = file.text.text
+    # The plain search first: it is many times faster, and nearly every file ends there.
+    match = _DEFAULT.search(text) if "set_default_dtype" in text else None
     return FLOAT32 if match is None else ALIASES.get(match[1], FLOAT32)
 
 

@@ -1,4 +1,4 @@
-"""A Python file: its `ast` for the facts, its LibCST nodes for the rules."""
+"""A Python file: its `ast` for the facts, the concrete syntax of its expressions for the fixes."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ import ast
 import sys
 import warnings
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from precision_lint.finding import Span
 from precision_lint.project import Project
@@ -16,18 +15,14 @@ from precision_lint.source.file import File
 from precision_lint.source.text import SourceText
 
 if TYPE_CHECKING:
-    import libcst as cst
-
-    from precision_lint.source.nodes import NodeIndex
-
-NodeT = TypeVar("NodeT", bound="cst.CSTNode")
+    from precision_lint.source.expressions import Expression
 
 
 @dataclass(frozen=True)
 class PythonFile(File):
     """A parsed Python file.
 
-    Facts come from the fast `ast`; the slow LibCST tree is built when a rule first asks for a node.
+    Facts come from the fast `ast`; LibCST parses the few expressions that a fix changes.
     """
 
     tree: ast.Module
@@ -41,23 +36,32 @@ class PythonFile(File):
             self.text.offset_of_utf8(node.end_lineno, node.end_col_offset),
         )
 
-    @cached_property
-    def nodes(self) -> NodeIndex:
-        """LibCST nodes by span. Importing and parsing happen here, and only here.
+    def expression(self, span: Span) -> Expression | None:
+        """The concrete syntax of the expression at exactly `span`; LibCST is imported here.
 
-        Raises:
-            libcst.ParserSyntaxError: `ast` accepts the file but LibCST does not know its syntax.
+        None if LibCST cannot parse it. A fix is built from nodes, so where there are none there is
+        a finding without a fix.
         """
-        from precision_lint.source.nodes import NodeIndex
+        from precision_lint.source.expressions import Expression
 
-        return NodeIndex.parse(self.text)
+        node = self._expression_at(span)
+        return None if node is None else Expression.parse(self.text[span], span.start, node)
 
-    def node(self, span: Span, kind: type[NodeT]) -> NodeT | None:
-        """The LibCST node of type `kind` at exactly `span`; None if LibCST cannot parse the file.
-
-        A fix is built from nodes, so where there is no node there is a finding without a fix.
-        """
-        return self.nodes.find(span, kind)
+    def _expression_at(self, span: Span) -> ast.expr | None:
+        """The outermost expression at exactly `span`, which leaves parentheses around it out."""
+        around: list[ast.AST] = [self.tree]
+        while around:
+            for node in ast.iter_child_nodes(around.pop()):
+                if isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword):
+                    own = self.span_of(node)
+                    if isinstance(node, ast.expr) and own == span:
+                        return node
+                    # Decorators stand before the definition that they belong to.
+                    is_behind = span.end <= own.start and not hasattr(node, "decorator_list")
+                    if own.end <= span.start or is_behind:
+                        continue
+                around.append(node)
+        return None
 
 
 def parse_python(text: SourceText, project: Project) -> PythonFile:
