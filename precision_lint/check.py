@@ -59,9 +59,7 @@ def check_bytes(
         return check_unreadable(path, _decoding_problem(error), project, settings)
     notes: list[str] = []
     try:
-        findings = (
-            _run(text, kind, project, settings, triggered, notes) if triggered or named else []
-        )
+        findings = _run(text, kind, project, triggered, notes) if triggered or named else []
         problems = [finding for finding in findings if finding.code == "MP904"]
     except Template as template:
         return Checked(notes=(f"{path}: skipped, {template.message}",), text=text)
@@ -124,7 +122,7 @@ def _reads(rule: Rule, kind: Kind) -> bool:
     return bool(rule.hooks & _HOOKS_OF_PYTHON) if kind == "python" else "check_config" in rule.hooks
 
 
-_HOOKS_OF_PYTHON = frozenset({"check_call", "check_kernel"})
+_HOOKS_OF_PYTHON = frozenset({"check_source", "check_call", "check_kernel"})
 
 
 def _decoding_problem(error: UnicodeError | LookupError) -> str:
@@ -139,22 +137,24 @@ def _run(
     text: SourceText,
     kind: Kind,
     project: Project,
-    settings: Settings,
     rules: list[Rule],
     notes: list[str],
 ) -> list[Finding]:
     """The findings of the rules; what a person should be told beside them goes into `notes`."""
     if kind == "python":
-        return list(_run_python(text, project, settings, rules, notes))
+        return list(_run_python(text, project, rules, notes))
     return list(_run_config(text, kind, project, rules))
 
 
 def _run_python(
-    text: SourceText, project: Project, settings: Settings, rules: list[Rule], notes: list[str]
+    text: SourceText, project: Project, rules: list[Rule], notes: list[str]
 ) -> Iterator[Finding]:
     from precision_lint.source.python import parse_python
 
     file = parse_python(text, project)
+    for rule in rules:
+        if "check_source" in rule.hooks:
+            yield from registry.module(rule).check_source(file)
     wanted = frozenset[str]().union(*(rule.calls for rule in rules))
     if wanted:
         from precision_lint.dtypes.flow import calls_in
@@ -170,7 +170,7 @@ def _run_python(
     if kernel_rules:
         from precision_lint.triton_types.kernels import find_kernels
 
-        for kernel in find_kernels(file.tree, text, project.version_of("triton", settings.target)):
+        for kernel in find_kernels(file.tree, text, project.version_of("triton")):
             for rule in kernel_rules:
                 yield from registry.module(rule).check_kernel(kernel, file)
 

@@ -244,7 +244,7 @@ def _context(start: Path, options: dict[str, Any]) -> tuple[Settings, Project]:
     settings = replace(settings, **changes)
     configuration.check_selectors(settings, "command line")
     root = configuration.project_root(start)
-    return settings, Project(root, (*settings.exclude, *settings.extend_exclude))
+    return settings, Project(root, (*settings.exclude, *settings.extend_exclude), settings.target)
 
 
 _OVERRIDES = (

@@ -28,6 +28,8 @@ class Project:
 
     root: Path
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    target: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Versions of libraries by name, as the settings give them."""
     asked: set[str] = field(default_factory=set, compare=False, repr=False)
     """The facts that were asked for since somebody emptied this set: what a cache must know."""
 
@@ -81,13 +83,13 @@ class Project:
         message = "the configuration offers bfloat16 here"
         return self._evidence(BFLOAT16, message, only_weights=True)
 
-    def version_of(self, library: str, target: Mapping[str, str]) -> tuple[int, int] | None:
+    def version_of(self, library: str) -> tuple[int, int] | None:
         """Major and minor version of a library: from the settings, else from the project's pins.
 
         None where neither says one: rules then take the newest that they know.
         """
         self.asked.add(library)
-        version = target.get(library) or pinned_version(self.root, library) or ""
+        version = self.target.get(library) or pinned_version(self.root, library) or ""
         match = re.match(r"(\d+)\.(\d+)", version)
         return (int(match[1]), int(match[2])) if match else None
 

@@ -2,6 +2,7 @@
 
 A rule is a module with a `RULE` and one or more hooks, each a generator of findings:
 
+    check_source(file: PythonFile)                  for every Python file: what needs no dtypes
     check_call(call: Call, file: PythonFile)        for every call that `RULE.calls` names
     check_kernel(kernel: Kernel, file: PythonFile)  for every `@triton.jit` function
     check_config(file: ConfigFile)                  for every configuration file
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from precision_lint.triton_types.kernels import Kernel
 
 FixAvailability = Literal["always", "sometimes", "display", "never"]
-Hook = Literal["check_call", "check_kernel", "check_config"]
+Hook = Literal["check_source", "check_call", "check_kernel", "check_config"]
 
 DOCS = "https://github.com/precision-lint/precision-lint/blob/main/docs/rules"
 
@@ -75,6 +76,7 @@ class RuleModule(Protocol):
     __doc__: str | None
     RULE: Rule
 
+    def check_source(self, file: PythonFile) -> Iterator[Finding]: ...
     def check_call(self, call: Call, file: PythonFile) -> Iterator[Finding]: ...
     def check_kernel(self, kernel: Kernel, file: PythonFile) -> Iterator[Finding]: ...
     def check_config(self, file: ConfigFile) -> Iterator[Finding]: ...

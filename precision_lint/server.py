@@ -86,7 +86,7 @@ def _lint(server: LanguageServer, uri: str) -> Result | None:
         server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
         return None
     exclude = (*settings.exclude, *settings.extend_exclude)
-    project = Project(configuration.project_root(path.parent), exclude)
+    project = Project(configuration.project_root(path.parent), exclude, settings.target)
     job = Job(project, settings, named=frozenset([path]))
     content = server.workspace.get_text_document(uri).source.encode()
     return lint_bytes(job, path, content, kind)

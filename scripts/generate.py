@@ -17,7 +17,7 @@ import precision_lint.rules
 from precision_lint.rule import Hook, Rule, RuleModule
 
 ROOT = Path(__file__).resolve().parent.parent
-HOOKS: tuple[Hook, ...] = ("check_call", "check_kernel", "check_config")
+HOOKS: tuple[Hook, ...] = ("check_source", "check_call", "check_kernel", "check_config")
 
 
 def modules() -> list[RuleModule]:

@@ -78,7 +78,8 @@ class Call:
     `name` is the last component of the callee, `function` its qualified name when that is known
     (`torch.amp.GradScaler`), `receiver` the value before the dot of a method call. `scope` is the
     qualified name of the enclosing function or class body, "" for the module; `guards` are the
-    conditions of the `if`s around the call, outermost first; `dtypes` the names that hold a
+    conditions of the `if`s around the call, outermost first; `autocast` the innermost region around
+    it that is on, around the callers of its function included; `dtypes` the names that hold a
     `torch.dtype` where the call stands.
     """
 
@@ -91,6 +92,7 @@ class Call:
     keywords: Mapping[str, Argument]
     scope: str
     guards: tuple[Guard, ...]
+    autocast: Region | None
     dtypes: Mapping[str, Dtype]
     module: Calls = field(repr=False)
 

@@ -544,6 +544,7 @@ class Analysis:
             keywords=given.keywords,
             scope=frame.scope,
             guards=tuple(frame.guards),
+            autocast=given.autocast,
             dtypes={name: value for name, value in env.items() if isinstance(value, Dtype)},
             module=self.calls,
         )

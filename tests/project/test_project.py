@@ -33,9 +33,9 @@ def test_pins(name: str, content: str, version: str | None, tmp_path: Path) -> N
 def test_settings_go_over_pins(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("triton==3.1.0\n")
     project = Project(tmp_path)
-    assert project.version_of("triton", {}) == (3, 1)
-    assert project.version_of("triton", {"triton": "3.5"}) == (3, 5)
-    assert project.version_of("torch", {}) is None
+    assert project.version_of("triton") == (3, 1)
+    assert Project(tmp_path, target={"triton": "3.5"}).version_of("triton") == (3, 5)
+    assert project.version_of("torch") is None
 
 
 @pytest.mark.parametrize(
