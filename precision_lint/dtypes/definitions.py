@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from precision_lint.dtypes.imports import imported_names, starred_imports, statements
+from precision_lint.dtypes.imports import blocks, imported_names, starred_imports, statements
 from precision_lint.dtypes.relevance import REGISTERING, Effect, effects
 from precision_lint.dtypes.sources import NUMPY_RUNTIMES
 from precision_lint.source.python import PythonFile
@@ -78,7 +78,7 @@ class Class:
     def __post_init__(self) -> None:
         self.methods = {
             node.name: Function(self.module, node, f"{self.name}.{node.name}", self, self.enclosing)
-            for node in self.node.body
+            for node in _top_level(self.node.body)
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         }
 
@@ -204,14 +204,12 @@ class Module:
 
 
 def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run at import, those under `if`, `try` and `with` too."""
+    """The statements that run with a module's or a class's body, those under `if` and so on too."""
     for node in body:
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for name in ("body", "orelse", "finalbody"):
-                yield from _top_level(getattr(node, name, []))
-            for handler in getattr(node, "handlers", ()):
-                yield from _top_level(handler.body)
+            for block in blocks(node):
+                yield from _top_level(block)
 
 
 def _attributes_assigned(function: AnyFunction) -> set[str]:

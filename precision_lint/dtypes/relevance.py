@@ -49,12 +49,12 @@ class Slice:
 
 
 def effects(body: list[ast.stmt], source: SourceText) -> Iterator[Effect]:
-    """The effects of a body's statements, nested ones too; not those of nested definitions."""
+    """The effects of a body's statements, nested ones too, but for those of nested functions."""
     pending: list[tuple[ast.stmt, ast.stmt | None]] = [(node, None) for node in reversed(body)]
     while pending:
         node, parent = pending.pop()
         yield _effect(node, parent, source)
-        if not isinstance(node, _DEFINITIONS):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             for block in reversed(blocks(node)):
                 pending += [(inner, node) for inner in reversed(block)]
 

@@ -137,6 +137,8 @@ class Body:
                 env[node.name] = ClassObject(definition)
                 for method in definition.methods.values():
                     self.analysis.enclose(method, env)
+                within = replace(self.frame, scope=name, owner=None)
+                Body(self.analysis, within).block(node.body, env.copy())
             case ast.Import() | ast.ImportFrom():
                 for alias in node.names:  # what was known under the name is hidden
                     env.pop(alias.asname or alias.name.partition(".")[0], None)

@@ -26,6 +26,7 @@ from precision_lint.dtypes.definitions import Class, Function, Module
 from precision_lint.dtypes.environment import Environment, bind, callee_name
 from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
+from precision_lint.dtypes.imports import blocks
 from precision_lint.dtypes.program import Found, Program
 from precision_lint.dtypes.relevance import Effect, Slice, relevant
 from precision_lint.dtypes.statements import Body
@@ -263,12 +264,9 @@ class Analysis:
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     name = f"{scope}.{node.name}".lstrip(".")
-                    definition = (
-                        module.function(node, name, None, enclosing)
-                        if owner is None
-                        else owner.methods[node.name]
-                    )
-                    if definition.node is not node:  # a property and its setter, an overload
+                    definition = owner.methods.get(node.name) if owner is not None else None
+                    if definition is None or definition.node is not node:
+                        # A function, or one of those that share a method's name: a setter, a branch
                         definition = module.function(node, name, owner, enclosing)
                     yield definition
                     yield from self._below(module, node.body, rows, name, None, definition)
@@ -276,10 +274,8 @@ class Analysis:
                     name = f"{scope}.{node.name}".lstrip(".")
                     inner = module.class_(node, name, enclosing)
                     yield from self._below(module, node.body, rows, name, inner, enclosing)
-                case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
-                    blocks = [getattr(node, field, []) for field in _BLOCKS]
-                    blocks += [handler.body for handler in getattr(node, "handlers", [])]
-                    for block in blocks:
+                case _:
+                    for block in blocks(node):
                         yield from self._below(module, block, rows, scope, owner, enclosing)
 
     def _trace(self, definition: Function, rows: frozenset[int]) -> None:
@@ -925,9 +921,6 @@ class Analysis:
         for path in [path for path in env.paths if path.startswith(f"{owner}.")]:
             env.paths.discard(path)
             env.pop(path, None)
-
-
-_BLOCKS = ("body", "orelse", "finalbody")
 
 
 def _parameters(node: ast.AST) -> list[tuple[ast.arg, ast.expr | None]]:

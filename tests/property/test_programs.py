@@ -51,6 +51,18 @@ def parses(content: str) -> bool:
     return True
 
 
+def reads_before_it_assigns(content: str) -> bool:
+    """Whether a name is read no later than it is first assigned: inside a function that raises."""
+    names = [node for node in ast.walk(ast.parse(content)) if isinstance(node, ast.Name)]
+    stored: dict[str, int] = {}
+    for node in names:
+        if isinstance(node.ctx, ast.Store):
+            stored[node.id] = min(node.lineno, stored.get(node.id, node.lineno))
+    return any(
+        isinstance(node.ctx, ast.Load) and node.lineno <= stored.get(node.id, 0) for node in names
+    )
+
+
 def comments(content: str) -> Counter[str]:
     tokens = tokenize.generate_tokens(StringIO(content).readline)
     return Counter(token.string for token in tokens if token.type == tokenize.COMMENT)
@@ -107,6 +119,7 @@ def test_wrapping_keeps_the_findings(head: str, program: str) -> None:
     preamble, mark, rest = program.partition("torch\n")
     wrapped = preamble + mark + indented(rest, head)
     assume(parses(wrapped))
+    assume(head != "def wrapped():" or not reads_before_it_assigns(rest))
     expected = codes(program.encode())
     found = codes(wrapped.encode())
     if head != "class Wrapped:" or "def " not in program:
