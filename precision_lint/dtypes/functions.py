@@ -142,7 +142,7 @@ def method(name: str, receiver: Value, given: Given) -> Value:
         case Model() if name in {"eval", "train", "requires_grad_", "cpu", "cuda"}:
             return receiver
     if name in _MOVES and not given.arguments:
-        return SOME_TENSOR
+        return replace(SOME_TENSOR, scalar=None)
     return _of_module(name, receiver, given)
 
 

@@ -281,6 +281,8 @@ class Body:
                 return
             case ((Tensor() | Output()), _) if op is not ast.MatMult:
                 result = current  # in place: the dtype stays
+            case Unknown(), _:  # in place if it is a tensor
+                result = join(current, self.evaluate.operate(current, value, op))
             case _:
                 result = self.evaluate.operate(current, value, op)
         self.assign(target, result, None, env)
