@@ -122,7 +122,7 @@ def _reads(rule: Rule, kind: Kind) -> bool:
     return bool(rule.hooks & _HOOKS_OF_PYTHON) if kind == "python" else "check_config" in rule.hooks
 
 
-_HOOKS_OF_PYTHON = frozenset({"check_source", "check_call", "check_kernel"})
+_HOOKS_OF_PYTHON = frozenset({"check_source", "check_call", "check_step", "check_kernel"})
 
 
 def _decoding_problem(error: UnicodeError | LookupError) -> str:
@@ -166,6 +166,13 @@ def _run_python(
             for rule in rules:
                 if rule.asks_for(call):
                     yield from registry.module(rule).check_call(call, file)
+    step_rules = [rule for rule in rules if "check_step" in rule.hooks]
+    if step_rules:
+        from precision_lint.amp.protocol import training_steps
+
+        for step in training_steps(file):
+            for rule in step_rules:
+                yield from registry.module(rule).check_step(step, file)
     kernel_rules = [rule for rule in rules if "check_kernel" in rule.hooks]
     if kernel_rules:
         from precision_lint.triton_types.kernels import find_kernels

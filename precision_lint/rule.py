@@ -4,6 +4,7 @@ A rule is a module with a `RULE` and one or more hooks, each a generator of find
 
     check_source(file: PythonFile)                  for every Python file: what needs no dtypes
     check_call(call: Call, file: PythonFile)        for every call that `RULE.calls` names
+    check_step(step: TrainingStep, file)            for every function in which a scaler is at work
     check_kernel(kernel: Kernel, file: PythonFile)  for every `@triton.jit` function
     check_config(file: ConfigFile)                  for every configuration file
 
@@ -19,13 +20,14 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from precision_lint.finding import Finding, Severity
 
 if TYPE_CHECKING:
+    from precision_lint.amp.protocol import TrainingStep
     from precision_lint.dtypes.calls import Call
     from precision_lint.source.config import ConfigFile
     from precision_lint.source.python import PythonFile
     from precision_lint.triton_types.kernels import Kernel
 
 FixAvailability = Literal["always", "sometimes", "display", "never"]
-Hook = Literal["check_source", "check_call", "check_kernel", "check_config"]
+Hook = Literal["check_source", "check_call", "check_step", "check_kernel", "check_config"]
 
 DOCS = "https://github.com/precision-lint/precision-lint/blob/main/docs/rules"
 
@@ -78,5 +80,6 @@ class RuleModule(Protocol):
 
     def check_source(self, file: PythonFile) -> Iterator[Finding]: ...
     def check_call(self, call: Call, file: PythonFile) -> Iterator[Finding]: ...
+    def check_step(self, step: TrainingStep, file: PythonFile) -> Iterator[Finding]: ...
     def check_kernel(self, kernel: Kernel, file: PythonFile) -> Iterator[Finding]: ...
     def check_config(self, file: ConfigFile) -> Iterator[Finding]: ...

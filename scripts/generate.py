@@ -12,12 +12,13 @@ import subprocess
 import sys
 from importlib import import_module
 from pathlib import Path
+from typing import get_args
 
 import precision_lint.rules
 from precision_lint.rule import Hook, Rule, RuleModule
 
 ROOT = Path(__file__).resolve().parent.parent
-HOOKS: tuple[Hook, ...] = ("check_source", "check_call", "check_kernel", "check_config")
+HOOKS: tuple[Hook, ...] = get_args(Hook)
 
 
 def modules() -> list[RuleModule]:

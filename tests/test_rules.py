@@ -19,13 +19,17 @@ with_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 
 
 def lint(case: cases.Case, root: Path, fix: Applicability | None = None) -> list[Result]:
+    """A case with its own rule, and with those that it expects beside it."""
     (root / ".git").mkdir(exist_ok=True)
     for name, content in case.files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             path.write_bytes(content.encode())
-    return run(Job(Project(root), Settings(), fix), files([root], root))
+    is_about_rules = registry.rule(case.rule).code.startswith("MP9")
+    names = {case.rule, *(expected.name for expected in case.expected)}
+    settings = Settings() if is_about_rules else Settings(select=tuple(sorted(names)))
+    return run(Job(Project(root), settings, fix), files([root], root))
 
 
 @with_cases

@@ -1,0 +1,136 @@
+"""Gradients that are clipped or measured while they are still scaled.
+
+## What it does
+Finds `clip_grad_norm_`, `clip_grad_value_` and norms of gradients behind
+`scaler.scale(loss).backward()` that no `scaler.unscale_(optimizer)` comes before, on any way
+through the function. Methods of the same class and functions of the same file are looked into.
+
+## Why it hurts
+The gradients are multiplied by the loss scale, 65536 at first. A threshold of 1.0 then clips every
+gradient to one 65536th of what was meant, and nothing is raised: the model learns as if the
+learning rate were tiny. A norm that is logged is 65536 times too large.
+
+## Example
+```python
+scaler.scale(loss).backward()
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+scaler.step(optimizer)
+scaler.update()
+```
+
+## Use instead
+```python
+scaler.scale(loss).backward()
+scaler.unscale_(optimizer)
+torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+scaler.step(optimizer)
+scaler.update()
+```
+
+## Fix safety
+Safe where the function steps one optimizer behind the clipping and updates the scaler before it
+clips again: `unscale_` may be called once between two updates. A scaler that is off ignores it.
+Shown only where that is not plain.
+
+## References
+- Pitfall B03
+- https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-clipping
+- https://github.com/milesial/Pytorch-UNet/issues/468
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from precision_lint.amp.events import Event, Kind
+from precision_lint.amp.paths import Happening
+from precision_lint.amp.protocol import TrainingStep
+from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
+from precision_lint.fixers import statements
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+
+RULE = Rule(
+    code="MP203",
+    name="clip-before-unscale",
+    summary="gradients that are clipped or measured before `unscale_`",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b".scale(",), (b"clip_grad", b".norm(")),
+    pitfalls=("B03",),
+)
+
+
+def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
+    for event in step.events:
+        if event.kind not in {Kind.CLIP, Kind.NORM}:
+            continue
+        if ".get_scale" in file.text[file.span_of(event.node)]:
+            continue  # the threshold is scaled, too
+        befores = [path.before(event) for path in step.through(event)]
+        made = [before for before in befores if any(each.event.kind in _MAKING for each in before)]
+        backward = [_scaled_backward(before) for before in made]
+        if backward and backward[0] is not None and None not in backward:
+            yield _finding(event, backward[0], step, file)
+
+
+_MAKING = frozenset({Kind.SCALED_BACKWARD, Kind.BACKWARD, Kind.UNSCALE, Kind.UNKNOWN})
+"""Behind these there are gradients to speak of."""
+
+
+def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile) -> Finding:
+    scaler = backward.scaler
+    is_clip = event.kind is Kind.CLIP
+    return file.finding(
+        RULE,
+        file.span_of(event.node),
+        f"the gradients are clipped before `{scaler}.unscale_`"
+        if is_clip
+        else f"the norm is that of gradients which `{scaler}` has scaled",
+        confidence=Confidence.HIGH if is_clip else Confidence.MEDIUM,
+        why="They are multiplied by the loss scale, 65536 at first: "
+        + ("the threshold is that much too small." if is_clip else "so is their norm."),
+        fix=_fix(event, scaler, step, file),
+        related=[file.related(file.span_of(backward.node), "scaled here")],
+    )
+
+
+def _scaled_backward(before: Sequence[Happening]) -> Event | None:
+    """The backward that has scaled the gradients, if they are certainly scaled behind `before`."""
+    for each in reversed(before):
+        match each.event.kind:
+            case Kind.SCALED_BACKWARD:
+                return each.event
+            case Kind.UNSCALE | Kind.UNKNOWN | Kind.BACKWARD | Kind.UPDATE:
+                return None
+    return None
+
+
+def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:
+    of_scaler = [each for each in step.events if each.scaler == scaler]
+    optimizers = {each.subject for each in of_scaler if each.kind is Kind.STEP}
+    if len(optimizers) != 1:
+        return None
+    line = f"{scaler}.unscale_({optimizers.pop()})"
+    edit = statements.insert_before(file, event.statement, line)
+    if edit is None:
+        return None
+    rounds = [*step.paths, *(path for each in step.passes for path in each.paths)]
+    is_safe = (
+        step.is_own(event)
+        and not any(each.kind is Kind.UNSCALE for each in of_scaler)
+        and all(_is_renewed(path.behind(event), scaler) for path in rounds if path.has(event))
+    )
+    return Fix(
+        Applicability.SAFE if is_safe else Applicability.DISPLAY,
+        "Unscale the gradients first",
+        (edit,),
+    )
+
+
+def _is_renewed(behind: Sequence[Happening], scaler: str) -> bool:
+    """Whether the optimizer is stepped and the scaler updated before the event comes again."""
+    kinds = [each.event.kind for each in behind if each.event.scaler in {scaler, ""}]
+    renewing = [kind for kind in kinds if kind not in {Kind.CLIP, Kind.NORM}]
+    return renewing[:2] == [Kind.STEP, Kind.UPDATE]

@@ -1,0 +1,149 @@
+"""`optimizer.step()` where the gradients are scaled, or beside `scaler.step(optimizer)`.
+
+## What it does
+Finds `optimizer.step()` behind `scaler.scale(loss).backward()` without `scaler.step(optimizer)`,
+and both kinds of step on one way through a function. A plain step in the branch that trains without
+the scaler is fine.
+
+## Why it hurts
+The plain step takes gradients that are multiplied by the loss scale, 65536 at first, and does not
+skip them when they are infinite: the weights jump, or become NaN. `scaler.update()` behind it
+raises `No inf checks were recorded prior to update.`; without it nothing is raised. Beside
+`scaler.step` the optimizer takes every step twice, and nothing is raised either.
+
+## Example
+```python
+scaler.scale(loss).backward()
+optimizer.step()
+scaler.update()
+```
+
+## Use instead
+```python
+scaler.scale(loss).backward()
+scaler.step(optimizer)
+scaler.update()
+```
+
+## Fix safety
+Safe where the scaler is updated behind the plain step, which becomes `scaler.step(optimizer)`, and
+where a plain step right beside the scaler's is deleted. Where the file never steps by way of the
+scaler, `scale` may be meant as a constant factor: low confidence, and no fix.
+
+## References
+- Pitfall B05
+- https://docs.pytorch.org/docs/stable/amp.html#torch.amp.GradScaler.step
+- https://github.com/IAHispano/Applio/pull/860
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.amp.events import Event, Kind
+from precision_lint.amp.paths import Path
+from precision_lint.amp.protocol import TrainingStep
+from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity
+from precision_lint.fixers import statements
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+
+RULE = Rule(
+    code="MP205",
+    name="plain-step-of-scaled-gradients",
+    summary="`optimizer.step()` where the gradients are scaled",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b".scale(",), (b".step()",)),
+    pitfalls=("B05",),
+)
+
+_UNCHECKED = "No inf checks were recorded prior to update."
+_BACKWARD = frozenset({Kind.SCALED_BACKWARD, Kind.BACKWARD})
+
+
+def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
+    for event in step.events:
+        if event.kind is not Kind.PLAIN_STEP or not step.is_own(event):
+            continue
+        ways = step.through(event)
+        beside = [_beside(path, event) for path in ways]
+        scaled = [_scaled(path, event) for path in ways]
+        if beside[0] is not None and None not in beside:
+            yield _twice(event, beside[0], step, file)
+        elif scaled[0] is not None and None not in scaled:
+            yield _of_scaled(event, scaled[0], step, file)
+
+
+def _beside(path: Path, event: Event) -> Event | None:
+    """The scaler's step of the same optimizer, with no backward between it and this one."""
+    for each in reversed(path.before(event)):
+        if each.event.kind in _BACKWARD or each.event.kind is Kind.UNKNOWN:
+            break
+        if each.event.kind is Kind.STEP and each.event.subject == event.subject:
+            return each.event
+    for each in path.behind(event):
+        if each.event.kind in _BACKWARD or each.event.kind is Kind.UNKNOWN:
+            break
+        if each.event.kind is Kind.STEP and each.event.subject == event.subject:
+            return each.event
+    return None
+
+
+def _scaled(path: Path, event: Event) -> Event | None:
+    """The backward that has scaled the gradients, if nothing has stepped or unscaled since."""
+    for each in reversed(path.before(event)):
+        if each.event.kind is Kind.SCALED_BACKWARD:
+            return each.event
+        if each.event.kind not in {Kind.CLIP, Kind.NORM}:
+            return None
+    return None
+
+
+def _twice(event: Event, other: Event, step: TrainingStep, file: PythonFile) -> Finding:
+    edit = statements.delete(file, event.statement)
+    return file.finding(
+        RULE,
+        file.span_of(event.node),
+        f"`{event.subject}` steps twice: here and in `{other.scaler}.step`",
+        confidence=Confidence.HIGH,
+        why="The scaler's step is the one that skips infinite gradients.",
+        fix=Fix(Applicability.SAFE, "Leave the step to the scaler", (edit,))
+        if edit is not None and step.are_in_one_block(event, other)
+        else None,
+        related=[file.related(file.span_of(other.node), "the other step")],
+    )
+
+
+def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFile) -> Finding:
+    scaler = backward.scaler
+    is_stepped = f"{scaler.rpartition('.')[2]}.step(" in file.text.text
+    is_updated = any(
+        (each.event.kind, each.event.scaler) == (Kind.UPDATE, scaler)
+        for path in step.through(event)
+        for each in path.behind(event)
+    )
+    return file.finding(
+        RULE,
+        file.span_of(event.node),
+        f"`{event.subject}.step` takes gradients that `{scaler}` has scaled",
+        severity=Severity.ERROR if is_updated else Severity.WARNING,
+        confidence=Confidence.HIGH if is_stepped or is_updated else Confidence.LOW,
+        why="They are multiplied by the loss scale, 65536 at first, and may be infinite."
+        + (f" `{scaler}.update` raises `{_UNCHECKED}`" if is_updated else ""),
+        fix=_by_scaler(event, scaler, step, file),
+        related=[file.related(file.span_of(backward.node), "scaled here")],
+    )
+
+
+def _by_scaler(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:
+    """`optimizer.step()` to `scaler.step(optimizer)`, if the scaler is updated behind it."""
+    for path in step.through(event):
+        own = [each.event.kind for each in path.behind(event) if each.event.scaler == scaler]
+        if own[:1] != [Kind.UPDATE]:
+            return None
+    if event.node.args or event.node.keywords:
+        return None
+    edit = Edit(file.span_of(event.node), f"{scaler}.step({event.subject})")
+    return Fix(Applicability.SAFE, "Step by way of the scaler", (edit,))

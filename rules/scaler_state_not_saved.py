@@ -1,0 +1,127 @@
+"""A checkpoint that holds the optimizer's state and not the scaler's.
+
+## What it does
+Finds checkpoints with `optimizer.state_dict()` in a file that makes a `GradScaler`, scales losses
+with it, and never asks for its `state_dict()`.
+
+## Why it hurts
+Nothing is raised. After a resume the loss scale starts at 65536 again, whatever it had come to: the
+first steps overflow and are skipped while the learning-rate schedule goes on, and a run that was
+resumed is not the run that was interrupted.
+
+## Example
+```python
+scaler = torch.amp.GradScaler("cuda")
+torch.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, path)
+```
+
+## Use instead
+```python
+scaler = torch.amp.GradScaler("cuda")
+state = {
+    "model": model.state_dict(),
+    "optimizer": optimizer.state_dict(),
+    "scaler": scaler.state_dict(),
+}
+torch.save(state, path)
+```
+and `scaler.load_state_dict(state["scaler"])` where the run is resumed.
+
+## Fix safety
+Shown only: what loads the checkpoint has to change, too, and old checkpoints have no such key.
+
+## References
+- Pitfall B08
+- https://docs.pytorch.org/docs/stable/notes/amp_examples.html
+- https://github.com/huggingface/transformers/pull/11663
+- https://github.com/ultralytics/ultralytics/pull/22189
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from precision_lint.amp.events import scalers_made
+from precision_lint.dtypes.environment import dotted
+from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+
+RULE = Rule(
+    code="MP206",
+    name="scaler-state-not-saved",
+    summary="a checkpoint without the state of the GradScaler",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    fix="display",
+    triggers=((b"GradScaler(",), (b".scale(",), (b".state_dict()",)),
+    pitfalls=("B08",),
+)
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    scalers = scalers_made(file.tree)
+    if len(scalers) != 1 or _is_kept(file.tree, scalers):
+        return
+    [scaler] = scalers
+    for node in ast.walk(file.tree):
+        match node:
+            case ast.Dict(values=values):
+                for value in values:
+                    if _is_state_of_optimizer(value):
+                        yield _finding(scaler, node, value, file)
+            case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+                for keyword in keywords:
+                    if _is_state_of_optimizer(keyword.value):
+                        yield _finding(scaler, None, keyword.value, file)
+
+
+def _finding(scaler: str, state: ast.Dict | None, value: ast.expr, file: PythonFile) -> Finding:
+    span = file.span_of(value)
+    fix = None
+    if state is not None:
+        edit = Edit(Span(span.end, span.end), f', "scaler": {scaler}.state_dict()')
+        message = "Save the state of the scaler, too, and load it where the run is resumed"
+        fix = Fix(Applicability.DISPLAY, message, (edit,))
+    return file.finding(
+        RULE,
+        span,
+        f"the checkpoint holds the state of the optimizer, but not that of `{scaler}`",
+        confidence=Confidence.MEDIUM,
+        why="After a resume the loss scale starts at 65536 again, and the first steps are skipped.",
+        fix=fix,
+    )
+
+
+def _is_kept(tree: ast.Module, scalers: frozenset[str]) -> bool:
+    """True if the state of a scaler is asked for, or a scaler given to what may ask for it.
+
+    States that are asked for in a loop, `{name: each.state_dict() for …}`, may be the scaler's.
+    """
+    lasts = {scaler.rpartition(".")[2] for scaler in scalers}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr="state_dict")):
+                if not isinstance(owner, ast.Name | ast.Attribute | ast.Call):
+                    return True
+                if (dotted(owner) or "").rpartition(".")[2] in lasts:
+                    return True
+            case ast.Call(args=arguments, keywords=keywords):
+                given = [*arguments, *(keyword.value for keyword in keywords)]
+                if any(dotted(each) in scalers for each in given):
+                    return True
+            case ast.Dict(values=values) | ast.List(elts=values) | ast.Tuple(elts=values):
+                if any(dotted(each) in scalers for each in values):
+                    return True
+            case ast.Return(value=ast.expr() as value) if dotted(value) in scalers:
+                return True
+    return False
+
+
+def _is_state_of_optimizer(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="state_dict"), args=[]):
+            last = (dotted(owner) or "").rpartition(".")[2]
+            return "optim" in last.lower() or last == "opt"
+    return False
