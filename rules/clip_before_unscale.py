@@ -71,7 +71,9 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
         befores = [path.before(event) for path in step.through(event)]
         made = [before for before in befores if any(each.event.kind in _MAKING for each in before)]
         backward = [_scaled_backward(before) for before in made]
-        if backward and backward[0] is not None and None not in backward:
+        if not backward or backward[0] is None or None in backward:
+            continue
+        if not event.helper or event.helper != backward[0].helper:  # else the helper is told
             yield _finding(event, backward[0], step, file)
 
 
@@ -118,7 +120,7 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
         return None
     rounds = [*step.paths, *(path for each in step.passes for path in each.paths)]
     is_safe = (
-        step.is_own(event)
+        not event.helper
         and not any(each.kind is Kind.UNSCALE for each in of_scaler)
         and all(_is_renewed(path.behind(event), scaler) for path in rounds if path.has(event))
     )

@@ -174,6 +174,18 @@ RULES: tuple[Rule, ...] = (
         hooks=frozenset({"check_source"}),
     ),
     Rule(
+        code="MP217",
+        name="step-without-scaled-loss",
+        summary="`scaler.step` where no loss is ever scaled",
+        severity=Severity.ERROR,
+        since="0.1.0",
+        fix="sometimes",
+        triggers=((b"GradScaler(",), (b".step(",)),
+        calls=frozenset(),
+        pitfalls=("B06",),
+        hooks=frozenset({"check_step"}),
+    ),
+    Rule(
         code="MP501",
         name="triton-branch-dtype",
         summary="a variable changes its dtype in a run-time branch of a Triton kernel",

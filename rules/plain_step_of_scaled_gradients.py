@@ -65,7 +65,7 @@ _BACKWARD = frozenset({Kind.SCALED_BACKWARD, Kind.BACKWARD})
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     for event in step.events:
-        if event.kind is not Kind.PLAIN_STEP or not step.is_own(event):
+        if event.kind is not Kind.PLAIN_STEP or event.helper:
             continue
         ways = step.through(event)
         beside = [_beside(path, event) for path in ways]

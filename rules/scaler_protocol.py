@@ -87,17 +87,19 @@ _ERRORS = {
 
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
-    told: set[int] = set()
+    told: set[tuple[str, str]] = set()
     for event in step.events:
-        if event.kind not in _BOOKED or not step.is_own(event):
+        if event.kind not in _BOOKED or event.helper:
             continue
-        for finding in (
-            _twice(event, step, file) or _in_every_pass(event, step, file),
-            _between_steps(event, step, file),
-        ):
-            if finding is not None and id(event.node) not in told:
-                told.add(id(event.node))
-                yield finding
+        finding = (
+            _twice(event, step, file)
+            or _in_every_pass(event, step, file)
+            or _between_steps(event, step, file)
+        )
+        # What comes behind follows from the first that is out of order.
+        if finding is not None and (event.scaler, event.subject) not in told:
+            told.add((event.scaler, event.subject))
+            yield finding
 
 
 # In one pass
@@ -204,7 +206,7 @@ def _never_renewed(
             file.span_of(event.node),
             f"`{event.scaler}.{_BOOKED[event.kind]}` comes in every pass of a loop that has no "
             f"`{event.scaler}.update`",
-            confidence=Confidence.HIGH,
+            confidence=Confidence.MEDIUM,  # the loop may be passed once
             why=why,
             related=[file.related(file.span_of(updates[0].node), "outside of the loop")],
         )

@@ -34,6 +34,8 @@ class Event:
     subject: str
     node: ast.Call
     statement: ast.stmt
+    helper: str = ""
+    """The function of the file that does it, where another calls that; "" for its own events."""
 
 
 _CLIPPING = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"})
@@ -227,10 +229,11 @@ def may_act(node: ast.Call) -> bool:
     return _ABOUT_GRADIENTS.search(callee_name(node)) is not None
 
 
-def renamed(event: Event, names: Mapping[str, str]) -> Event:
+def renamed(event: Event, names: Mapping[str, str], helper: str) -> Event:
     """An event of a helper in the words of its caller: parameters become arguments."""
     return replace(
         event,
+        helper=helper,
         scaler=_renamed(event.scaler, names),
         subject=_renamed(event.subject, names),
     )

@@ -53,10 +53,6 @@ class TrainingStep:
         """The paths on which an event happens."""
         return [path for path in self.paths if path.has(event)]
 
-    def is_own(self, event: Event) -> bool:
-        """True if an event stands in the function itself, and not in a helper of it."""
-        return any(event.statement is node for node in _own(self.body))
-
     def are_in_one_block(self, one: Event, other: Event) -> bool:
         """True if both stand in the same block, so that they happen together."""
         return any(
@@ -79,7 +75,7 @@ class TrainingStep:
 
 
 def training_steps(file: PythonFile) -> Iterator[TrainingStep]:
-    """The training steps of a file; a function with too many paths is left out."""
+    """The training steps of a file; a function with too many paths, or too deep, is left out."""
     names = names_in(file.tree)
     if not names.scalers:
         return
@@ -91,7 +87,7 @@ def training_steps(file: PythonFile) -> Iterator[TrainingStep]:
             if not any(_is_of_scaler(each.event) for path in ways for each in path.happenings):
                 continue
             passes = tuple(_pass(node, read) for node in _own(body) if isinstance(node, _Loop))
-        except TooManyPaths:
+        except (TooManyPaths, RecursionError):
             continue
         yield TrainingStep(scope, body, tuple(ways), passes, names)
 
@@ -155,7 +151,7 @@ class _Reading:
             self._helpers[helper] = [Path()]  # it may call itself
             self._helpers[helper] = self._paths_of(helper, own)
         given = _given(call, helper, is_method=own is not None)
-        return [_as_called(path, given) for path in self._helpers[helper]]
+        return [_as_called(path, given, helper.name) for path in self._helpers[helper]]
 
     def _paths_of(self, helper: _Function, owner: ast.ClassDef | None) -> list[Path]:
         def read(part: ast.AST, statement: ast.stmt) -> list[Path]:
@@ -199,11 +195,11 @@ def _given(call: ast.Call, helper: _Function, *, is_method: bool) -> Mapping[str
     return named
 
 
-def _as_called(path: Path, given: Mapping[str, str]) -> Path:
+def _as_called(path: Path, given: Mapping[str, str], helper: str) -> Path:
     """A helper's path in the words of its caller, who knows of its conditions those on `self`."""
     return Path(
         tuple(
-            Happening(renamed(each.event, given), _of_self(each.assumed))
+            Happening(renamed(each.event, given, helper), _of_self(each.assumed))
             for each in path.happenings
         ),
         _of_self(path.assumed),
@@ -234,8 +230,10 @@ def _bodies(
 
 def _own(body: list[ast.stmt]) -> Iterator[ast.stmt]:
     """The statements of a body, nested ones too, but for those of nested functions and classes."""
-    for node in body:
+    pending = body[::-1]
+    while pending:
+        node = pending.pop()
         yield node
         if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            for block in blocks(node):
-                yield from _own(block)
+            for block in reversed(blocks(node)):
+                pending += block[::-1]

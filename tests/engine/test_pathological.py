@@ -63,6 +63,16 @@ def nested(depth: int) -> str:
         ),
         pytest.param(HEAD + recursion(400), 0, id="mutual recursion"),
         pytest.param(HEAD + nested(18), 0, id="nested loops"),
+        pytest.param(
+            HEAD + "def f(scaler, o, x):\n" + "    if x:\n        scaler.step(o)\n" * 3_000,
+            0,
+            id="3,000 branches with a step",
+        ),
+        pytest.param(
+            HEAD + "def f(scaler, o, x):\n" + "    if x():\n        scaler.unscale_(o)\n" * 3_000,
+            0,
+            id="3,000 branches with an unscale",
+        ),
         pytest.param(HEAD + f"x = {'[' * 80}1{']' * 80}\n" + SINK, 1, id="nested lists"),
         pytest.param(HEAD + "x = 1" + " + 1" * 3_000 + "\n" + SINK, None, id="a long sum"),
     ],

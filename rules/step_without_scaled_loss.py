@@ -1,0 +1,115 @@
+"""`scaler.step` where no loss is ever scaled.
+
+## What it does
+Finds `scaler.step(optimizer)` in a file that makes the scaler, hands it to nobody, and never calls
+its `scale`.
+
+## Why it hurts
+The first step raises `AssertionError: Attempted step but _scale is None. This may indicate your
+script did not use scaler.scale(loss or outputs) earlier in the iteration.`, after `unscale_` as
+well. A scaler that is off lets it pass, so that it comes up on the first machine with float16.
+
+## Example
+```python
+scaler = torch.amp.GradScaler("cuda")
+for batch in loader:
+    model(batch).backward()
+    scaler.step(optimizer)
+    scaler.update()
+```
+
+## Use instead
+```python
+scaler = torch.amp.GradScaler("cuda")
+for batch in loader:
+    scaler.scale(model(batch)).backward()
+    scaler.step(optimizer)
+    scaler.update()
+```
+
+## Fix safety
+Safe where the function has one plain backward, on the way to every step: its loss is scaled.
+Without it the step raises, or the scaler is off and `scale` gives back what it is given.
+
+## References
+- Pitfall B06
+- https://github.com/huggingface/accelerate/issues/1990
+- https://github.com/open-mmlab/mmsegmentation/issues/3230
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from precision_lint.amp.events import Event, Kind, scalers_made
+from precision_lint.amp.protocol import TrainingStep
+from precision_lint.dtypes.environment import dotted
+from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
+from precision_lint.fixers.calls import wrap_argument
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+
+RULE = Rule(
+    code="MP217",
+    name="step-without-scaled-loss",
+    summary="`scaler.step` where no loss is ever scaled",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b"GradScaler(",), (b".step(",)),
+    pitfalls=("B06",),
+)
+
+
+def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
+    made = scalers_made(file.tree)
+    for event in step.events:
+        if event.kind is not Kind.STEP or event.helper or event.scaler not in made:
+            continue
+        if _is_used_otherwise(event.scaler, file.tree):
+            continue
+        yield file.finding(
+            RULE,
+            file.span_of(event.node),
+            f"`{event.scaler}.step` without `{event.scaler}.scale`",
+            confidence=Confidence.HIGH,
+            why="torch raises `Attempted step but _scale is None`, unless the scaler is off.",
+            fix=_fix(event, step, file),
+        )
+
+
+def _is_used_otherwise(scaler: str, tree: ast.Module) -> bool:
+    """True if the scaler scales something, or is handed to what may do so."""
+    last = scaler.rpartition(".")[2]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(value=owner, attr="scale"):
+                if (dotted(owner) or "").rpartition(".")[2] == last:
+                    return True
+            case ast.Call(args=arguments, keywords=keywords):
+                given = [*arguments, *(keyword.value for keyword in keywords)]
+                if any((dotted(each) or "").rpartition(".")[2] == last for each in given):
+                    return True
+            case ast.Assign(value=value) | ast.Return(value=ast.expr() as value):
+                held = value.elts if isinstance(value, ast.Tuple | ast.List) else [value]
+                if any((dotted(each) or "").rpartition(".")[2] == last for each in held):
+                    return True
+            case ast.Dict(values=values):
+                if any((dotted(each) or "").rpartition(".")[2] == last for each in values):
+                    return True
+            case ast.ClassDef(bases=[_, *_]) if scaler.startswith("self."):
+                return True  # a base may scale
+    return False
+
+
+def _fix(event: Event, step: TrainingStep, file: PythonFile) -> Fix | None:
+    backward = [each for each in step.events if each.kind is Kind.BACKWARD]
+    if len(backward) != 1 or backward[0].helper:
+        return None
+    if any(not path.has(backward[0]) for path in step.through(event)):
+        return None
+    func = backward[0].node.func
+    assert isinstance(func, ast.Attribute)
+    edits = wrap_argument(file.span_of(func.value), f"{event.scaler}.scale")
+    return Fix(Applicability.SAFE, "Scale the loss", tuple(edits))
