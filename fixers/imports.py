@@ -77,3 +77,43 @@ def _below_header(file: PythonFile) -> int:
     while row < len(text.line_starts) and text.line(row).startswith("#"):
         row += 1
     return text.line_starts[row - 1]
+
+
+def remove_name(file: PythonFile, statement: ast.stmt, alias: ast.alias) -> Edit | None:
+    """The edit that takes one name out of an import, with the statement if it is the only one.
+
+    None where more than the name would go: a comment, or the only statement of a block.
+    """
+    assert isinstance(statement, ast.Import | ast.ImportFrom)
+    position = statement.names.index(alias)
+    if len(statement.names) == 1:
+        span = _lines_of(file, statement)
+    elif position + 1 < len(statement.names):
+        span = Span(_start(file, alias), _start(file, statement.names[position + 1]))
+    else:
+        span = Span(_end(file, statement.names[position - 1]), _end(file, alias))
+    return None if span is None or "#" in file.text[span] else Edit(span, "")
+
+
+def _lines_of(file: PythonFile, statement: ast.stmt) -> Span | None:
+    """The lines of a statement that has them for itself, and is not all that its block holds."""
+    text, own = file.text, file.span_of(statement)
+    lines = Span(text.line_span(text.row(own.start)).start, text.line_span(text.row(own.end)).end)
+    around = text.text[lines.start : own.start] + text.text[own.end : lines.end]
+    is_alone = any(
+        block == [statement]
+        for node in ast.walk(file.tree)
+        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
+        if not isinstance(node, ast.Module)
+    )
+    return None if around.strip() or is_alone else lines
+
+
+def _start(file: PythonFile, alias: ast.alias) -> int:
+    return file.text.offset_of_utf8(alias.lineno, alias.col_offset)
+
+
+def _end(file: PythonFile, alias: ast.alias) -> int:
+    assert alias.end_lineno is not None
+    assert alias.end_col_offset is not None
+    return file.text.offset_of_utf8(alias.end_lineno, alias.end_col_offset)

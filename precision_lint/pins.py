@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 FILES = (
@@ -12,12 +12,21 @@ FILES = (
 )  # fmt: skip
 """Where pins are looked for below the project root: what is locked counts before what is asked."""
 
+DECLARATIONS = (
+    "requirements*.txt", "requirements/**/*.txt", "pyproject.toml", "setup.cfg", "setup.py",
+    "environment*.y*ml",
+)  # fmt: skip
+"""Where a project says which versions it supports."""
+
 _MAX_BYTES = 4_000_000
+
+_COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_SPECIFIER = re.compile(r"(===|==|~=|!=|>=|<=|>|<|\^|~|=)?\s*(\d+(?:\.\d+)*)")
 
 
 def pinned_version(root: Path, library: str) -> str | None:
     """The version that the project pins a library to; None if it pins none."""
-    name = re.escape(library).replace("_", "[-_]").replace(r"\-", "[-_]")
+    name = _name(library)
     pin = re.compile(
         rf"""(?mix)
         ^[\s"'-]* {name} (?:\[[^\]\n]*\])? \s* (?:=== | == | ~= | = \s* ["']) =? \s*
@@ -26,15 +35,57 @@ def pinned_version(root: Path, library: str) -> str | None:
         | "{name}" \s* : \s* \{{ [^{{}}]* "version" \s* : \s* "==(?P<pipfile>\d+(?:\.\d+)+)
         """,
     )
-    for content in _contents(root):
+    for content in _contents(root, FILES):
         if match := pin.search(content):
             return match["plain"] or match["locked"] or match["pipfile"]
     return None
 
 
-def _contents(root: Path) -> Iterator[str]:
+def lowest_version(root: Path, library: str) -> str | None:
+    """The lowest version of a library that the project declares to support; None if it says none.
+
+    `torch>=2.1,<3` gives 2.1. Under an upper bound alone (`torch<2.3`) it is that bound at most.
+    """
+    name = _name(library)
+    name = f"(?:py)?{name}" if library == "torch" else name  # conda calls it pytorch
+    requirement = re.compile(
+        rf"""(?mix)
+        (?: ^[ \t-]* | ["'] ) {name} ["']? [ \t]* (?:\[[^\]\n]*\])? [ \t]*
+        (?: = [ \t]* (?:\{{ [^\n}}]* version [ \t]* = [ \t]*)? ["'] | \( )? [ \t]*
+        (?P<specifiers> (?: (?:[=~!<>^]=?=?)? [ \t]* \d [\w.+*]* [ \t]* ,? [ \t]*)+ )
+        """
+    )
+    declared = [
+        version
+        for content in _contents(root, DECLARATIONS)
+        for match in requirement.finditer(_COMMENT.sub("", content))
+        if (version := _lowest(match["specifiers"])) is not None
+    ]
+    return ".".join(map(str, min(declared))) if declared else None
+
+
+def _name(library: str) -> str:
+    """A library's name as a pattern: `-` and `_` are one."""
+    return re.escape(library).replace("_", "[-_]").replace(r"\-", "[-_]")
+
+
+def _lowest(specifiers: str) -> tuple[int, ...] | None:
+    """The lowest version that a requirement such as `>=2.1,<3` admits."""
+    lower: list[tuple[int, ...]] = []
+    upper: list[tuple[int, ...]] = []
+    for operator, digits in _SPECIFIER.findall(re.sub(r"\+\w+|\.\*", "", specifiers)):
+        version = tuple(int(part) for part in digits.split("."))
+        version += (0,) * (2 - len(version))
+        if operator in {"<", "<="}:
+            upper.append(version)
+        elif operator != "!=":
+            lower.append(version)
+    return max(lower) if lower else min(upper, default=None)
+
+
+def _contents(root: Path, patterns: Sequence[str]) -> Iterator[str]:
     seen = set()
-    for pattern in FILES:
+    for pattern in patterns:
         for path in sorted(root.glob(pattern)):
             try:
                 if path in seen or path.stat().st_size > _MAX_BYTES:

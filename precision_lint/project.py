@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from precision_lint.discovery import DEFAULT_EXCLUDE, files, kind_of
 from precision_lint.finding import Related
-from precision_lint.pins import pinned_version
+from precision_lint.pins import lowest_version, pinned_version
 
 if TYPE_CHECKING:
     from precision_lint.configured import Configured
@@ -92,6 +92,35 @@ class Project:
         version = self.target.get(library) or pinned_version(self.root, library) or ""
         match = re.match(r"(\d+)\.(\d+)", version)
         return (int(match[1]), int(match[2])) if match else None
+
+    def lowest_version_of(self, library: str) -> tuple[int, int] | None:
+        """The oldest version of a library that code must run with, as `version_of` says it.
+
+        A lower bound (`torch>=2.1`) is one, too; it counts before what a lock file happens to hold.
+        """
+        self.asked.add(library)
+        declared = None if library in self.target else lowest_version(self.root, library)
+        match = re.match(r"(\d+)\.(\d+)", declared or "")
+        return (int(match[1]), int(match[2])) if match else self.version_of(library)
+
+    def holds(self, pattern: bytes) -> bool:
+        """True if a Python file of the project holds what a regular expression matches."""
+        self.asked.add("sources")
+        if pattern not in self._held:
+            expression = re.compile(pattern)
+            self._held[pattern] = any(map(expression.search, self._python_contents()))
+        return self._held[pattern]
+
+    @cached_property
+    def _held(self) -> dict[bytes, bool]:
+        return {}
+
+    def _python_contents(self) -> Iterator[bytes]:
+        for path in self.python_files:
+            try:
+                yield path.read_bytes()
+            except OSError:
+                continue
 
     @cached_property
     def state(self) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
-from precision_lint.fixers.imports import import_name
+from precision_lint.fixers.imports import import_name, remove_name
 from precision_lint.fixing import apply_edits
 from precision_lint.project import Project
 from precision_lint.source.python import parse_python
@@ -92,3 +93,43 @@ def test_a_taken_name_is_left_to_its_owner() -> None:
     name, text = add("import torch\ndef to_numpy(x): ...\nuse\n")
     assert name == "_to_numpy"
     assert "from precision_lint.runtime import to_numpy as _to_numpy\n" in text
+
+
+def remove(source: str, name: str) -> str | None:
+    """The text without the import of a name; None where that is refused."""
+    file = parse_python(SourceText(Path("case.py"), source), Project(Path("/nowhere")))
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                if alias.name == name:
+                    edit = remove_name(file, node, alias)
+                    return None if edit is None else apply_edits(source, [edit])
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        pytest.param("from m import a\nuse\n", "use\n", id="alone"),
+        pytest.param("from m import a", "", id="no line end"),
+        pytest.param("x\r\nfrom m import a as b\r\nuse\r\n", "x\r\nuse\r\n", id="CRLF"),
+        pytest.param("from m import a, b\n", "from m import b\n", id="first"),
+        pytest.param("from m import b, a\n", "from m import b\n", id="last"),
+        pytest.param("from m import b, a as x, c\n", "from m import b, c\n", id="between"),
+        pytest.param(
+            "from m import (\n    a,\n    b,\n)\n", "from m import (\n    b,\n)\n", id="rows"
+        ),
+        pytest.param(
+            "from m import (\n    b,\n    a,\n)\n", "from m import (\n    b,\n)\n", id="row"
+        ),
+        pytest.param("from m import (\n    a,\n)\nuse\n", "use\n", id="rows of one"),
+        pytest.param("def f():\n    import a\n    use\n", "def f():\n    use\n", id="function"),
+        pytest.param("from m import a, b  # c\n", "from m import b  # c\n", id="comment stays"),
+        pytest.param("from m import a  # why\nuse\n", None, id="comment would go"),
+        pytest.param("from m import (\n    a,  # why\n    b,\n)\n", None, id="comment between"),
+        pytest.param("if x:\n    import a\n", None, id="all of a block"),
+        pytest.param("x = 1; import a\n", None, id="not alone on its line"),
+    ],
+)
+def test_removal(source: str, expected: str | None) -> None:
+    assert remove(source, "a") == expected

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.pins import pinned_version
+from precision_lint.pins import lowest_version, pinned_version
 from precision_lint.project import Project
 
 
@@ -28,6 +28,63 @@ from precision_lint.project import Project
 def test_pins(name: str, content: str, version: str | None, tmp_path: Path) -> None:
     (tmp_path / name).write_text(content)
     assert pinned_version(tmp_path, "torch") == version
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "version"),
+    [
+        ("requirements.txt", "numpy\ntorch>=1.13\n", "1.13"),
+        ("requirements.txt", "torch >= 2.1, < 3\n", "2.1"),
+        ("requirements.txt", "torch~=2.1.0 ; python_version > '3.8'\n", "2.1.0"),
+        ("requirements.txt", "torch==2.8.0+cu121\n", "2.8.0"),
+        ("requirements.txt", "torch==2.*\n", "2.0"),
+        ("requirements.txt", "torch[extra]>2\n", "2.0"),
+        ("requirements.txt", "torch<2.3\n", "2.3"),
+        ("requirements.txt", "torch>=2.4 # was 1.0\ntorch==2.5; python_version > '3'\n", "2.4"),
+        ("requirements.txt", "torch\n2to3\n", None),
+        ("requirements.txt", "torch!=2.1\n", None),
+        ("requirements.txt", "# torch>=1.0\ntorchvision>=0.1\n", None),
+        ("requirements.txt", "torch --index-url https://host/cu121\n", None),
+        ("requirements/gpu/base.txt", "torch>=2.2\n", "2.2"),
+        ("setup.py", "install_requires=['numpy', \"torch>=1.12\"]\n", "1.12"),
+        ("setup.py", "install_requires=['torch (>=1.6)']\n", "1.6"),
+        ("setup.cfg", "install_requires =\n    torch>=1.9\n", "1.9"),
+        ("pyproject.toml", 'dependencies = ["torch>=2.6.0", "numpy"]\n', "2.6.0"),
+        ("pyproject.toml", '[tool.poetry.dependencies]\ntorch = "^2.1"\n', "2.1"),
+        ("pyproject.toml", 'torch = {version = ">=2.0,<3", optional = true}\n', "2.0"),
+        ("pyproject.toml", 'torch = {index = "pytorch"}\n# "torch>=1.0"\n', None),
+        ("pyproject.toml", 'a = ["open-clip-torch>=1.0", "torch @ https://host/torch-2"]\n', None),
+        ("environment.yml", "dependencies:\n  - pytorch>=1.12\n", "1.12"),
+        ("environment.yml", "dependencies:\n  - pytorch=2.1=py3\n", "2.1"),
+    ],
+)
+def test_lowest_version(name: str, content: str, version: str | None, tmp_path: Path) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content)
+    assert lowest_version(tmp_path, "torch") == version
+
+
+def test_the_lowest_of_all_declarations_counts(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch==2.6.0\n")
+    (tmp_path / "setup.py").write_text("setup(install_requires=['torch>=2.0'])\n")
+    (tmp_path / "uv.lock").write_text('[[package]]\nname = "torch"\nversion = "2.9.0"\n')
+    assert Project(tmp_path).lowest_version_of("torch") == (2, 0)
+    assert Project(tmp_path, target={"torch": "2.13"}).lowest_version_of("torch") == (2, 13)
+    (tmp_path / "setup.py").unlink()
+    (tmp_path / "requirements.txt").write_text("torch\n")
+    assert Project(tmp_path).lowest_version_of("torch") == (2, 9)
+    (tmp_path / "uv.lock").unlink()
+    assert Project(tmp_path).lowest_version_of("torch") is None
+
+
+def test_what_the_python_files_hold(tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import torch\n")
+    (tmp_path / "notes.md").write_text("import jax\n")
+    project = Project(tmp_path)
+    assert project.holds(rb"import\s+torch")
+    assert not project.holds(rb"import\s+jax")
+    assert project.asked == {"sources"}
 
 
 def test_settings_go_over_pins(tmp_path: Path) -> None:

@@ -1,0 +1,220 @@
+"""The AMP API that torch 2.4 deprecated, and the calls that take its place.
+
+Old and new signatures differ, so arguments are mapped by meaning, not by position:
+
+    torch.cuda.amp.autocast(enabled=True, dtype=float16, cache_enabled=True)
+    torch.amp.autocast(device_type, dtype=None, enabled=True, cache_enabled=None)
+
+What the old class left to its own default is not always the new one's: `dtype=None` takes over the
+dtype of a region around. So the old default is written out where it has an effect.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from precision_lint.finding import Edit, Span
+from precision_lint.source.python import PythonFile
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+    from precision_lint.source.expressions import Expression
+
+MODULES = frozenset(
+    f"torch.{device}.amp{module}"
+    for device in ("cuda", "cpu")
+    for module in ("", ".autocast_mode", ".grad_scaler")
+)
+"""The modules that hold the old classes."""
+
+_AUTOCAST = ("enabled", "dtype", "cache_enabled")
+_DEFAULT_DTYPE = {"cuda": "float16", "cpu": "bfloat16"}
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What replaces a deprecated function or class: `name` below `torch`, and for which device."""
+
+    name: str
+    device: str
+
+    @property
+    def is_class(self) -> bool:
+        return self.name in {"amp.autocast", "amp.GradScaler"}
+
+    @property
+    def is_decorator(self) -> bool:
+        return self.name in {"amp.custom_fwd", "amp.custom_bwd"}
+
+    @property
+    def usage(self) -> str:
+        """The new call in short, for messages."""
+        if self.is_decorator:
+            return f'torch.{self.name}(device_type="{self.device}")'
+        return f'torch.{self.name}("{self.device}")'
+
+
+_CLASSES = {"autocast": "autocast_mode", "GradScaler": "grad_scaler"}
+
+
+def _deprecated() -> dict[str, Api]:
+    found: dict[str, Api] = {}
+    for device in ("cuda", "cpu"):
+        decorators = ("custom_fwd", "custom_bwd") if device == "cuda" else ()
+        modules = _CLASSES | dict.fromkeys(decorators, "autocast_mode")
+        for name, module in modules.items():
+            for place in ("amp", f"amp.{module}"):
+                found[f"torch.{device}.{place}.{name}"] = Api(f"amp.{name}", device)
+    for infix, device in {"gpu": "cuda", "cpu": "cpu", "ipu": "ipu", "xla": "xla"}.items():
+        for verb in ("get", "set"):
+            found[f"torch.{verb}_autocast_{infix}_dtype"] = Api(f"{verb}_autocast_dtype", device)
+        for verb in () if infix == "gpu" else ("is", "set"):
+            old = f"torch.{verb}_autocast_{infix}_enabled"
+            found[old] = Api(f"{verb}_autocast_enabled", device)
+    return found
+
+
+DEPRECATED = _deprecated()
+"""Qualified names that warn since torch 2.4, measured with 2.13, and what replaces them."""
+
+FUNCTIONS = frozenset(name.rpartition(".")[2] for name in DEPRECATED if "_autocast_" in name)
+"""The functions of torch that name a device in their name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """The edits of one use; `is_exact` if nothing can tell the new from the old."""
+
+    edits: tuple[Edit, ...]
+    is_exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How a file writes the new API: its name for torch, the quotes, and whether `cache_enabled`
+    must be written out, because somebody turns the cache of the casts off."""
+
+    torch: str = "torch"
+    quote: str = '"'
+    keeps_cache: bool = False
+
+
+def call(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
+    """`autocast(use_amp)` to `torch.amp.autocast("cuda", dtype=torch.float16, enabled=use_amp)`."""
+    return _migrate(file, node, node.func, 0, api, spelling)
+
+
+def partial(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
+    """`partial(autocast, enabled=False)` to `partial(torch.amp.autocast, "cuda", enabled=False)`.
+
+    Not exact for autocast: arguments by position that come later would be taken for others.
+    """
+    migration = _migrate(file, node, node.args[0], 1, api, spelling)
+    if migration is None or api.name != "amp.autocast":
+        return migration
+    return Migration(migration.edits, is_exact=False)
+
+
+def decorator(file: PythonFile, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
+    """`@custom_fwd` to `@torch.amp.custom_fwd(device_type="cuda")`."""
+    new = f"{spelling.torch}.{api.name}({_device_type(api, spelling)})"
+    return Migration((Edit(file.span_of(node), new),))
+
+
+def annotation(file: PythonFile, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
+    """`GradScaler` to `torch.amp.GradScaler`, which the old one is a subclass of."""
+    return Migration((Edit(file.span_of(node), f"{spelling.torch}.{api.name}"),))
+
+
+def _migrate(
+    file: PythonFile, node: ast.Call, callee: ast.expr, first: int, api: Api, spelling: Spelling
+) -> Migration | None:
+    """Replaces the callee, and maps the arguments from the `first` one on.
+
+    None for arguments of which it is not known which parameter they are.
+    """
+    import libcst as cst
+
+    found, old = file.expression(file.span_of(node)), file.span_of(callee)
+    if found is None or not isinstance(found.node, cst.Call) or "#" in file.text[old]:
+        return None
+    replaced = Edit(old, f"{spelling.torch}.{api.name}")
+    if api.is_decorator:
+        return Migration((replaced, _append(found, found.node, _device_type(api, spelling))))
+    arguments = found.node.args[first:]
+    head, named, is_exact = [f"{spelling.quote}{api.device}{spelling.quote}"], [], True
+    if api.name == "amp.autocast":
+        given = _given(arguments)
+        if given is None:
+            return None
+        named = [(name, one) for name, one in given.items() if one.keyword is None]
+        defaults = _defaults(api, given, spelling)
+        if any(one.star for one in arguments):  # `**options` may hold them
+            is_exact = not defaults
+        else:
+            head += defaults
+    if not arguments:
+        return Migration((replaced, _append(found, found.node, ", ".join(head))), is_exact)
+    inserted = {found.extent(one).start: f"{name}=" for name, one in named}
+    starts = [found.extent(one).start for one in arguments]
+    comma = _comma(file, starts)
+    inserted[starts[0]] = f"{comma.join(head)}{comma}{inserted.get(starts[0], '')}"
+    edits = [Edit(Span(offset, offset), text) for offset, text in inserted.items()]
+    return Migration((replaced, *edits), is_exact)
+
+
+def _comma(file: PythonFile, starts: Sequence[int]) -> str:
+    """What stands between arguments: a new line where each has a line of its own."""
+    rows = {file.text.row(start) for start in starts}
+    line = file.text.line_span(file.text.row(starts[0])).start
+    indent = file.text[Span(line, starts[0])]
+    if len(starts) > 1 and len(rows) == len(starts) and not indent.strip():
+        return f",{file.text.newline}{indent}"
+    return ", "
+
+
+def _given(arguments: Sequence[cst.Arg]) -> dict[str, cst.Arg] | None:
+    """The arguments of the old autocast by name; None if it does not take them."""
+    given: dict[str, cst.Arg] = {}
+    for position, argument in enumerate(arguments):
+        if argument.star == "**":
+            continue
+        if argument.star or (argument.keyword is None and position >= len(_AUTOCAST)):
+            return None
+        name = _AUTOCAST[position] if argument.keyword is None else argument.keyword.value
+        if name not in _AUTOCAST or name in given:
+            return None
+        given[name] = argument
+    return given
+
+
+def _defaults(api: Api, given: Mapping[str, cst.Arg], spelling: Spelling) -> list[str]:
+    """The old defaults that the new class does not share. A region that is off needs none."""
+    import libcst as cst
+
+    enabled = given["enabled"].value if "enabled" in given else None
+    if isinstance(enabled, cst.Name) and enabled.value == "False":
+        return []
+    defaults = []
+    if "dtype" not in given:
+        defaults.append(f"dtype={spelling.torch}.{_DEFAULT_DTYPE[api.device]}")
+    if "cache_enabled" not in given and spelling.keeps_cache:
+        defaults.append("cache_enabled=True")
+    return defaults
+
+
+def _append(found: Expression, call: cst.Call, argument: str) -> Edit:
+    """One more argument, behind the last one and before its trailing comma."""
+    if not call.args:
+        offset = found.extent(call).end - 1
+        return Edit(Span(offset, offset), argument)
+    offset = found.extent(call.args[-1].value).end
+    return Edit(Span(offset, offset), f", {argument}")
+
+
+def _device_type(api: Api, spelling: Spelling) -> str:
+    return f"device_type={spelling.quote}{api.device}{spelling.quote}"

@@ -1,0 +1,75 @@
+"""What torch is called where a fix needs it, and the import that makes it so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from precision_lint.finding import Edit, Span
+from precision_lint.source.python import PythonFile
+from precision_lint.source.scopes import Binding, Reference, Scope, Step
+
+
+def name_of_torch(
+    file: PythonFile, reference: Reference, is_replaced: Callable[[Binding], bool]
+) -> tuple[str | None, list[Edit]]:
+    """The name of torch at a reference, and the edit that imports it if nothing does.
+
+    The new import goes above the first of those that `is_replaced` will make superfluous. None
+    where the name `torch` may mean something else.
+    """
+    first = reference.names[0]
+    if reference.scope.qualified(first) == "torch":
+        return first, []
+    home, olds = reference.scope.lookup(first)
+    for scope in reference.scope.outwards:
+        for name, bindings in scope.bindings.items():
+            owner, _ = reference.scope.lookup(name)
+            is_torch = owner is scope and scope.qualified(name) == "torch"
+            if is_torch and any(_is_sure(one, scope, reference, olds) for one in bindings):
+                return name, []
+    old = next((one for one in olds if one.statement is not None), None)
+    owner, _ = reference.scope.lookup("torch")
+    is_free = owner is None or (owner is home and owner.qualified("torch") == "torch")
+    if old is None or old.statement is None or not is_free or home is None:
+        return None, []
+    edit = _import_torch(_first(home, old, is_replaced), file)
+    return ("torch", [edit]) if edit else (None, [])
+
+
+def _is_sure(binding: Binding, scope: Scope, reference: Reference, olds: list[Binding]) -> bool:
+    """True if torch is imported whenever the reference is reached."""
+    if binding.statement is None:
+        return False
+    if scope is reference.scope and binding.statement.lineno > reference.node.lineno:
+        return False
+    reached = _branches(reference.at).union(*(_branches(old.at) for old in olds))
+    return _branches(binding.at) <= reached
+
+
+def _branches(at: Step) -> set[tuple[int, str]]:
+    """The branches that a place stands in: blocks of statements that need not run."""
+    branching = ast.If | ast.Try | ast.For | ast.AsyncFor | ast.While | ast.Match | ast.match_case
+    return {(id(step.node), step.field) for step in at.upwards if isinstance(step.node, branching)}
+
+
+def _first(scope: Scope, old: Binding, is_replaced: Callable[[Binding], bool]) -> ast.stmt:
+    """The first import to be replaced beside one: all uses then share one `import torch`."""
+    statements = [
+        binding.statement
+        for bindings in scope.bindings.values()
+        for binding in bindings
+        if binding.statement is not None
+        and is_replaced(binding)
+        and _branches(binding.at) == _branches(old.at)
+    ]
+    return min(statements, key=lambda statement: statement.lineno)
+
+
+def _import_torch(statement: ast.stmt, file: PythonFile) -> Edit | None:
+    """The line `import torch` above a statement that starts its own line."""
+    start = file.span_of(statement).start
+    line = file.text.line_span(file.text.row(start)).start
+    indent = file.text[Span(line, start)]
+    new = f"import torch{file.text.newline}{indent}"
+    return None if indent.strip() else Edit(Span(start, start), new)
