@@ -62,16 +62,21 @@ def append_method(file: PythonFile, span: Span, chained: str) -> list[Edit]:
 
 def set_keyword(file: PythonFile, call: Call, keyword: str, expression: str) -> Edit | None:
     """`f(a)` to `f(a, keyword=expression)`, or the new value of a keyword that is there."""
-    import libcst as cst
-
     if (given := call.keywords.get(keyword)) is not None:
         return Edit(given.span, expression)
-    found = file.expression(call.span)
+    return add_keyword(file, call.span, keyword, expression)
+
+
+def add_keyword(file: PythonFile, call: Span, keyword: str, expression: str) -> Edit | None:
+    """`f(a)` to `f(a, keyword=expression)` for the call at a span, which lacks the keyword."""
+    import libcst as cst
+
+    found = file.expression(call)
     if found is None or not isinstance(found.node, cst.Call):
         return None
     arguments = found.node.args
     if not arguments:
-        offset = call.span.end - 1
+        offset = call.end - 1
         return Edit(Span(offset, offset), f"{keyword}={expression}")
     # Behind the last argument and before its trailing comma, if any: comments stay where they are.
     offset = found.extent(arguments[-1].value).end

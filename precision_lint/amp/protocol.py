@@ -213,9 +213,8 @@ def _of_self(assumed: Assumed) -> Assumed:
 def _bodies(
     body: list[ast.stmt], scope: str, owner: ast.ClassDef | None
 ) -> Iterator[tuple[str, ast.ClassDef | None, list[ast.stmt]]]:
-    """The top level, and every function and method, each with its qualified name and its class."""
-    if owner is None:
-        yield scope, None, body
+    """A body and those of the functions and classes in it, each with its name and its class."""
+    yield scope, owner, body
     for node in _own(body):
         name = f"{scope}.{getattr(node, 'name', '')}".lstrip(".")
         match node:

@@ -1,0 +1,157 @@
+"""A file's syntax tree with what surrounds each node, and who reads and binds its names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+
+from precision_lint.dtypes.environment import callee_name, dotted
+from precision_lint.dtypes.imports import blocks, imported_names
+from precision_lint.source.python import PythonFile
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+_EXPECTS_FAILURE = re.compile(r"raises|warns|assertRaises|assertWarns|assertLogs|suppress")
+
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)
+
+Scope = Function | ast.Module
+Loop = ast.For | ast.AsyncFor | ast.While
+Block = ast.With | ast.AsyncWith | Loop
+_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class SyntaxTree:
+    """A file's tree with what surrounds each node."""
+
+    def __init__(self, file: PythonFile) -> None:
+        self.tree = file.tree
+        self.names = imported_names(file)
+        self._parents: dict[ast.AST, ast.AST] = {}
+        self._stores: dict[Scope, dict[str, list[ast.Name]]] = {}
+        self._reads: dict[Scope, dict[str, list[ast.AST]]] = {}
+        self._calls: dict[str, list[ast.Call]] = {}
+        for node in ast.walk(file.tree):
+            for child in ast.iter_child_nodes(node):
+                self._parents[child] = node
+            if isinstance(node, ast.Call):
+                self._calls.setdefault(callee_name(node), []).append(node)
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        return self._parents.get(node)
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node stands in, innermost first."""
+        parent = self._parents.get(node)
+        while parent is not None:
+            yield parent
+            parent = self._parents.get(parent)
+
+    def within_function(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node stands in up to its function, which comes last if there is one."""
+        for parent in self.around(node):
+            yield parent
+            if isinstance(parent, _FUNCTION):
+                return
+
+    def function(self, node: ast.AST) -> Function | None:
+        """The function whose body a node runs in: not the one that it decorates."""
+        inner = node
+        for parent in self.around(node):
+            if isinstance(parent, _FUNCTION) and _runs_in(inner, parent):
+                return parent
+            inner = parent
+        return None
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements among which a statement stands."""
+        parent = self._parents.get(statement)
+        found = [parent.body] if isinstance(parent, ast.Module) else []
+        if isinstance(parent, ast.ExceptHandler | ast.match_case):
+            found = [parent.body]
+        elif isinstance(parent, ast.stmt):
+            found = blocks(parent)
+        return next((block for block in found if statement in block), [])
+
+    def calls(self, name: str) -> list[ast.Call]:
+        """The calls whose callee ends in a name."""
+        return self._calls.get(name, [])
+
+    def reads(self, function: Function, name: str) -> list[ast.AST]:
+        """Where a function, or what is nested in it, reads, deletes or declares a name."""
+        if function not in self._reads:
+            found: dict[str, list[ast.AST]] = {}
+            self._reads[function] = found
+            for node in ast.walk(function):
+                match node:
+                    case ast.Name(id=read, ctx=ast.Load() | ast.Del()):
+                        found.setdefault(read, []).append(node)
+                    case ast.Global(names=declared) | ast.Nonlocal(names=declared):
+                        for each in declared:
+                            found.setdefault(each, []).append(node)
+        return self._reads[function].get(name, [])
+
+    def stores(self, scope: Scope, name: str) -> list[ast.Name]:
+        """Where a scope itself binds or deletes a name."""
+        if scope not in self._stores:
+            found: dict[str, list[ast.Name]] = {}
+            self._stores[scope] = found
+            for node in own_nodes(scope):
+                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                    found.setdefault(node.id, []).append(node)
+        return self._stores[scope].get(name, [])
+
+    def may_fail_on_purpose(self, node: ast.AST) -> bool:
+        """Whether a node is a probe: in `try:`, or where a test expects an error or a warning."""
+        inner = node
+        for parent in self.around(node):
+            match parent:
+                case ast.Try(body=body) if isinstance(inner, _SIMPLE) and inner in body:
+                    return True
+                case ast.With(items=items) | ast.AsyncWith(items=items):
+                    opened = [each.context_expr for each in items]
+                    calls = [each for each in opened if isinstance(each, ast.Call)]
+                    if any(_EXPECTS_FAILURE.search(callee_name(call)) for call in calls):
+                        return True
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    return False
+            inner = parent
+        return False
+
+
+def own_nodes(scope: Scope | Block) -> Iterator[ast.AST]:
+    """The nodes in a scope or a block; of functions and classes in it only their own node."""
+    pending: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else [*scope.body]
+    while pending:
+        node = pending.pop()
+        yield node
+        if not isinstance(node, (*_FUNCTION, ast.ClassDef)):
+            pending += ast.iter_child_nodes(node)
+
+
+def parameters(scope: Scope) -> list[ast.arg]:
+    """The parameters of a function; a module has none."""
+    if isinstance(scope, ast.Module):
+        return []
+    given = scope.args
+    starred = [each for each in (given.vararg, given.kwarg) if each is not None]
+    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *starred]
+
+
+def _runs_in(node: ast.AST, function: Function) -> bool:
+    """Decorators, defaults and annotations are evaluated outside of the function."""
+    return node is function.body or (isinstance(function.body, list) and node in function.body)
+
+
+@lru_cache(maxsize=1)
+def syntax_tree(file: PythonFile) -> SyntaxTree:
+    """The file's tree, made once for all the rules that look at it."""
+    return SyntaxTree(file)
+
+
+def qualified(node: ast.expr, names: Mapping[str, str]) -> str:
+    """What a dotted name stands for: `amp.autocast` to `torch.cuda.amp.autocast`; "" for others."""
+    path = dotted(node) or ""
+    root, dot, rest = path.partition(".")
+    return f"{names.get(root, root)}{dot}{rest}"

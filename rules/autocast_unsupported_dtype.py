@@ -1,0 +1,209 @@
+"""An autocast dtype that autocast cannot take.
+
+## What it does
+Finds autocast regions whose dtype makes them fail or turns them off: a string (`dtype="bfloat16"`),
+a bool where the dtype stands (`torch.autocast("cuda", use_amp)`), a dtype where `enabled` stands
+(`torch.cuda.amp.autocast(torch.bfloat16)`), and, on CPU, XPU and MPS, a dtype other than float16
+and bfloat16. float32 on CUDA is left alone: autocast is on there, and casts half inputs up.
+
+## Why it hurts
+A dtype that is none raises when the region is entered,
+`TypeError: set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not str`, on
+the GPU, after everything else has been loaded. float32 on CPU raises nothing: the region is off,
+with `UserWarning: In CPU autocast, but the target dtype is not supported. Disabling autocast.`
+
+## Example
+```python
+with torch.autocast("cuda", use_amp):
+    loss = model(batch)
+with torch.autocast("cpu", dtype="bfloat16"):
+    score = model(batch)
+```
+
+## Use instead
+```python
+with torch.autocast("cuda", enabled=use_amp):
+    loss = model(batch)
+with torch.autocast("cpu", dtype=torch.bfloat16):
+    score = model(batch)
+```
+
+## Fix safety
+Safe: `enabled=` and `dtype=` in front of an argument that stands in the other's place, and a
+`torch.dtype` for its name, repair what could only raise. `enabled=False` beside a dtype that turns
+the region off says what happens anyway; the dtype stays, since regions inside may read it.
+
+## References
+- Pitfall C03
+- https://github.com/pytorch/pytorch/issues/100565
+- https://docs.pytorch.org/docs/stable/amp.html#torch.autocast
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from precision_lint.amp.autocast import AutocastCall, autocasts
+from precision_lint.dtypes.values import ALIASES, BFLOAT16, FLOAT16
+from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
+from precision_lint.fixers import calls
+from precision_lint.rule import Rule
+from precision_lint.source.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python import PythonFile
+from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+
+RULE = Rule(
+    code="MP209",
+    name="autocast-unsupported-dtype",
+    summary="an autocast dtype that raises, or that turns the region off",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b"autocast",), (b"torch",)),
+    pitfalls=("C03",),
+)
+
+_PICKY = {"cpu": "CPU", "xpu": "XPU", "mps": "MPS"}
+"""Device types on which autocast turns itself off for other dtypes than these."""
+_SUPPORTED = frozenset({BFLOAT16, FLOAT16})
+_NAMES = {"bf16": BFLOAT16, BFLOAT16: BFLOAT16, "fp16": FLOAT16, FLOAT16: FLOAT16, "half": FLOAT16}
+_LITERAL = re.compile(r"(['\"])(?:torch\.)?(\w+)\1")
+_DEPTH = 4
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    syntax = syntax_tree(file)
+    for made in autocasts(syntax):
+        if syntax.may_fail_on_purpose(made.node):
+            continue
+        dtype, enabled = made.argument("dtype"), made.argument("enabled")
+        if enabled is not None and _is_dtype(_kinds(enabled, syntax)):
+            yield _misplaced(made, enabled, "dtype", file)
+        if dtype is None:
+            continue
+        kinds = _kinds(dtype, syntax)
+        if kinds == {bool}:
+            yield _misplaced(made, dtype, "enabled", file)
+        elif kinds == {str}:
+            yield _string(dtype, file, syntax)
+        elif _is_dtype(kinds):
+            yield from _unsupported(made, dtype, kinds, file)
+
+
+_Kind = str | type
+"""The name of a dtype, or the type of a value that is none."""
+
+
+def _is_dtype(kinds: frozenset[_Kind]) -> bool:
+    return bool(kinds) and all(isinstance(kind, str) for kind in kinds)
+
+
+def _kinds(node: ast.expr, syntax: SyntaxTree, depth: int = _DEPTH) -> frozenset[_Kind]:
+    """What an expression can be; nothing if that is not certain."""
+    values: list[ast.expr] = []
+    match node:
+        case ast.Constant(value=bool()) | ast.Compare() | ast.UnaryOp(op=ast.Not()):
+            return frozenset({bool})
+        case ast.Constant(value=str()):
+            return frozenset({str})
+        case ast.IfExp(body=body, orelse=orelse):
+            values = [body, orelse]
+        case ast.BoolOp():
+            values = node.values
+        case ast.Name():
+            match binding(node, syntax):
+                case ast.arg(annotation=ast.Name(id="bool")):
+                    return frozenset({bool})
+                case [*assigned]:
+                    values = assigned
+        case ast.Attribute(value=ast.Name(id="self")) if owner := enclosing_class(node, syntax):
+            values = attribute(node, owner, syntax) or []
+        case ast.Attribute(attr=attr) if attr in ALIASES:
+            is_dtype = qualified(node, syntax.names) == f"torch.{attr}"
+            return frozenset({ALIASES[attr]}) if is_dtype else frozenset()
+    found = [_kinds(value, syntax, depth - 1) for value in values] if depth else []
+    return frozenset().union(*found) if all(found) else frozenset()
+
+
+def _misplaced(made: AutocastCall, given: ast.expr, meant: str, file: PythonFile) -> Finding:
+    """A bool that stands where the dtype does, or a dtype that stands where `enabled` does."""
+    place, kind = ("dtype", "a bool") if meant == "enabled" else ("enabled", "a dtype")
+    wanted = "torch.dtype, not bool" if meant == "enabled" else "bool, not torch.dtype"
+    fix = None
+    if _is_last_and_bare(given, made, file) and made.argument(meant) is None:
+        start = file.span_of(given).start
+        edit = Edit(Span(start, start), f"{meant}=")
+        fix = Fix(Applicability.SAFE, f"Name the argument: `{meant}=`", (edit,))
+    return file.finding(
+        RULE,
+        file.span_of(given),
+        f"`{file.text[file.span_of(given)]}` is {kind}, and stands where `{place}` does",
+        confidence=Confidence.HIGH,
+        why=f"TypeError: set_autocast_{place}(): argument '{place}' (position 2) must be {wanted}.",
+        fix=fix,
+    )
+
+
+def _is_last_and_bare(given: ast.expr, made: AutocastCall, file: PythonFile) -> bool:
+    """Whether a keyword can stand in front: of the last by position, without parentheses."""
+    if not made.node.args or given is not made.node.args[-1]:
+        return False
+    previous = made.node.args[-2] if len(made.node.args) > 1 else made.node.func
+    between = Span(file.span_of(previous).end, file.span_of(given).start)
+    return file.text[between].strip() in {",", "("}
+
+
+def _string(given: ast.expr, file: PythonFile, syntax: SyntaxTree) -> Finding:
+    span = file.span_of(given)
+    fix = None
+    literal = _LITERAL.fullmatch(file.text[span])
+    dtype = _NAMES.get(literal[2].lower()) if literal else None
+    if dtype is not None and syntax.names.get("torch") == "torch":
+        edit = Edit(span, f"torch.{dtype}")
+        fix = Fix(Applicability.SAFE, f"Say `torch.{dtype}`", (edit,))
+    return file.finding(
+        RULE,
+        span,
+        f"autocast wants a `torch.dtype`, and {file.text[span]} is a string",
+        confidence=Confidence.HIGH,
+        why="TypeError: set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, "
+        "not str.",
+        fix=fix,
+    )
+
+
+def _unsupported(
+    made: AutocastCall, given: ast.expr, dtypes: frozenset[_Kind], file: PythonFile
+) -> Iterator[Finding]:
+    """A dtype that turns the region off on this device, whichever of its values it has."""
+    device = _PICKY.get(made.device or "")
+    if device is None or dtypes & _SUPPORTED or made.is_off or made.has_stars:
+        return
+    names = " or ".join(sorted(map(str, dtypes)))
+    yield file.finding(
+        RULE,
+        file.span_of(given),
+        f"autocast on {device} does not support {names}: the region is off",
+        severity=Severity.WARNING,
+        confidence=Confidence.HIGH,
+        why=f"UserWarning: In {device} autocast, but the target dtype is not supported. Disabling "
+        "autocast. It takes bfloat16 and float16.",
+        fix=_turn_off(made, file),
+    )
+
+
+def _turn_off(made: AutocastCall, file: PythonFile) -> Fix | None:
+    """`enabled=False`; what is given as `enabled=` goes, if it is no call."""
+    message = "Say that the region is off"
+    for keyword in made.node.keywords:
+        if keyword.arg == "enabled":
+            if any(isinstance(each, ast.Call) for each in ast.walk(keyword.value)):
+                return None
+            edit = Edit(file.span_of(keyword.value), "False")
+            return Fix(Applicability.SAFE, message, (edit,))
+    if made.argument("enabled") is not None:
+        return None  # by position
+    added = calls.add_keyword(file, file.span_of(made.node), "enabled", "False")
+    return None if added is None else Fix(Applicability.SAFE, message, (added,))

@@ -1,0 +1,238 @@
+"""Binary cross entropy of probabilities under CUDA autocast.
+
+## What it does
+Finds `F.binary_cross_entropy` and calls of an `nn.BCELoss` in an autocast region for CUDA. The
+region may stand around the call, decorate its function, or stand around a call of its function in
+the same file. Regions for CPU and regions that are off are fine. Where the device type is computed
+(`torch.autocast(x.device.type)`), a setting turns the region on, or the region stands around the
+caller, the finding has medium confidence.
+
+## Why it hurts
+CUDA autocast refuses the operator, whatever the dtype of its inputs; `.float()` does not help:
+`RuntimeError: torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to
+autocast.` Its gradient overflows in float16 for a probability near 0 or 1. The same code runs on
+CPU, where autocast computes it in float32, so tests on a machine without a GPU do not see it.
+
+## Example
+```python
+with torch.autocast("cuda"):
+    loss = F.binary_cross_entropy(torch.sigmoid(model(x)), target)
+```
+
+## Use instead
+```python
+with torch.autocast("cuda"):
+    loss = F.binary_cross_entropy_with_logits(model(x), target)
+```
+Where there are only probabilities, compute the loss in float32 behind the region, or in a
+`torch.autocast("cuda", enabled=False)` inside it, with `.float()` on the probabilities.
+
+## Fix safety
+Unsafe, and only where the sigmoid stands in the call itself. Logits give the same loss, except that
+`binary_cross_entropy` cuts it off at 100 for each element; and the line may run outside of autocast
+too.
+
+## References
+- Pitfall C06
+- https://github.com/pytorch/pytorch/issues/61098
+- https://github.com/Megvii-BaseDetection/YOLOX/issues/336
+- https://docs.pytorch.org/docs/stable/amp.html#prefer-binary-cross-entropy-with-logits-over-binary-cross-entropy
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from precision_lint.amp.autocast import AutocastCall, autocasts, regions_around
+from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
+from precision_lint.rule import Rule
+from precision_lint.source.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python import PythonFile
+from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+
+RULE = Rule(
+    code="MP212",
+    name="bce-inside-autocast",
+    summary="binary cross entropy of probabilities under CUDA autocast",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b"autocast",), (b"torch",), (b"binary_cross_entropy", b"BCELoss")),
+    pitfalls=("C06",),
+)
+
+_FUNCTION = "torch.nn.functional.binary_cross_entropy"
+_MODULES = frozenset({"torch.nn.BCELoss", "torch.nn.modules.loss.BCELoss"})
+_SIGMOIDS = frozenset({"torch.sigmoid", "torch.special.expit", "torch.nn.functional.sigmoid"})
+_MOST_CALLERS = 8
+_ABOUT_PRECISION = re.compile(r"(?i)amp\b|autocast|half|fp16|bf16|float16|precision|mixed")
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    syntax = syntax_tree(file)
+    if not autocasts(syntax):
+        return
+    holders = _holders(syntax)
+    for node in ast.walk(file.tree):
+        if not isinstance(node, ast.Call) or not _is_loss(node, holders, syntax):
+            continue
+        if (region := _region(node, syntax) or _region_of_callers(node, syntax)) is None:
+            continue
+        is_here = region in regions_around(node, syntax)
+        if region.is_off or _is_guarded(node, region, file, syntax):
+            continue
+        yield file.finding(
+            RULE,
+            file.span_of(node),
+            f"`{file.text[file.span_of(node.func)]}` raises under CUDA autocast",
+            confidence=Confidence.HIGH if is_here and _is_on(region) else Confidence.MEDIUM,
+            why="RuntimeError: torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are "
+            "unsafe to autocast. On CPU the same code runs.",
+            fix=_with_logits(node, file, syntax),
+            related=[file.related(file.span_of(region.node), "the autocast region")],
+        )
+
+
+def _holders(syntax: SyntaxTree) -> frozenset[str]:
+    """The names of variables and attributes that are assigned a `BCELoss` somewhere."""
+    return frozenset(
+        name
+        for node in ast.walk(syntax.tree)
+        if isinstance(node, ast.Assign) and _makes_loss(node.value, syntax)
+        for target in node.targets
+        if (name := _last_name(target)) is not None
+    )
+
+
+def _last_name(node: ast.expr) -> str | None:
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+    return None
+
+
+def _is_loss(node: ast.Call, holders: frozenset[str], syntax: SyntaxTree) -> bool:
+    """`F.binary_cross_entropy(…)`, `nn.BCELoss()(…)`, or a variable that holds a `BCELoss`."""
+    if qualified(node.func, syntax.names) == _FUNCTION:
+        return True
+    if isinstance(node.func, ast.Call):
+        return _makes_loss(node.func, syntax)
+    if _last_name(node.func) not in holders:
+        return False
+    match node.func:
+        case ast.Name():
+            values = binding(node.func, syntax)
+        case ast.Attribute(value=ast.Name(id="self")) if owner := enclosing_class(node, syntax):
+            values = attribute(node.func, owner, syntax)
+        case _:
+            return False
+    return isinstance(values, list) and bool(values) and all(_makes_loss(v, syntax) for v in values)
+
+
+def _makes_loss(value: ast.expr, syntax: SyntaxTree) -> bool:
+    """`nn.BCELoss()`, moved to a device or not."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=ast.Call() as made, attr="to" | "cuda")):
+            return _makes_loss(made, syntax)
+        case ast.Call():
+            return qualified(value.func, syntax.names) in _MODULES
+    return False
+
+
+def _region(node: ast.Call, syntax: SyntaxTree) -> AutocastCall | None:
+    """The innermost autocast context around a call that may be one for CUDA, on or off."""
+    return next(
+        (made for made in regions_around(node, syntax) if made.device in {"cuda", None}), None
+    )
+
+
+def _region_of_callers(node: ast.Call, syntax: SyntaxTree) -> AutocastCall | None:
+    """A region that is on around a call, in this file, of the function that a node stands in."""
+    pending = [syntax.function(node)]
+    for function in pending:  # which grows: callers have callers
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for caller in syntax.calls(function.name):
+            if not _calls(caller, function, syntax):
+                continue
+            region = _region(caller, syntax)
+            if region is not None and not region.is_off:
+                return region
+            outer = syntax.function(caller)
+            if region is None and outer not in pending and len(pending) < _MOST_CALLERS:
+                pending.append(outer)
+    return None
+
+
+def _calls(node: ast.Call, function: ast.FunctionDef, syntax: SyntaxTree) -> bool:
+    """Whether a call is of a function of this file: `name(…)`, or `self.name(…)` in its class."""
+    owner = syntax.parent(function)
+    match node.func:
+        case ast.Name(id=function.name):
+            return not isinstance(owner, ast.ClassDef)
+        case ast.Attribute(value=ast.Name(id="self"), attr=function.name):
+            return enclosing_class(node, syntax) is owner
+    return False
+
+
+def _is_on(region: AutocastCall) -> bool:
+    """Whether a region is one for CUDA, and on, in every run."""
+    match region.argument("enabled"):
+        case None | ast.Constant(value=True):
+            return region.device == "cuda" and not region.has_stars
+    return False
+
+
+def _is_guarded(node: ast.Call, region: AutocastCall, file: PythonFile, syntax: SyntaxTree) -> bool:
+    """Whether a condition about precision, inside the region, decides if the call runs."""
+    inner: ast.AST = node
+    for parent in syntax.within_function(node):
+        match parent:
+            case ast.With(items=items) if any(each.context_expr is region.node for each in items):
+                return False
+            case ast.If(test=test) | ast.IfExp(test=test) if inner is not test:
+                if _ABOUT_PRECISION.search(file.text[file.span_of(test)]):
+                    return True
+        inner = parent
+    return False
+
+
+def _with_logits(node: ast.Call, file: PythonFile, syntax: SyntaxTree) -> Fix | None:
+    """`F.binary_cross_entropy(torch.sigmoid(x), y)` to `…_with_logits(x, y)`."""
+    if not isinstance(node.func, ast.Attribute) or not node.args:
+        return None
+    if qualified(node.func, syntax.names) != _FUNCTION:
+        return None
+    logits = _of_sigmoid(node.args[0], syntax)
+    if logits is None:
+        return None
+    name = file.span_of(node.func)
+    probabilities, inside = file.span_of(node.args[0]), file.span_of(logits)
+    around = (Span(probabilities.start, inside.start), Span(inside.end, probabilities.end))
+    if any("#" in file.text[span] for span in around):
+        return None
+    edits = (
+        Edit(Span(name.end, name.end), "_with_logits"),
+        *(Edit(span, "") for span in around if file.text[span]),
+    )
+    return Fix(Applicability.UNSAFE, "Compute the loss from logits", edits)
+
+
+def _of_sigmoid(node: ast.expr, syntax: SyntaxTree) -> ast.expr | None:
+    """`x` in `torch.sigmoid(x)` and `x.sigmoid()`."""
+    match node:
+        case ast.Call(func=func, args=[logits], keywords=[]) if qualified(
+            func, syntax.names
+        ) in _SIGMOIDS and not isinstance(logits, ast.Starred | ast.GeneratorExp):
+            return logits
+        case ast.Call(
+            func=ast.Attribute(
+                value=ast.Name() | ast.Attribute() | ast.Call() as x, attr="sigmoid"
+            ),
+            args=[],
+            keywords=[],
+        ):
+            return x
+    return None

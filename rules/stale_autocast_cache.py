@@ -1,0 +1,225 @@
+"""Weights that change between two uses inside one autocast region.
+
+## What it does
+Finds, inside one autocast region, a module that is called, then changed in place, then called
+again: by the step of an optimizer that was made for its parameters (`d_optimizer.step()` between
+the two halves of a GAN's training step), or by `module.load_state_dict(…)`.
+
+Whole training loops inside one region are the business of `backward-inside-autocast`. Regions with
+`cache_enabled=False`, a `torch.clear_autocast_cache()` between change and use, modules whose
+parameters are frozen with `requires_grad_(False)` or cast to half precision, and optimizers that
+are not seen to be made for the module in the same file are left alone.
+
+## Why it hurts
+Autocast keeps the half-precision copies that it makes of float32 weights, and forgets them when the
+outermost region is left; an inner `with torch.autocast(…)` does not make it forget. A change in
+place does not renew the copy: **the second call computes with the old weights, and nothing is
+said**. With `torch.autocast("cpu", dtype=torch.bfloat16)`, a linear layer whose weights go from 1
+to 9 between two calls gives the same output twice.
+
+## Example
+```python
+d_optimizer = torch.optim.Adam(discriminator.parameters())
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    d_loss = hinge(discriminator(real), discriminator(fake.detach()))
+    d_loss.backward()
+    d_optimizer.step()
+    g_loss = -discriminator(fake).mean()
+```
+
+## Use instead
+```python
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    d_loss = hinge(discriminator(real), discriminator(fake.detach()))
+d_loss.backward()
+d_optimizer.step()
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    g_loss = -discriminator(fake).mean()
+```
+
+## Fix safety
+There is no fix: where the region ends, its author decides.
+
+## References
+- Pitfall C05
+- https://docs.pytorch.org/docs/stable/amp.html#torch.autocast
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import lru_cache
+
+from precision_lint.amp.autocast import AutocastCall, Region, autocasts, region_of, regions_around
+from precision_lint.dtypes.environment import callee_name, dotted
+from precision_lint.finding import Confidence, Finding, Severity
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+from precision_lint.source.syntax_tree import SyntaxTree, own_nodes, syntax_tree
+
+RULE = Rule(
+    code="MP214",
+    name="stale-autocast-cache",
+    summary="weights that change between two uses inside one autocast region",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    triggers=((b"autocast",), (b"torch",), (b".step(", b".load_state_dict(")),
+    pitfalls=("C05",),
+)
+
+
+_NOT_CACHED = frozenset({"half", "bfloat16", "requires_grad_"})
+"""What makes weights that autocast does not keep copies of."""
+_DTYPE = re.compile(r"dtype|half|float16|precision")
+_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    syntax = syntax_tree(file)
+    reported: set[ast.Call] = set()
+    for made in autocasts(syntax):
+        if (region := region_of(made, syntax)) is None or not _keeps_copies(made):
+            continue
+        calls = [node for node in own_nodes(region) if isinstance(node, ast.Call)]
+        calls.sort(key=_position)
+        if any(callee_name(call) == "clear_autocast_cache" for call in calls):
+            continue
+        if _is_inference(region, syntax):
+            continue
+        for change in calls:
+            for module in sorted(_changed(change, file)):
+                stale = _stale_use(module, change, calls, syntax)
+                if stale is not None and stale not in reported:
+                    reported.add(stale)
+                    yield _finding(module, change, stale, made, file)
+
+
+def _finding(
+    module: str, change: ast.Call, stale: ast.Call, made: AutocastCall, file: PythonFile
+) -> Finding:
+    return file.finding(
+        RULE,
+        file.span_of(stale),
+        f"`{module}` computes with the weights that it had before the change: autocast has kept "
+        "their half-precision copies",
+        confidence=Confidence.MEDIUM,
+        why="The copies are forgotten where the outermost region is left. Leave it before the "
+        "weights change, and enter a new one.",
+        related=[
+            file.related(file.span_of(change), "the weights change here"),
+            file.related(file.span_of(made.node), "the autocast region"),
+        ],
+    )
+
+
+def _keeps_copies(made: AutocastCall) -> bool:
+    return not (made.is_off or made.has_stars or made.argument("cache_enabled") is not None)
+
+
+def _is_inference(region: Region, syntax: SyntaxTree) -> bool:
+    """Whether `torch.inference_mode()` is on: autocast keeps no copies there."""
+    contexts: list[ast.expr] = []
+    for parent in (region, *syntax.within_function(region)):
+        match parent:
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                contexts += [item.context_expr for item in items]
+            case ast.FunctionDef(decorator_list=decorators):
+                contexts += decorators
+    return any(
+        isinstance(each, ast.Call) and callee_name(each) == "inference_mode" for each in contexts
+    )
+
+
+def _changed(call: ast.Call, file: PythonFile) -> set[str]:
+    """The modules whose weights a call changes in place, by their dotted names."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=owner, attr="load_state_dict")):
+            modules = {dotted(owner)}
+        case ast.Call(func=ast.Attribute(value=owner, attr="step"), args=args):
+            modules = _optimized(file).get(dotted(args[0] if args else owner) or "", set())
+        case _:
+            return set()
+    return {module for module in modules if module} - _without_copies(file)
+
+
+@lru_cache(maxsize=1)
+def _optimized(file: PythonFile) -> dict[str, set[str | None]]:
+    """The optimizers of a file, and the modules that each is made for, by their dotted names."""
+    found: dict[str, set[str | None]] = {}
+    for node in ast.walk(file.tree):
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Call):
+            continue
+        modules = {
+            dotted(each.func.value)
+            for given in (*node.value.args, *(keyword.value for keyword in node.value.keywords))
+            for each in ast.walk(given)
+            if isinstance(each, ast.Call)
+            and isinstance(each.func, ast.Attribute)
+            and each.func.attr == "parameters"
+        }
+        for target in node.targets:
+            if modules and (name := dotted(target)) is not None:
+                # made twice in a file, it may be either: then for what both are made for
+                found[name] = found.get(name, modules) & modules
+    return found
+
+
+@lru_cache(maxsize=1)
+def _without_copies(file: PythonFile) -> set[str | None]:
+    """The modules that are frozen, or in half precision, somewhere in a file."""
+    return {
+        dotted(node.func.value)
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and (node.func.attr in _NOT_CACHED or _names_half(node))
+    }
+
+
+def _names_half(call: ast.Call) -> bool:
+    """`model.to(torch.bfloat16)`, `model.to(device, dtype=weight_dtype)`."""
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    return callee_name(call) == "to" and any(
+        _DTYPE.search(dotted(each) or "") is not None for each in given
+    )
+
+
+def _stale_use(
+    module: str, change: ast.Call, calls: list[ast.Call], syntax: SyntaxTree
+) -> ast.Call | None:
+    """The first call of a module behind a change, if one stands before the change, too."""
+    uses = [call for call in calls if dotted(call.func) == module and _is_on(call, syntax)]
+    if not any(_follows(change, use, syntax) for use in uses):
+        return None
+    return next((use for use in uses if _follows(use, change, syntax)), None)
+
+
+def _is_on(call: ast.Call, syntax: SyntaxTree) -> bool:
+    innermost = next(regions_around(call, syntax), None)
+    return innermost is not None and not innermost.is_off
+
+
+def _follows(later: ast.Call, earlier: ast.Call, syntax: SyntaxTree) -> bool:
+    """Whether one call runs behind another, on some way through their function."""
+    if _position(later) <= _position(earlier):
+        return False
+    around_later = {later, *syntax.around(later)}
+    inner: ast.AST = earlier
+    for parent in syntax.within_function(earlier):
+        if isinstance(inner, ast.stmt):
+            block = syntax.block(inner)
+            is_shared = any(each in around_later for each in block)
+            if not is_shared and block and isinstance(block[-1], _LEAVES):
+                return False
+        if isinstance(parent, ast.If) and parent in around_later:
+            return (inner in parent.orelse) == any(each in around_later for each in parent.orelse)
+        if parent in around_later:
+            return True
+        inner = parent
+    return True
+
+
+def _position(call: ast.Call) -> tuple[int, int]:
+    return call.lineno, call.col_offset

@@ -1,0 +1,131 @@
+"""Gradient penalties beside a gradient scaler.
+
+## What it does
+Finds `torch.autograd.grad(scaler.scale(loss), …, create_graph=True)` in a function that scales the
+loss behind it, too, and never asks for the scale: the gradients go into the loss as they are.
+
+Functions that call `get_scale()`, or multiply or divide by something called a scale, are left
+alone, and so is `autograd.grad` without `create_graph=True`. Gradients of a loss that is not scaled
+are no finding either, though small ones can vanish in float16 on their way.
+
+## Why it hurts
+`autograd.grad` returns gradients of what it is given; neither `unscale_` nor `step` ever sees them.
+A penalty on scaled gradients is wrong by the scale, squared for a squared norm: with the initial
+scale of 65536 the penalty of a gradient of 2 is 17179869184 instead of 4. It changes whenever the
+scale does. Nothing is said.
+
+## Example
+```python
+grads = torch.autograd.grad(scaler.scale(loss), model.parameters(), create_graph=True)
+penalty = sum(g.pow(2).sum() for g in grads)
+scaler.scale(loss + penalty).backward()
+```
+
+## Use instead
+```python
+scaled = torch.autograd.grad(scaler.scale(loss), model.parameters(), create_graph=True)
+grads = [g / scaler.get_scale() for g in scaled]
+penalty = sum(g.pow(2).sum() for g in grads)
+scaler.scale(loss + penalty).backward()
+```
+
+## Fix safety
+There is no fix: the gradients may be a list or one tensor of it, and used in more than one place.
+
+## References
+- Pitfall B10
+- https://docs.pytorch.org/docs/stable/notes/amp_examples.html#gradient-penalty
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from precision_lint.dtypes.environment import dotted
+from precision_lint.finding import Confidence, Finding, Severity
+from precision_lint.rule import Rule
+from precision_lint.source.bindings import binding
+from precision_lint.source.python import PythonFile
+from precision_lint.source.syntax_tree import SyntaxTree, own_nodes, qualified, syntax_tree
+
+RULE = Rule(
+    code="MP218",
+    name="unscaled-gradient-penalty",
+    summary="a gradient penalty on gradients that a scaler has scaled",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    triggers=((b"GradScaler", b"scaler"), (b"torch",), (b"create_graph",), (b".scale(",)),
+    pitfalls=("B10",),
+)
+
+_SCALER = re.compile(r"(?i)scaler$")
+_SCALE = re.compile(r"(?i)(?:^|_)(?:get_|inv_?)?scales?$")
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    syntax = syntax_tree(file)
+    for node in ast.walk(file.tree):
+        if not isinstance(node, ast.Call) or not _is_penalty(node, syntax):
+            continue
+        within = list(own_nodes(syntax.function(node) or syntax.tree))
+        if any(_names_scale(each) for each in within):
+            continue
+        outputs = _given(node, "outputs") or (node.args[0] if node.args else None)
+        if outputs is None or isinstance(outputs, ast.Starred):
+            continue
+        scaled = _scaled(outputs, syntax)
+        if scaled is None or not any(_is_scaled(each) and each is not scaled for each in within):
+            continue
+        yield file.finding(
+            RULE,
+            file.span_of(node),
+            "these gradients are scaled, and nothing divides them by the scale",
+            confidence=Confidence.MEDIUM,
+            why="`unscale_` never sees what `autograd.grad` returns: divide it by "
+            "`scaler.get_scale()` before the penalty is computed.",
+            related=[file.related(file.span_of(scaled), "scaled here")],
+        )
+
+
+def _is_penalty(node: ast.Call, syntax: SyntaxTree) -> bool:
+    """`torch.autograd.grad(…, create_graph=True)`: the gradients become a part of a loss."""
+    match _given(node, "create_graph"):
+        case ast.Constant(value=True):
+            return qualified(node.func, syntax.names) == "torch.autograd.grad"
+    return False
+
+
+def _given(call: ast.Call, name: str) -> ast.expr | None:
+    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+
+
+def _names_scale(node: ast.AST) -> bool:
+    """`scaler.get_scale()`, `scaler._scale`, `g * inv_scale`."""
+    match node:
+        case ast.Attribute(attr="get_scale" | "_scale"):
+            return True
+        case ast.Name(id=name):
+            return _SCALE.search(name) is not None
+    return False
+
+
+def _scaled(outputs: ast.expr, syntax: SyntaxTree) -> ast.Call | None:
+    """The call of `scaler.scale` that outputs come from, by one variable at most."""
+    if isinstance(outputs, ast.List | ast.Tuple) and len(outputs.elts) == 1:
+        outputs = outputs.elts[0]
+    if isinstance(outputs, ast.Name):
+        values = binding(outputs, syntax)
+        if not isinstance(values, list) or len(values) != 1:
+            return None
+        outputs = values[0]
+    return outputs if isinstance(outputs, ast.Call) and _is_scaled(outputs) else None
+
+
+def _is_scaled(node: ast.AST) -> bool:
+    """`scaler.scale(loss)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="scale"), args=[_]):
+            return _SCALER.search(dotted(owner) or "") is not None
+    return False

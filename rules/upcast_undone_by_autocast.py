@@ -1,0 +1,176 @@
+"""Casts to float32 in front of a product that autocast runs in half precision.
+
+## What it does
+Finds matrix products, convolutions and attention inside an autocast region whose operands were all
+cast to float32 by hand: `q.float() @ k.float().T`, `torch.matmul`, `bmm`, `torch.einsum`,
+`F.linear`, `F.conv2d`, `F.scaled_dot_product_attention`. The casts may stand in the product itself
+or in the assignment of a variable before it; views (`.transpose(1, 2)`, `.T`) and multiplications
+by a scale may stand between.
+
+Operands of which only some were cast are left alone (the cast may only have made dtypes agree), and
+so are float64, masks and other integers on both sides, `out=`, and regions with `enabled=False`.
+A product that is cast back to another dtype at once has low confidence: little is lost there. A
+region that a setting turns on, whose dtype the caller chooses, or that stands around the callers of
+the function gives medium confidence.
+
+## Why it hurts
+Autocast casts the operands of these operators to half precision whatever the program did before.
+Nothing is said. The product is rounded to 8 bits (bfloat16) or 11 bits (float16): the position 1001
+times the frequency 1.0 is 1000 in bfloat16, and in float16 a sum of squares above 65504 is
+infinite. `.double()` is respected, for autocast does not touch float64.
+
+## Example
+```python
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    angles = positions.float() @ frequencies.float()
+```
+
+## Use instead
+```python
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    with torch.autocast("cuda", enabled=False):
+        angles = positions.float() @ frequencies.float()
+```
+Inside the inner region the casts do what they say. Where half precision is good enough, leave the
+casts out: they cost memory and time.
+
+## Fix safety
+There is no fix: the author may want float32, or only believe to have it.
+
+## References
+- Pitfall C08
+- https://docs.pytorch.org/docs/stable/amp.html#cuda-ops-that-can-autocast-to-float16
+- https://github.com/huggingface/transformers/pull/29285
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+
+from precision_lint.amp.autocast import multiplied, regions_around
+from precision_lint.dtypes.calls import Call, Region
+from precision_lint.dtypes.values import BFLOAT16, DTYPES, FLOAT16, FLOATING, Tensor
+from precision_lint.finding import Confidence, Finding, Severity, Span
+from precision_lint.rule import Rule
+from precision_lint.source.bindings import binding
+from precision_lint.source.python import PythonFile
+from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+
+RULE = Rule(
+    code="MP213",
+    name="upcast-undone-by-autocast",
+    summary="float32 casts in front of a product that autocast runs in half precision",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    triggers=((b"autocast",), (b"torch",), (b".float()", b"torch.float")),
+    calls=frozenset({"float", "to", "type"}),
+    pitfalls=("C08",),
+)
+
+_HALF = frozenset({FLOAT16, BFLOAT16})
+_NOT_HALF = (DTYPES - FLOATING) | {"float64"}
+_SINGLE = frozenset({"torch.float", "torch.float32"})
+_VIEWS = frozenset(
+    "transpose permute reshape view unsqueeze squeeze flatten contiguous expand t swapaxes".split()
+)
+_NARROWS = frozenset({"to", "type", "type_as", "half", "bfloat16", "int", "long"})
+
+
+def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
+    region = call.autocast
+    if region is None or not _may_be_half(region):
+        return
+    for product, casts in _products(file).get(call.span, ()):
+        syntax = syntax_tree(file)
+        around = next(regions_around(product, syntax), None)
+        if next(regions_around(casts[0], syntax), None) != around:
+            continue  # the region of the cast is not that of the product
+        if around is None and not region.dtype.dtypes:
+            continue  # some caller's region, which may be off
+        if _is_counting(casts, call, file):
+            continue
+        related = [region.dtype.origin.related] if region.dtype.origin is not None else []
+        if around is not None:
+            related = [file.related(file.span_of(around.node), "the autocast region")]
+        yield file.finding(
+            RULE,
+            file.span_of(product),
+            f"autocast undoes the casts to float32: this product is {_precision(region)}",
+            confidence=_confidence(product, region, around is not None, file),
+            why="Autocast casts the operands of a product whatever their dtype. Compute it in "
+            "`torch.autocast(…, enabled=False)`, or leave the casts out.",
+            related=related,
+        )
+
+
+@lru_cache(maxsize=1)
+def _products(file: PythonFile) -> dict[Span, list[tuple[ast.expr, list[ast.Call]]]]:
+    """The products all of whose operands were cast, by the place of the first of the casts."""
+    syntax = syntax_tree(file)
+    found: dict[Span, list[tuple[ast.expr, list[ast.Call]]]] = {}
+    for node in ast.walk(file.tree):
+        if not isinstance(node, ast.BinOp | ast.Call):
+            continue
+        casts = [_cast(operand, syntax) for operand in multiplied(node, syntax)]
+        seen = [cast for cast in casts if cast is not None]
+        if seen and len(seen) == len(casts):
+            found.setdefault(file.span_of(seen[0]), []).append((node, seen))
+    return found
+
+
+def _cast(operand: ast.expr, syntax: SyntaxTree, depth: int = 4) -> ast.Call | None:
+    """The cast to float32 that an operand comes from, by views, scales and one variable."""
+    match operand:
+        case ast.Call(func=ast.Attribute(attr="float"), args=[], keywords=[]):
+            return operand
+        case ast.Call(func=ast.Attribute(attr="to" | "type"), args=args, keywords=keywords):
+            given = [*args, *(keyword.value for keyword in keywords)]
+            is_cast = any(qualified(each, syntax.names) in _SINGLE for each in given)
+            return operand if is_cast else None
+        case ast.Call(func=ast.Attribute(value=value, attr=view)) if view in _VIEWS:
+            return _cast(value, syntax, depth)
+        case ast.Attribute(value=value, attr="T" | "mT") | ast.Subscript(value=value):
+            return _cast(value, syntax, depth)
+        case ast.BinOp(left=left, op=ast.Mult() | ast.Div(), right=right):
+            return _cast(left, syntax, depth) or _cast(right, syntax, depth)
+        case ast.Name() if depth:
+            values = binding(operand, syntax)
+            if isinstance(values, list) and len(values) == 1:
+                return _cast(values[0], syntax, depth - 1)
+    return None
+
+
+def _is_counting(casts: list[ast.Call], call: Call, file: PythonFile) -> bool:
+    """Whether masks, or other integers, or float64 were cast: nothing was in half precision."""
+    spans = {file.span_of(cast) for cast in casts}
+    facts = [each for name in RULE.calls for each in call.module.named(name) if each.span in spans]
+    wide = [isinstance(each.receiver, Tensor) and each.receiver.proved(_NOT_HALF) for each in facts]
+    return bool(wide) and all(wide)
+
+
+def _may_be_half(region: Region) -> bool:
+    made = region.dtype.of_tensor()
+    return made.partial or made.possible(_HALF)
+
+
+def _precision(region: Region) -> str:
+    """What a product in a region is computed in, in words."""
+    names = sorted(region.dtype.dtypes & _HALF)
+    return f"computed in {' or '.join(names)}" if names else "computed in half precision"
+
+
+def _confidence(product: ast.expr, region: Region, is_here: bool, file: PythonFile) -> Confidence:
+    dtype = region.dtype
+    if _narrows(syntax_tree(file).parent(product)) or not (dtype.dtypes or dtype.chosen):
+        return Confidence.LOW
+    if not dtype.dtypes & _HALF:
+        return file.chosen_by_caller()
+    is_proved = dtype.dtypes <= _HALF and not (dtype.partial or dtype.chosen)
+    return Confidence.HIGH if is_proved and is_here else Confidence.MEDIUM
+
+
+def _narrows(parent: ast.AST | None) -> bool:
+    """Whether a product is cast again at once: `(q.float() @ k.float()).to(q.dtype)`."""
+    return isinstance(parent, ast.Attribute) and parent.attr in _NARROWS
