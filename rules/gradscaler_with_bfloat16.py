@@ -3,8 +3,16 @@
 ## What it does
 Finds a `GradScaler` that is on while training runs in bfloat16: `autocast(dtype=torch.bfloat16)`
 beside it, an autocast dtype that can be bfloat16, an `enabled=` that names bfloat16, or weights
-whose dtype comes from a configuration that offers bfloat16. A scaler whose `enabled=` depends on
-float16 is fine, and so is float16-only code.
+whose dtype comes from a configuration that offers bfloat16. Autocast may be in another function, in
+a base class, or in a function of another file that the scaler is handed to; the scaler may be a
+`ShardedGradScaler`, or stand behind a class of the project that makes one (`NativeScaler`).
+
+Found as well: a precision plugin that makes a scaler whatever its `precision` is, or gets one
+together with `"bf16-mixed"`, and `AmpOptimWrapper(dtype="bfloat16", loss_scale="dynamic")`.
+
+A scaler whose `enabled=` depends on float16 is fine, and so is float16-only code, autocast without
+a dtype (float16 on CUDA), and a scaler that is made only under a condition that bfloat16 fails.
+Where some functions scale or run backward, only their autocast counts: the others may be inference.
 
 ## Why it hurts
 Loss scaling keeps float16 gradients from underflowing. bfloat16 has the exponent range of float32
@@ -31,7 +39,8 @@ with torch.autocast("cuda", dtype=amp_dtype):
 Safe where the name that holds the autocast dtype holds the same where the scaler is made, or where
 `enabled=` lists both dtypes: a disabled scaler passes losses and optimizers through, and what is on
 for float16 stays on. Arguments that are there are kept.
-Where only the configuration knows the dtype, the fix is shown and not applied.
+Where only the configuration knows the dtype, or autocast is in another file, the fix is shown and
+not applied. There is none for wrappers and plugins.
 
 ## References
 - Pitfall B01
@@ -41,18 +50,23 @@ Where only the configuration knows the dtype, the fix is shown and not applied.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from precision_lint.amp import scalers
+from precision_lint.amp.scalers import AutocastRegion, Wrapper
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.conditions import (
     admits_bfloat16,
+    condition_excludes_bfloat16,
     excludes_bfloat16,
-    guard_excludes_bfloat16,
+    names_bfloat16,
 )
+from precision_lint.dtypes.environment import callee_name
 from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Condition, Constant, Dtype
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
+from precision_lint.finding import Applicability, Confidence, Finding, Fix, Related, Severity
 from precision_lint.fixers import calls, comparisons
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
@@ -64,8 +78,10 @@ RULE = Rule(
     severity=Severity.WARNING,
     since="0.1.0",
     fix="sometimes",
-    triggers=((b"GradScaler",), (b"torch",)),
-    calls=frozenset({"GradScaler", "autocast"}),
+    triggers=((b"Scaler", b"AmpOptimWrapper"), (b"torch", b"AmpOptimWrapper")),
+    calls=frozenset(
+        {"GradScaler", "ShardedGradScaler", "autocast", "partial", "scale", "backward"}
+    ),
     pitfalls=("B01",),
 )
 
@@ -73,46 +89,198 @@ _WHY = (
     "bfloat16 needs no loss scaling; with bfloat16 gradients `unscale_` and `step` raise on CUDA "
     "(all torch releases through 2.13)."
 )
+_OWN_SWITCH = re.compile(r"scal", re.IGNORECASE)
+"""`enabled=cfg.use_grad_scaler`: whoever runs it decides, not the code."""
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    if "AmpOptimWrapper" in file.text.text:
+        yield from _wrappers_of_mmengine(file)
+    if "autocast" not in file.text.text:  # where it is, check_call sees its dtype
+        for wrapper in scalers.wrappers(file):
+            yield from _wrapped(wrapper, scalers.regions_elsewhere(wrapper.node, file), file)
+
+
+def _wrappers_of_mmengine(file: PythonFile) -> Iterator[Finding]:
+    """`AmpOptimWrapper`, called or configured: `dict(type="AmpOptimWrapper", dtype=…)`."""
+    for node in ast.walk(file.tree):
+        if not isinstance(node, ast.Call):
+            continue
+        given = {keyword.arg: keyword.value for keyword in node.keywords}
+        made = given.get("type") if callee_name(node) == "dict" else node.func
+        scale, dtype = given.get("loss_scale"), given.get("dtype")
+        if made is None or dtype is None or not _names(made, "AmpOptimWrapper"):
+            continue
+        if names_bfloat16(dtype) and isinstance(scale, ast.Constant) and scale.value == "dynamic":
+            yield file.finding(
+                RULE,
+                file.span_of(node),
+                "`AmpOptimWrapper` scales the loss dynamically in bfloat16",
+                confidence=Confidence.MEDIUM,
+                why=_WHY,
+            )
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
-    if call.name != "GradScaler" or not (call.function or "").startswith("torch."):
+    if call.name in {"autocast", "partial"}:
+        regions = scalers.regions(call, file)
+        if regions and regions[0].call is call:
+            for wrapper in scalers.wrappers(file):
+                yield from _wrapped(wrapper, regions, file)
+    elif scalers.is_grad_scaler(call):
+        yield from _scaler(call, file)
+
+
+def _scaler(call: Call, file: PythonFile) -> Iterator[Finding]:
+    node = scalers.node_at(file, call.span)
+    if node is None or _is_tied_to_float16(call, file):
         return
-    if _is_tied_to_float16(call, file) or any(
-        guard_excludes_bfloat16(guard, file.text) for guard in call.guards
-    ):
+    if _is_excluded(scalers.conditions_around(node, file), file):
         return
-    regions = [region for region in call.module.named("autocast") if _is_autocast(region)]
-    dtypes = [_dtype(region) for region in regions]
-    known = [(region, dtype) for region, dtype in zip(regions, dtypes, strict=True) if dtype.dtypes]
-    bf16 = [(region, dtype) for region, dtype in known if BFLOAT16 in dtype.dtypes]
-    if bf16:
-        region, dtype = bf16[0]
-        if any(FLOAT16 in other.dtypes and BFLOAT16 not in other.dtypes for _, other in known):
-            return  # float16 regions of their own: the scaler may be theirs
-        yield _beside_autocast(call, region, dtype, file)
-    elif (enabled := _enabled(call)) and admits_bfloat16(_condition(enabled, file)):
+    regions = scalers.regions(call, file)
+    if not regions:
+        regions = scalers.regions_elsewhere(node, file)
+    enabled = _enabled(call)
+    if (region := _in_bfloat16(regions)) is not None:
+        yield _beside_autocast(call, region, file)
+    elif any(one.dtype is not None and one.dtype.dtypes for one in regions):
+        return  # float16, or several of their own
+    elif enabled and admits_bfloat16(_condition(enabled, file)):
         yield _enabled_for_bfloat16(call, enabled, file)
-    elif not known and regions:
+    elif plugin := _plugin(node, file):
+        yield plugin
+    elif regions:
         yield from _beside_configured_weights(call, regions, file)
 
 
-def _beside_autocast(call: Call, region: Call, dtype: Dtype, file: PythonFile) -> Finding:
-    always = dtype.dtypes == {BFLOAT16} and not (dtype.chosen or dtype.partial)
-    related = [file.related(region.span, "the autocast region")]
-    if dtype.origin is not None:
-        related.append(replace(dtype.origin.related, message="bfloat16 enters here"))
+def _wrapped(
+    wrapper: Wrapper, regions: list[AutocastRegion], file: PythonFile
+) -> Iterator[Finding]:
+    """A class that makes a scaler inside, called beside autocast in bfloat16."""
+    region = _in_bfloat16(regions)
+    if region is None or region.dtype is None:
+        return
+    if _is_excluded(wrapper.conditions, file):
+        return
+    yield file.finding(
+        RULE,
+        file.span_of(wrapper.node),
+        f"`{callee_name(wrapper.node)}` scales the loss "
+        + _when(region.dtype, "while autocast runs in", "when the autocast dtype is"),
+        confidence=Confidence.HIGH,
+        why=_WHY,
+        related=[*_related(region, region.dtype), *filter(None, [wrapper.made])],
+    )
+
+
+def _is_excluded(conditions: scalers.Conditions, file: PythonFile) -> bool:
+    """True if what stands under conditions is not made in bfloat16."""
+    return any(
+        condition_excludes_bfloat16(scalers.spelled_out(test, file), holds)
+        for test, holds in conditions
+    )
+
+
+def _in_bfloat16(regions: list[AutocastRegion]) -> AutocastRegion | None:
+    """The first region that can run in bfloat16, unless the scaler may belong to another one."""
+    dtypes = [one.dtype.dtypes if one.dtype else frozenset({FLOAT16}) for one in regions]
+    if any(FLOAT16 in one and BFLOAT16 not in one for one in dtypes):
+        return None
+    return next((one for one, held in zip(regions, dtypes, strict=True) if BFLOAT16 in held), None)
+
+
+def _beside_autocast(call: Call, region: AutocastRegion, file: PythonFile) -> Finding:
+    dtype = region.dtype
+    assert dtype is not None
     return file.finding(
         RULE,
         call.span,
-        "GradScaler is on while autocast runs in bfloat16"
-        if always
-        else "GradScaler is on when the autocast dtype is bfloat16",
-        confidence=Confidence.HIGH,
+        "GradScaler is on " + _when(dtype, "while autocast runs in", "when the autocast dtype is"),
+        confidence=Confidence.LOW if _has_own_switch(call, file) else Confidence.HIGH,
         why=_WHY,
-        fix=_fix(call, region, always, file),
-        related=related,
+        fix=_fix(call, region, _is_always(dtype), file),
+        related=_related(region, dtype),
     )
+
+
+def _has_own_switch(call: Call, file: PythonFile) -> bool:
+    """True if a setting turns the scaler on by itself: `if use_grad_scaler:`, `enabled=scale_loss`.
+
+    Whoever runs it decides then. `if scaler is None:` is no setting.
+    """
+    conditions = [file.text[guard.span] for guard in call.guards if guard.holds]
+    if (enabled := _enabled(call)) is not None:
+        conditions.append(_condition(enabled, file))
+    return any(_OWN_SWITCH.search(one) and "None" not in one for one in conditions)
+
+
+def _is_always(dtype: Dtype) -> bool:
+    return dtype.dtypes == {BFLOAT16} and not (dtype.chosen or dtype.partial)
+
+
+def _when(dtype: Dtype, always: str, sometimes: str) -> str:
+    return f"{always if _is_always(dtype) else sometimes} bfloat16"
+
+
+def _related(region: AutocastRegion, dtype: Dtype) -> list[Related]:
+    related = [region.related]
+    if dtype.origin is not None:
+        related.append(replace(dtype.origin.related, message="bfloat16 enters here"))
+    return related
+
+
+def _plugin(node: ast.Call, file: PythonFile) -> Finding | None:
+    """A scaler for a precision plugin: made for every precision, or given with "bf16-mixed"."""
+    for receiver in scalers.receivers(node, file):
+        given = [*receiver.args, *(keyword.value for keyword in receiver.keywords)]
+        precise = [one for one in given if isinstance(one, ast.Constant) and names_bfloat16(one)]
+        if precise and "Precision" in callee_name(receiver):
+            return file.finding(
+                RULE,
+                file.span_of(node),
+                f"`{callee_name(receiver)}` gets a GradScaler and bfloat16",
+                severity=Severity.ERROR,
+                confidence=Confidence.HIGH,
+                why="Lightning raises: `precision='bf16-mixed'` does not use a scaler.",
+                related=[file.related(file.span_of(precise[0]), "bfloat16 enters here")],
+            )
+    precision = _precision_of_plugin(node, file)
+    if precision is None:
+        return None
+    return file.finding(
+        RULE,
+        file.span_of(node),
+        "GradScaler is made whatever `precision` is, bfloat16 too",
+        confidence=Confidence.MEDIUM,
+        why=_WHY,
+        related=[file.related(file.span_of(precision), "the precision is chosen here")],
+    )
+
+
+def _precision_of_plugin(node: ast.Call, file: PythonFile) -> ast.arg | None:
+    """The parameter of a plugin's constructor that chooses the precision but not the scaler."""
+    owner = scalers.enclosing_class(file, node)
+    if owner is None or not any("Precision" in ast.unparse(base) for base in owner.bases):
+        return None
+    for method in owner.body:
+        if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
+            continue
+        parameters = {one.arg: one for one in [*method.args.args, *method.args.kwonlyargs]}
+        inside = list(ast.walk(method))
+        precision = parameters.get("precision")
+        if precision is None or not any(one is node for one in inside):
+            return None
+        tests = [one.test for one in inside if isinstance(one, ast.If | ast.IfExp | ast.Assert)]
+        if any("precision" in ast.unparse(test) for test in tests):
+            return None
+        annotation = "" if precision.annotation is None else ast.unparse(precision.annotation)
+        is_16_only = "Literal" in annotation and "bf16" not in annotation
+        return None if is_16_only else precision
+    return None
+
+
+def _names(made: ast.expr, name: str) -> bool:
+    return ast.unparse(made).strip("'\"").rpartition(".")[2] == name
 
 
 def _enabled_for_bfloat16(call: Call, enabled: Argument, file: PythonFile) -> Finding:
@@ -130,10 +298,10 @@ def _enabled_for_bfloat16(call: Call, enabled: Argument, file: PythonFile) -> Fi
 
 
 def _beside_configured_weights(
-    call: Call, regions: list[Call], file: PythonFile
+    call: Call, regions: list[AutocastRegion], file: PythonFile
 ) -> Iterator[Finding]:
     """No dtype in sight here, but the project's configuration offers bfloat16 weights."""
-    if "enabled" in call.keywords or not any(_is_configured(region, file) for region in regions):
+    if "enabled" in call.keywords or not any(map(_is_configured, regions)):
         return
     choice = file.project.bfloat16_weights
     if choice is None:
@@ -170,36 +338,24 @@ def _condition(enabled: Argument, file: PythonFile) -> str:
 
 
 def _enabled(call: Call) -> Argument | None:
-    """`enabled=`: fifth in torch.cuda.amp.GradScaler, sixth in torch.amp.GradScaler."""
-    is_generic = call.function == "torch.amp.GradScaler"
-    return call.argument(5 if is_generic else 4, "enabled")
+    """`enabled=`, by keyword or position."""
+    return call.argument(scalers.enabled_position(call.function or ""), "enabled")
 
 
-def _is_autocast(call: Call) -> bool:
-    return (call.function or "").startswith("torch.")
-
-
-def _dtype(region: Call) -> Dtype:
-    """The dtype of an autocast region: second positional in both signatures."""
-    match region.value(1, "dtype"):
-        case Dtype() as dtype:
-            return dtype
-    return Dtype(partial=True)
-
-
-def _is_configured(region: Call, file: PythonFile) -> bool:
+def _is_configured(region: AutocastRegion) -> bool:
     """True if a setting turns the region on: `enabled=cfg.training.mixed_precision`."""
-    enabled = region.keywords.get("enabled")
-    return enabled is not None and "." in file.text[enabled.span]
+    enabled = region.call.keywords.get("enabled")
+    return enabled is not None and "." in region.file.text[enabled.span]
 
 
-def _fix(call: Call, region: Call, always: bool, file: PythonFile) -> Fix | None:
+def _fix(call: Call, region: AutocastRegion, always: bool, file: PythonFile) -> Fix | None:
     if always:
         expression, message = "False", "Turn the scaler off"
     else:
-        argument = region.argument(1, "dtype")
+        argument = region.call.keywords.get("dtype") or region.call.argument(1, "dtype")
         assert argument is not None
-        expression = f"{file.text[argument.span]} == torch.float16"
+        dtype = region.file.text[argument.span]
+        expression = f"{dtype if _is_simple(dtype) else f'({dtype})'} == torch.float16"
         message = "Turn the scaler on for float16 only"
         if (enabled := _enabled(call)) is not None:
             given = file.text[enabled.span]
@@ -209,13 +365,13 @@ def _fix(call: Call, region: Call, always: bool, file: PythonFile) -> Fix | None
     edit = calls.set_keyword(file, call, "enabled", expression)
     if edit is None:
         return None
-    is_in_reach = always or _is_in_reach(call, region, file)
+    is_in_reach = region.file is file and (always or _is_in_reach(call, region.call, file))
     return Fix(Applicability.SAFE if is_in_reach else Applicability.DISPLAY, message, (edit,))
 
 
 def _is_in_reach(call: Call, region: Call, file: PythonFile) -> bool:
     """True if the name that holds the region's dtype holds the same where the scaler is made."""
-    argument = region.argument(1, "dtype")
+    argument = region.keywords.get("dtype") or region.argument(1, "dtype")
     assert argument is not None
     name = file.text[argument.span]
     is_same_variable = call.scope in {region.scope, ""} or name.startswith("self.")

@@ -120,10 +120,24 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.WARNING,
         since="0.1.0",
         fix="sometimes",
-        triggers=((b"GradScaler",), (b"torch",)),
-        calls=frozenset({"GradScaler", "autocast"}),
+        triggers=((b"Scaler", b"AmpOptimWrapper"), (b"torch", b"AmpOptimWrapper")),
+        calls=frozenset(
+            {"GradScaler", "ShardedGradScaler", "autocast", "backward", "partial", "scale"}
+        ),
         pitfalls=("B01",),
-        hooks=frozenset({"check_call"}),
+        hooks=frozenset({"check_call", "check_source"}),
+    ),
+    Rule(
+        code="MP202",
+        name="unscale-fp16-gradients",
+        summary="float16 weights trained with a GradScaler",
+        severity=Severity.ERROR,
+        since="0.1.0",
+        fix="sometimes",
+        triggers=((b"torch",), (b"float16", b"half"), (b"Accelerator", b"GradScaler", b"Trainer")),
+        calls=frozenset(),
+        pitfalls=("B02",),
+        hooks=frozenset({"check_source"}),
     ),
     Rule(
         code="MP203",

@@ -19,6 +19,12 @@ from precision_lint.dtypes.conditions import excludes_bfloat16
         "dtype != torch.bfloat16",
         "not args.bf16",
         "amp_dtype is torch.half",
+        'args.precision == "fp32"',
+        'use_amp and dtype == "float16"',
+        'getattr(args, "fp16", False)',
+        'cfg["fp16"] is True',
+        "not (bf16 or device.type)",
+        "args.no_bf16",
     ],
 )
 def test_excludes(condition: str) -> None:
@@ -35,6 +41,9 @@ def test_excludes(condition: str) -> None:
         "torch.cuda.is_available()",
         "args.gpu16x",
         "dtype is not None",
+        "dtype not in (torch.float16, torch.float32)",
+        'device == "cuda" or fp16',
+        "not args.no_fp16 or args.bf16",
     ],
 )
 def test_does_not(condition: str) -> None:

@@ -1,0 +1,168 @@
+"""float16 weights trained with a GradScaler.
+
+## What it does
+Finds trainable weights that are float16 where a scaler unscales their gradients: in a file with a
+`GradScaler`, with Accelerate (`mixed_precision="fp16"` makes one), or with a `Trainer` under
+`fp16=True`.
+
+- LoRA: `model.add_adapter(…)` of a model that is cast to float16, or to a name that float16 is
+  assigned to (`weight_dtype`). The adapter takes the dtype of the model. `get_peft_model` counts
+  only with `autocast_adapter_dtype=False` or where PEFT is pinned below 0.11.
+- All weights: `model.half()` or `from_pretrained(…, torch_dtype=torch.float16)` of a model whose
+  `parameters()` an optimizer gets, or that a `Trainer` gets.
+- The pipeline for validation: `pipeline.to(device, dtype=weight_dtype)` casts the modules in place.
+  One of them is the model that goes on training: `unet=accelerator.unwrap_model(unet)`.
+
+A file that brings parameters back to float32 (`cast_training_params`, `param.data = param.float()`,
+`model.float()`) is left alone for the first two, inference for all three.
+
+## Why it hurts
+The scaler needs float32 gradients. At the first step, or the first step behind a validation:
+`ValueError: Attempting to unscale FP16 gradients.`
+
+## Example
+```python
+unet.to(accelerator.device, dtype=weight_dtype)  # torch.float16 with --mixed_precision=fp16
+unet.add_adapter(lora_config)
+```
+
+## Use instead
+```python
+unet.to(accelerator.device, dtype=weight_dtype)
+unet.add_adapter(lora_config)
+cast_training_params(unet, dtype=torch.float32)  # from diffusers.training_utils
+```
+Load what is trained as a whole in float32; autocast computes in float16. Move a pipeline without a
+dtype.
+
+## Fix safety
+Unsafe: `dtype=` is removed from the pipeline's `.to(…)`; modules of the pipeline that were in
+float32 stay so, and validation may need autocast. The cast of adapters is shown and not applied,
+because it belongs behind the last adapter and before the optimizer. No fix for whole models.
+
+## References
+- Pitfall B02
+- https://github.com/huggingface/diffusers/issues/6482
+- https://github.com/huggingface/diffusers/pull/6119
+- https://github.com/huggingface/diffusers/pull/10889
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from precision_lint.amp.float16_weights import Cast, TrainingFile
+from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
+from precision_lint.fixers import imports, statements
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+
+RULE = Rule(
+    code="MP202",
+    name="unscale-fp16-gradients",
+    summary="float16 weights trained with a GradScaler",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=(
+        (b"torch",),
+        (b"float16", b"half"),
+        (b"Accelerator", b"GradScaler", b"Trainer"),
+    ),
+    pitfalls=("B02",),
+)
+
+_WHY = "`ValueError: Attempting to unscale FP16 gradients.`"
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    training = TrainingFile(file)
+    if training.uses_accelerator or training.scaler is not None:
+        yield from _adapters(training)
+        yield from _pipelines(training)
+    if not training.upcasts:
+        yield from _whole_models(training)
+
+
+def _adapters(training: TrainingFile) -> Iterator[Finding]:
+    if training.upcasts:
+        return
+    file = training.file
+    for node, model in training.adapters():
+        cast = training.cast(model, node)
+        if cast is None or training.is_upcast(model, training.scope(node)):
+            continue
+        yield file.finding(
+            RULE,
+            file.span_of(node),
+            f"the adapter of `{model}` {_is(cast)} float16, and a scaler unscales its gradients",
+            confidence=Confidence.HIGH,
+            why=f"{_WHY} The adapter takes the dtype of the model.",
+            fix=_upcast(training, node, model),
+            related=[file.related(file.span_of(cast.node), "the model is cast here")],
+        )
+
+
+def _pipelines(training: TrainingFile) -> Iterator[Finding]:
+    file = training.file
+    for cast in training.shared_pipelines():
+        yield file.finding(
+            RULE,
+            file.span_of(cast.node),
+            f"the cast of `{cast.model}` makes the model that is trained float16"
+            + ("" if cast.is_certain else " in some runs"),
+            confidence=Confidence.HIGH,
+            why=f"{_WHY} At the next step: the pipeline holds the training model itself.",
+            fix=_without_dtype(file, cast),
+        )
+
+
+def _whole_models(training: TrainingFile) -> Iterator[Finding]:
+    """Models whose every parameter an optimizer, or a trainer with `fp16=True`, gets."""
+    file = training.file
+    has_scaler = training.scaler is not None or training.uses_accelerator
+    users = list(training.optimized()) if has_scaler else []
+    for node, model in [*users, *training.trainers()]:
+        cast = None if training.has_adapters else training.cast(model, node)
+        if cast is None or training.is_upcast(model, training.scope(node)):
+            continue
+        yield file.finding(
+            RULE,
+            file.span_of(cast.node),
+            f"`{model}` {_is(cast)} float16, and a scaler unscales its gradients",
+            confidence=Confidence.HIGH if cast.is_certain else Confidence.MEDIUM,
+            why=_WHY,
+            related=[file.related(file.span_of(node), "it is trained here")],
+        )
+
+
+def _is(cast: Cast) -> str:
+    return "is" if cast.is_certain else "can be"
+
+
+def _upcast(training: TrainingFile, node: ast.Call, model: str) -> Fix | None:
+    file = training.file
+    statement = training.statement(node)
+    if statement is None or "diffusers" not in file.text.text:
+        return None
+    name, added = imports.import_name(
+        file, "diffusers.training_utils", "cast_training_params", file.span_of(node).start
+    )
+    line = f"{name}({model}, dtype=torch.float32)"
+    inserted = statements.insert_after(file, statement, line)
+    if inserted is None:
+        return None
+    message = "Cast what is trained to float32, behind the last adapter"
+    return Fix(Applicability.DISPLAY, message, (*added, inserted))
+
+
+def _without_dtype(file: PythonFile, cast: Cast) -> Fix | None:
+    """`pipeline.to(device, dtype=dtype)` to `pipeline.to(device)`."""
+    match cast.node:
+        case ast.Call(args=[device], keywords=[ast.keyword(value=dtype)]):
+            span = Span(file.span_of(device).end, file.span_of(dtype).end)
+            if "#" in file.text[span]:
+                return None
+            return Fix(Applicability.UNSAFE, "Move without a dtype", (Edit(span, ""),))
+    return None
