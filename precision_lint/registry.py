@@ -53,8 +53,17 @@ def select(selector: str) -> frozenset[str]:
 
 def resembling(selector: str) -> str | None:
     """The code or name most like a selector that names nothing, for a did-you-mean."""
-    from difflib import get_close_matches
+    from difflib import SequenceMatcher, get_close_matches
 
     names = list(by_selector())
-    matches = get_close_matches(selector, names, 1) or get_close_matches(selector.upper(), names, 1)
-    return matches[0] if matches else None
+    for spelled in (selector, selector.upper()):
+        if matches := get_close_matches(spelled, names, len(names)):
+            # Among names that are equally close, the one that starts alike: codes share digits.
+            return max(
+                matches,
+                key=lambda name: (
+                    SequenceMatcher(None, name, spelled).ratio(),
+                    [one == other for one, other in zip(name, spelled, strict=False)],
+                ),
+            )
+    return None
