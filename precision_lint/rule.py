@@ -49,6 +49,9 @@ class Rule:
     fix: FixAvailability = "never"
     triggers: tuple[tuple[bytes, ...], ...] = ()
     calls: frozenset[str] = frozenset()
+    glanced: frozenset[str] = frozenset()
+    """Those of `calls` for which callers, classes and other files need not be asked."""
+
     pitfalls: tuple[str, ...] = ()
     hooks: frozenset[Hook] = frozenset()
     """Filled in by the generated index from the functions that the module defines."""

@@ -66,6 +66,7 @@ RULE = Rule(
     since="0.1.0",
     triggers=((b"autocast",), (b"torch",), (b".float()", b"torch.float")),
     calls=frozenset({"float", "to", "type"}),
+    glanced=frozenset({"float", "to", "type"}),
     pitfalls=("C08",),
 )
 

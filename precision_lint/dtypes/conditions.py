@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from functools import lru_cache
 
 from precision_lint.dtypes.calls import Guard
 from precision_lint.source.text import SourceText
@@ -46,6 +47,7 @@ def names_bfloat16(expression: ast.expr) -> bool:
     return _is_bfloat16(expression) is True
 
 
+@lru_cache(maxsize=4096)
 def _in_bfloat16(condition: str) -> bool | None:
     """The truth of a condition in a run in bfloat16; None if it does not say."""
     try:

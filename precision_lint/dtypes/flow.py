@@ -8,13 +8,17 @@ from precision_lint.source.errors import Unparsable
 from precision_lint.source.python import PythonFile
 
 
-def calls_in(file: PythonFile, names: frozenset[str]) -> Calls:
+def calls_in(
+    file: PythonFile, names: frozenset[str], glanced: frozenset[str] = frozenset()
+) -> Calls:
     """The calls of `file` that `names` ask for (see `Rule.calls`), with the facts at each.
+
+    For those in `glanced`, what their own body says is enough.
 
     Raises:
         Unparsable: expressions are nested too deeply to interpret.
     """
     try:
-        return Analysis(file, names).run()
+        return Analysis(file, names, glanced).run()
     except RecursionError:
         raise Unparsable("nested too deeply to analyse", 1, 1) from None

@@ -104,8 +104,11 @@ class Summary:
 class Analysis:
     """What is known of one file and of what it reaches in its project."""
 
-    def __init__(self, file: PythonFile, names: frozenset[str]) -> None:
+    def __init__(
+        self, file: PythonFile, names: frozenset[str], glanced: frozenset[str] = frozenset()
+    ) -> None:
         self.names = names
+        self.glanced = glanced
         self.program = Program(file)
         self.module = self.program.main
         self.calls = Calls(self.module.imports)
@@ -186,7 +189,11 @@ class Analysis:
 
     def _open_rows(self) -> list[int]:
         """The rows of the calls whose facts callers, classes or other files may know better."""
-        rows = {node.lineno for node, call in self.found.items() if _is_open(call)}
+        rows = {
+            node.lineno
+            for node, call in self.found.items()
+            if call.name not in self.glanced and _is_open(call)
+        }
         return sorted(rows)
 
     def _values_read(self) -> dict[Hashable, Value]:
