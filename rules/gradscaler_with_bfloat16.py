@@ -6,9 +6,15 @@ beside it, an autocast dtype that can be bfloat16, an `enabled=` that names bflo
 whose dtype comes from a configuration that offers bfloat16. Autocast may be in another function, in
 a base class, or in a function of another file that the scaler is handed to; the scaler may be a
 `ShardedGradScaler`, or stand behind a class of the project that makes one (`NativeScaler`).
+Autocast that is given no dtype runs in bfloat16 on the CPU, and wherever
+`torch.set_autocast_dtype` says so.
 
-Found as well: a precision plugin that makes a scaler whatever its `precision` is, or gets one
-together with `"bf16-mixed"`, and `AmpOptimWrapper(dtype="bfloat16", loss_scale="dynamic")`.
+Found as well:
+- a precision plugin that makes a scaler whatever its `precision` is;
+- a scaler that a plugin of Lightning gets together with `"bf16-mixed"`: it raises;
+- `GradScalerKwargs` for an `Accelerator(mixed_precision="bf16")`, which ignores them;
+- `AmpOptimWrapper(dtype="bfloat16", loss_scale="dynamic")`;
+- apex that scales the loss beside autocast in bfloat16, or gets a bfloat16 model, which it refuses.
 
 A scaler whose `enabled=` depends on float16 is fine, and so is float16-only code, autocast without
 a dtype (float16 on CUDA), and a scaler that is made only under a condition that bfloat16 fails.
@@ -20,6 +26,10 @@ and needs none: with float32 parameters under bfloat16 autocast the scaler is po
 bfloat16 *parameters* the gradients are bfloat16 too, and on CUDA every release through torch 2.13
 raises at `unscale_` or `step`:
 `"_amp_foreach_non_finite_check_and_unscale_cuda" not implemented for 'BFloat16'`.
+
+Lightning raises where the plugin is made, a `MisconfigurationException` for its Trainer and a
+`ValueError` for Fabric and FSDP: `precision='bf16-mixed'` does not use a scaler. Since 0.17,
+accelerate makes no scaler in bfloat16, so what is set for it has no effect.
 
 ## Example
 ```python
@@ -40,7 +50,8 @@ Safe where the name that holds the autocast dtype holds the same where the scale
 `enabled=` lists both dtypes: a disabled scaler passes losses and optimizers through, and what is on
 for float16 stays on. Arguments that are there are kept.
 Where only the configuration knows the dtype, or autocast is in another file, the fix is shown and
-not applied. There is none for wrappers and plugins.
+not applied. There is none for wrappers, plugins and frameworks, nor where the default dtype of
+autocast is set under a condition.
 
 ## References
 - Pitfall B01
@@ -54,8 +65,11 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
-from precision_lint.amp import scalers
+from precision_lint.amp import apex, plugins, scalers
+from precision_lint.amp.default_dtype import SETTERS, device_type
+from precision_lint.amp.plugins import Ignored, Refused
 from precision_lint.amp.scalers import AutocastRegion, Wrapper
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.conditions import (
@@ -78,9 +92,13 @@ RULE = Rule(
     severity=Severity.WARNING,
     since="0.1.0",
     fix="sometimes",
-    triggers=((b"Scaler", b"AmpOptimWrapper"), (b"torch", b"AmpOptimWrapper")),
+    triggers=(
+        (b"Scaler", b"AmpOptimWrapper", b"apex"),
+        (b"torch", b"AmpOptimWrapper", b"lightning", b"accelerate"),
+    ),
     calls=frozenset(
         {"GradScaler", "ShardedGradScaler", "autocast", "partial", "scale", "backward"}
+        | {"initialize", *SETTERS}
     ),
     pitfalls=("B01",),
 )
@@ -94,6 +112,10 @@ _OWN_SWITCH = re.compile(r"scal", re.IGNORECASE)
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
+    for refused in plugins.refused(file):
+        yield _refused(refused, file)
+    for ignored in plugins.ignored(file):
+        yield _ignored(ignored, file)
     if "AmpOptimWrapper" in file.text.text:
         yield from _wrappers_of_mmengine(file)
     if "autocast" not in file.text.text:  # where it is, check_call sees its dtype
@@ -127,19 +149,27 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         if regions and regions[0].call is call:
             for wrapper in scalers.wrappers(file):
                 yield from _wrapped(wrapper, regions, file)
-    elif scalers.is_grad_scaler(call):
+    elif scalers.makes_grad_scaler(call.function or ""):
         yield from _scaler(call, file)
+    elif call.function in apex.INITIALIZE:
+        yield from _refused_by_apex(call, file)
 
 
 def _scaler(call: Call, file: PythonFile) -> Iterator[Finding]:
     node = scalers.node_at(file, call.span)
     if node is None or _is_tied_to_float16(call, file):
         return
+    if any(each.scaler is node for each in plugins.refused(file)):
+        return  # it raises before anything is scaled
     if _is_excluded(scalers.conditions_around(node, file), file):
         return
     regions = scalers.regions(call, file)
     if not regions:
         regions = scalers.regions_elsewhere(node, file)
+        if not any(one.dtype for one in regions):
+            regions = scalers.defaults(call, file) or regions
+    if device_type(call, file) == "cuda":  # the CPU is another way to train
+        regions = [one for one in regions if one.device != "cpu"]
     enabled = _enabled(call)
     if (region := _in_bfloat16(regions)) is not None:
         yield _beside_autocast(call, region, file)
@@ -147,7 +177,7 @@ def _scaler(call: Call, file: PythonFile) -> Iterator[Finding]:
         return  # float16, or several of their own
     elif enabled and admits_bfloat16(_condition(enabled, file)):
         yield _enabled_for_bfloat16(call, enabled, file)
-    elif plugin := _plugin(node, file):
+    elif plugin := _made_for_every_precision(node, file):
         yield plugin
     elif regions:
         yield from _beside_configured_weights(call, regions, file)
@@ -165,11 +195,28 @@ def _wrapped(
     yield file.finding(
         RULE,
         file.span_of(wrapper.node),
-        f"`{callee_name(wrapper.node)}` scales the loss "
+        f"`{ast.unparse(wrapper.node.func)}` scales the loss "
         + _when(region.dtype, "while autocast runs in", "when the autocast dtype is"),
         confidence=Confidence.HIGH,
         why=_WHY,
         related=[*_related(region, region.dtype), *filter(None, [wrapper.made])],
+    )
+
+
+def _refused_by_apex(call: Call, file: PythonFile) -> Iterator[Finding]:
+    """A bfloat16 model that apex gets to train with loss scaling."""
+    node = scalers.node_at(file, call.span)
+    weights = apex.refuses(call, node) if node is not None else None
+    if weights is None:
+        return
+    yield file.finding(
+        RULE,
+        call.span,
+        "`amp.initialize` gets a bfloat16 model, whose loss apex cannot scale",
+        severity=Severity.ERROR,
+        confidence=Confidence.HIGH,
+        why=f"The first `amp.scale_loss` raises {apex.REFUSED}.",
+        related=[weights.origin.related] if weights.origin else [],
     )
 
 
@@ -182,11 +229,24 @@ def _is_excluded(conditions: scalers.Conditions, file: PythonFile) -> bool:
 
 
 def _in_bfloat16(regions: list[AutocastRegion]) -> AutocastRegion | None:
-    """The first region that can run in bfloat16, unless the scaler may belong to another one."""
-    dtypes = [one.dtype.dtypes if one.dtype else frozenset({FLOAT16}) for one in regions]
-    if any(FLOAT16 in one and BFLOAT16 not in one for one in dtypes):
-        return None
-    return next((one for one, held in zip(regions, dtypes, strict=True) if BFLOAT16 in held), None)
+    """The first region that can run in bfloat16, unless the scaler may belong to another one.
+
+    Beside a region whose dtype is chosen, one in float16 is what an older torch gets.
+    """
+    chosen = {_place(one) for one in regions if _dtypes(one) >= {FLOAT16, BFLOAT16}}
+    for one in regions:
+        if _dtypes(one) & {FLOAT16, BFLOAT16} == {FLOAT16} and _place(one) not in chosen:
+            return None
+    return next((one for one in regions if BFLOAT16 in _dtypes(one)), None)
+
+
+def _dtypes(region: AutocastRegion) -> frozenset[str]:
+    return region.dtype.dtypes if region.dtype is not None else frozenset({FLOAT16})
+
+
+def _place(region: AutocastRegion) -> tuple[Path, str]:
+    """The file and the function that make a region."""
+    return region.file.text.path, region.call.scope
 
 
 def _beside_autocast(call: Call, region: AutocastRegion, file: PythonFile) -> Finding:
@@ -229,21 +289,33 @@ def _related(region: AutocastRegion, dtype: Dtype) -> list[Related]:
     return related
 
 
-def _plugin(node: ast.Call, file: PythonFile) -> Finding | None:
-    """A scaler for a precision plugin: made for every precision, or given with "bf16-mixed"."""
-    for receiver in scalers.receivers(node, file):
-        given = [*receiver.args, *(keyword.value for keyword in receiver.keywords)]
-        precise = [one for one in given if isinstance(one, ast.Constant) and names_bfloat16(one)]
-        if precise and "Precision" in callee_name(receiver):
-            return file.finding(
-                RULE,
-                file.span_of(node),
-                f"`{callee_name(receiver)}` gets a GradScaler and bfloat16",
-                severity=Severity.ERROR,
-                confidence=Confidence.HIGH,
-                why="Lightning raises: `precision='bf16-mixed'` does not use a scaler.",
-                related=[file.related(file.span_of(precise[0]), "bfloat16 enters here")],
-            )
+def _refused(refused: Refused, file: PythonFile) -> Finding:
+    """A scaler that Lightning gets together with bfloat16."""
+    return file.finding(
+        RULE,
+        file.span_of(refused.scaler),
+        f"`{refused.plugin}` gets a GradScaler and bfloat16",
+        severity=Severity.ERROR,
+        confidence=Confidence.HIGH,
+        why=f"Lightning raises {refused.error}, found …",
+        related=[file.related(file.span_of(refused.precision), "bfloat16 enters here")],
+    )
+
+
+def _ignored(ignored: Ignored, file: PythonFile) -> Finding:
+    """Settings of a scaler that accelerate gets together with bfloat16."""
+    return file.finding(
+        RULE,
+        file.span_of(ignored.handler),
+        "`GradScalerKwargs` is ignored in bfloat16",
+        confidence=Confidence.HIGH,
+        why="bfloat16 needs no loss scaling: accelerate makes a scaler for fp16 only.",
+        related=[file.related(file.span_of(ignored.precision), "bfloat16 enters here")],
+    )
+
+
+def _made_for_every_precision(node: ast.Call, file: PythonFile) -> Finding | None:
+    """A scaler that a precision plugin makes without asking for the precision."""
     precision = _precision_of_plugin(node, file)
     if precision is None:
         return None
@@ -352,9 +424,9 @@ def _fix(call: Call, region: AutocastRegion, always: bool, file: PythonFile) -> 
     if always:
         expression, message = "False", "Turn the scaler off"
     else:
-        argument = region.call.keywords.get("dtype") or region.call.argument(1, "dtype")
-        assert argument is not None
-        dtype = region.file.text[argument.span]
+        if region.given is None:
+            return None
+        dtype = region.file.text[region.given.span]
         expression = f"{dtype if _is_simple(dtype) else f'({dtype})'} == torch.float16"
         message = "Turn the scaler on for float16 only"
         if (enabled := _enabled(call)) is not None:
@@ -365,19 +437,19 @@ def _fix(call: Call, region: AutocastRegion, always: bool, file: PythonFile) -> 
     edit = calls.set_keyword(file, call, "enabled", expression)
     if edit is None:
         return None
-    is_in_reach = region.file is file and (always or _is_in_reach(call, region.call, file))
+    is_in_reach = region.file is file and (always or _is_in_reach(call, region, file))
     return Fix(Applicability.SAFE if is_in_reach else Applicability.DISPLAY, message, (edit,))
 
 
-def _is_in_reach(call: Call, region: Call, file: PythonFile) -> bool:
+def _is_in_reach(call: Call, region: AutocastRegion, file: PythonFile) -> bool:
     """True if the name that holds the region's dtype holds the same where the scaler is made."""
-    argument = region.keywords.get("dtype") or region.argument(1, "dtype")
-    assert argument is not None
-    name = file.text[argument.span]
-    is_same_variable = call.scope in {region.scope, ""} or name.startswith("self.")
+    assert region.given is not None
+    assert region.giver is not None
+    name = file.text[region.given.span]
+    is_same_variable = call.scope in {region.giver.scope, ""} or name.startswith("self.")
     return (
         is_same_variable
-        and call.dtypes.get(name) == argument.value
+        and call.dtypes.get(name) == region.given.value
         and call.module.imports.get("torch") == "torch"
     )
 

@@ -121,9 +121,23 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.WARNING,
         since="0.1.0",
         fix="sometimes",
-        triggers=((b"Scaler", b"AmpOptimWrapper"), (b"torch", b"AmpOptimWrapper")),
+        triggers=(
+            (b"Scaler", b"AmpOptimWrapper", b"apex"),
+            (b"torch", b"AmpOptimWrapper", b"lightning", b"accelerate"),
+        ),
         calls=frozenset(
-            {"GradScaler", "ShardedGradScaler", "autocast", "backward", "partial", "scale"}
+            {
+                "GradScaler",
+                "ShardedGradScaler",
+                "autocast",
+                "backward",
+                "initialize",
+                "partial",
+                "scale",
+                "set_autocast_cpu_dtype",
+                "set_autocast_dtype",
+                "set_autocast_gpu_dtype",
+            }
         ),
         glanced=frozenset(),
         pitfalls=("B01",),

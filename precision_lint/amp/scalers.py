@@ -11,13 +11,15 @@ import copy
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
-from precision_lint.dtypes.calls import Call
+from precision_lint.amp import apex, default_dtype
+from precision_lint.dtypes.calls import Argument, Call, Calls
 from precision_lint.dtypes.definitions import Class, Function
-from precision_lint.dtypes.environment import callee_name, dotted
+from precision_lint.dtypes.environment import dotted
 from precision_lint.dtypes.flow import calls_in
 from precision_lint.dtypes.program import Found, Program
-from precision_lint.dtypes.values import ALIASES, Constant, Dtype, Symbol
+from precision_lint.dtypes.values import ALIASES, BFLOAT16, Constant, Dtype, Symbol
 from precision_lint.finding import Related, Span
 from precision_lint.source.python import PythonFile
 
@@ -27,23 +29,34 @@ _OF_PACKAGES = frozenset({"timm.utils.NativeScaler", "timm.utils.cuda.NativeScal
 """Classes of other packages that make a scaler which is always on."""
 
 _MOST_CALLEES = 8
-_AUTOCAST = frozenset({"autocast"})
+_AUTOCAST = frozenset({"autocast", *default_dtype.SETTERS})
 
 
 @dataclass(frozen=True, slots=True)
 class AutocastRegion:
-    """A place that makes an autocast context: its call, the file, the dtype that is given there.
+    """A place that makes an autocast context: its call, the file, the dtype that it runs in.
 
-    `dtype` is None where no dtype is given: float16 on CUDA.
+    `dtype` is None where nothing says it: float16 on CUDA. `given` is the argument that says it,
+    and `giver` the call that this is an argument of: its own, or one that sets the default.
+    `device` is the device type whose own default it is, where that is bfloat16.
     """
 
     call: Call
     file: PythonFile
     dtype: Dtype | None
+    given: Argument | None = None
+    giver: Call | None = None
+    device: str | None = None
 
     @property
     def related(self) -> Related:
-        return self.file.related(self.call.span, "the autocast region")
+        if self.device is not None:
+            message = f"the autocast region: bfloat16 is the default on {self.device}"
+        elif self.call.name in default_dtype.SETTERS:
+            message = "the default of autocast"
+        else:
+            message = "the autocast region"
+        return self.file.related(self.call.span, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +71,10 @@ class Wrapper:
     """Where the class makes the scaler; None in another package."""
 
 
-def is_grad_scaler(call: Call) -> bool:
-    """True for a call of torch's GradScaler, or of a sharded one."""
-    root = (call.function or "").partition(".")[0]
-    return root in _ROOTS and call.name in {"GradScaler", "ShardedGradScaler"}
+def makes_grad_scaler(function: str) -> bool:
+    """True for the qualified name of torch's GradScaler, or of a sharded one."""
+    root, name = function.partition(".")[0], function.rpartition(".")[2]
+    return root in _ROOTS and name in {"GradScaler", "ShardedGradScaler"}
 
 
 def enabled_position(function: str) -> int:
@@ -75,13 +88,26 @@ def regions(call: Call, file: PythonFile) -> list[AutocastRegion]:
 
     A function that scales a loss or runs backward trains; the others may be inference.
     """
-    module = call.module
-    found = [one for one in (_region(made, file) for made in module) if one is not None]
+    return _regions(call.module, file)
+
+
+@lru_cache(maxsize=1)
+def _regions(module: Calls, file: PythonFile) -> list[AutocastRegion]:
+    found = [one for one in (_region(made, module, file) for made in module) if one is not None]
     training = {one.scope for name in ("scale", "backward") for one in module.named(name)}
     return [one for one in found if one.call.scope in training] or found
 
 
-def _region(call: Call, file: PythonFile) -> AutocastRegion | None:
+def defaults(call: Call, file: PythonFile) -> list[AutocastRegion]:
+    """The default dtypes that a file sets, for autocast contexts that are made out of sight."""
+    return [
+        AutocastRegion(one.call, file, one.dtype, one.given, one.call)
+        for one in default_dtype.defaults(call.module)
+        if one.device not in default_dtype.BFLOAT16_DEVICES
+    ]
+
+
+def _region(call: Call, module: Calls, file: PythonFile) -> AutocastRegion | None:
     """`autocast("cuda", dtype)`, or `partial(torch.autocast, dtype=dtype)`."""
     match call.name, call.arguments:
         case "autocast", _:
@@ -96,12 +122,23 @@ def _region(call: Call, file: PythonFile) -> AutocastRegion | None:
     if not is_autocast or (enabled is not None and enabled.value == Constant(False)):
         return None
     if given is None and not call.has_stars:
-        return AutocastRegion(call, file, None)
+        return _in_default_dtype(call, module, file)
     dtype = given.value if given is not None else None
-    if isinstance(dtype, Dtype) and dtype.dtypes:
-        return AutocastRegion(call, file, dtype)
-    assigned = None if given is None else _assigned_to_attribute(file.text[given.span], file)
-    return AutocastRegion(call, file, assigned or Dtype(partial=True))
+    if not isinstance(dtype, Dtype) or not dtype.dtypes:
+        assigned = None if given is None else _assigned_to_attribute(file.text[given.span], file)
+        dtype = assigned or Dtype(partial=True)
+    return AutocastRegion(call, file, dtype, given, call)
+
+
+def _in_default_dtype(call: Call, module: Calls, file: PythonFile) -> AutocastRegion:
+    """A region that is given no dtype: what the file sets for its device, or what torch takes."""
+    device = default_dtype.device_type(call, file)
+    default = default_dtype.default_for(device, module)
+    if default is not None:
+        return AutocastRegion(call, file, default.dtype, default.given, default.call)
+    if device in default_dtype.BFLOAT16_DEVICES:
+        return AutocastRegion(call, file, Dtype(frozenset({BFLOAT16})), device=device)
+    return AutocastRegion(call, file, None)
 
 
 def _assigned_to_attribute(path: str, file: PythonFile) -> Dtype | None:
@@ -131,9 +168,10 @@ def regions_elsewhere(node: ast.Call, file: PythonFile) -> list[AutocastRegion]:
         other = definition.module.file
         if other is file or "autocast" not in other.text.text:
             continue
-        for call in calls_in(other, _AUTOCAST):
+        module = calls_in(other, _AUTOCAST)
+        for call in module:
             is_inside = f"{call.scope}.".startswith(f"{definition.name}.")
-            region = _region(call, other) if is_inside else None
+            region = _region(call, module, other) if is_inside else None
             if region is not None:
                 found.append(region)
     return found
@@ -191,10 +229,13 @@ def wrappers(file: PythonFile) -> Iterator[Wrapper]:
     program = Program(file)
     for node, conditions in _calls_under(file.tree, ()):
         name = dotted(node.func)
-        if name is None or not _WRAPPER.search(name):
+        if name is None:
             continue
-        root, dot, rest = name.partition(".")
-        qualified = f"{program.main.imports.get(root, root)}{dot}{rest}"
+        qualified = _qualified(name, program.main.imports)
+        if not conditions and apex.scales(node, qualified):
+            yield Wrapper(node, conditions, None)
+        if not (_WRAPPER.search(name) or _WRAPPER.search(qualified.rpartition(".")[2])):
+            continue
         found = _resolve(name, program)
         if found is not None and isinstance(found.definition, Class):
             made = _always_on(found.definition)
@@ -212,14 +253,16 @@ def _always_on(definition: Class) -> ast.Call | None:
     if constructor is None or isinstance(constructor.node, ast.Lambda):
         return None
     for node, _ in _calls_under(constructor.node, ()):
-        if callee_name(node) not in {"GradScaler", "ShardedGradScaler"}:
-            continue
         is_alone = not any(keyword.arg in {"enabled", None} for keyword in node.keywords)
-        imports = definition.module.imports
-        root, _, _ = (dotted(node.func) or "").partition(".")
-        if is_alone and imports.get(root, "").partition(".")[0] in _ROOTS and len(node.args) < 5:
+        made = _qualified(dotted(node.func) or "", definition.module.imports)
+        if is_alone and makes_grad_scaler(made) and len(node.args) < 5:
             return node
     return None
+
+
+def _qualified(name: str, imports: Mapping[str, str]) -> str:
+    root, dot, rest = name.partition(".")
+    return f"{imports.get(root, root)}{dot}{rest}"
 
 
 Conditions = tuple[tuple[ast.expr, bool], ...]
@@ -271,13 +314,15 @@ def spelled_out(test: ast.expr, file: PythonFile) -> ast.expr:
 
 def conditions_around(node: ast.Call, file: PythonFile) -> Conditions:
     """The conditions around a call, and whether they hold there."""
-    return next((held for call, held in _calls_under(file.tree, ()) if call is node), ())
+    return _calls(file)[file.span_of(node)][1]
 
 
 def node_at(file: PythonFile, span: Span) -> ast.Call | None:
     """The call at exactly `span`."""
-    row = file.text.row(span.start)
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Call) and node.lineno == row and file.span_of(node) == span:
-            return node
-    return None
+    return _calls(file)[span][0] if span in _calls(file) else None
+
+
+@lru_cache(maxsize=1)
+def _calls(file: PythonFile) -> Mapping[Span, tuple[ast.Call, Conditions]]:
+    """The calls of a file, with the conditions around each."""
+    return {file.span_of(found[0]): found for found in _calls_under(file.tree, ())}

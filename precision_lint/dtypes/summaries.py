@@ -114,7 +114,8 @@ class Analysis:
         self.calls = Calls(self.module.imports)
         self.found: dict[ast.Call, Call] = {}
         self.default_dtype = _default_dtype(file)
-        self.rows = _rows_calling(file, names, self.module.imports)
+        self.aliases = _aliases(names, self.module.imports)
+        self.rows = _rows_calling(file, names | self.aliases.keys(), self.module.imports)
         self._wants_dtypes = bool(names & _WITH_DTYPES)
         self.spent = 0
         self._limit = _MOST_AT_A_GLANCE
@@ -531,13 +532,16 @@ class Analysis:
             return
         name = function.name if isinstance(function, Symbol) else None
         package = (name or "").partition(".")[0]
-        if callee_name(node) not in self.names and f"{package}.*" not in self.names:
+        called = callee_name(node)
+        if isinstance(node.func, ast.Name):
+            called = self.aliases.get(called, called)
+        if called not in self.names and f"{package}.*" not in self.names:
             return
         span_of = self.module.file.span_of
         is_method = isinstance(node.func, ast.Attribute)
         self.found[node] = Call(
             span=span_of(node),
-            name=callee_name(node),
+            name=called,
             function=name,
             receiver=receiver.tensor if isinstance(receiver, Output) else receiver,
             receiver_span=span_of(node.func.value)
@@ -1037,6 +1041,12 @@ def _rows(file: PythonFile, pattern: re.Pattern[str]) -> list[int]:
 
 _CALL = re.compile(r"\s*\(")
 _CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
+
+
+def _aliases(names: frozenset[str], imports: Mapping[str, str]) -> Mapping[str, str]:
+    """What a file calls some of `names` by: `from torch.amp import GradScaler as Scaler`."""
+    imported = {local: name.rpartition(".")[2] for local, name in imports.items()}
+    return {local: name for local, name in imported.items() if name in names and name != local}
 
 
 def _rows_calling(file: PythonFile, names: frozenset[str], imports: Mapping[str, str]) -> list[int]:
