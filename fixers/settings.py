@@ -1,162 +1,253 @@
-"""Edits of configuration files: take a setting out, change a value. By span, never a dump."""
+"""Edits of configuration files: take settings out, change or add one. By span, never a dump.
+
+Every fix is verified: the repaired text is read again, and must say what was meant and no more.
+"""
 
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from typing import TypeAlias
 
 from precision_lint.finding import Applicability, Edit, Fix, Span
+from precision_lint.fixers.anchors import shared
+from precision_lint.fixers.lines import is_comment, rest_of_line, whole_lines
+from precision_lint.fixers.members import with_member, without_members
+from precision_lint.fixers.spelling import Style, Written, quotes_of, spelled
+from precision_lint.fixers.verified import ScriptChange, TreeChange, verified
+from precision_lint.fixers.words import (
+    needs_no_quotes,
+    value_of,
+    with_option,
+    without_assignment,
+    without_option,
+)
 from precision_lint.source.config import ConfigFile
 from precision_lint.source.options import Option
-from precision_lint.source.settings_tree import Entry, Member, Scalar
-from precision_lint.source.text import SourceText
+from precision_lint.source.settings_tree import Entry, Mapping, Member, Scalar, mappings
+from precision_lint.source.shell import Assigned
 
-_TRIVIA = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
-_COMMENT = re.compile(r"#|//|/\*|\*/")
-_CONTINUED = re.compile(r"[ \t]*\\\r?\n[ \t]*\Z")
-_BETWEEN_WORDS = re.compile(r"(?:\s|\\\r?\n)+")
+Origin: TypeAlias = Member | Option | Assigned
+
+_SEPARATOR = re.compile(r"[ \t]?[:=][ \t]?")
+_BLOCK_HEADER = re.compile(r"[|>][-+0-9]*([^\r\n]*)")
+_BARE_KEY = re.compile(r"[\w-]+", re.ASCII)
 
 
-def remove_setting(file: ConfigFile, origin: Member | Option, message: str) -> Fix | None:
-    """Take a setting out of its file; None where that needs more than deleting it.
+def remove_setting(file: ConfigFile, origin: Origin, message: str) -> Fix | None:
+    """Take a setting out of its file; None where that needs more than deleting it."""
+    return remove_settings(file, [origin], message)
 
-    Unsafe if a comment on the same line loses what it speaks of. The comment itself stays.
+
+def remove_settings(file: ConfigFile, origins: Sequence[Origin], message: str) -> Fix | None:
+    """Take several settings out at once. A mapping that loses all of its members becomes `{}`.
+
+    Unsafe if a comment on the same line loses what it speaks of, or if an alias stands for the
+    mapping. The comment itself stays. None if the setting would still be there, from a duplicate
+    of the key or from a merged mapping.
     """
-    if file.defect is not None:
+    members = [origin for origin in origins if isinstance(origin, Member)]
+    if members:
+        return _without_members(file, members, message) if len(members) == len(origins) else None
+    return _without_words(file, [each for each in origins if not isinstance(each, Member)], message)
+
+
+def replace_value(
+    file: ConfigFile,
+    origin: Origin,
+    value: Written,
+    message: str,
+    applicability: Applicability = Applicability.SAFE,
+) -> Fix | None:
+    """Write another value, in the quotes and the spelling of the old one.
+
+    None if the value stands elsewhere or is used elsewhere, too: behind an alias or a variable.
+    Unsafe if an alias stands for the mapping around it.
+    """
+    if isinstance(origin, Member):
+        return _with_value(file, origin, value, message, applicability)
+    if file.script is None or (span := value_of(file.text, origin)) is None:
         return None
-    if isinstance(origin, Option):
-        edits = _without_words(file.text, origin)
-        commented = _is_comment(_rest_of_line(file.text, origin.words[-1].span.end))
-    elif not _is_plain(file.text, origin.entry):
+    literal = value if isinstance(value, str) else spelled(value, "shell", Style(), file.text[span])
+    if literal is None or not needs_no_quotes(literal):
         return None
-    elif origin.mapping.flow:
-        edits = _without_flow_member(file.text, origin)
-        commented = _shares_line_with_comment(file.text, origin)
-    else:
-        edits = _without_line(file, origin)
-        commented = _is_comment(_rest_of_line(file.text, origin.span.end))
-    if not edits:
+    becomes = dict.fromkeys(range(*span), "") | {span.start: literal}
+    edits = [Edit(span, literal)]
+    return verified(file, edits, ScriptChange(becomes), message, applicability)
+
+
+def add_setting(
+    file: ConfigFile,
+    mapping: Mapping,
+    after: Entry,
+    key: str,
+    value: Written,
+    message: str,
+    applicability: Applicability = Applicability.SAFE,
+) -> Fix | None:
+    """Write a new setting behind another one of the same mapping, in its style.
+
+    None if the key is there already. Unsafe if an alias stands for the mapping.
+    """
+    if file.format == "shell" or mapping.get(key) is not None:
         return None
-    return Fix(Applicability.UNSAFE if commented else Applicability.SAFE, message, tuple(edits))
+    style = _style(file, after)
+    literal = spelled(value, file.format, style)
+    name = _key(file, after, key, style)
+    if literal is None or name is None:
+        return None
+    new = Entry(Scalar(after.span, key), Scalar(after.span, value), after.span)
+    path = file.text[Span(after.span.start, after.key.span.start)]  # of a dotted key of TOML
+    written = f"{path}{name}{_separator(file, after)}{literal}"
+    edits = with_member(file.text, mapping, after, written)
+    if id(mapping) in shared(file).below:
+        applicability = min(applicability, Applicability.UNSAFE)
+    return verified(file, edits, TreeChange(added={after: new}), message, applicability)
 
 
-def change_value(member: Member, literal: str) -> Edit | None:
-    """Write another literal for a value; None if the value is not a literal."""
-    value = member.entry.value
-    return Edit(value.span, literal) if isinstance(value, Scalar) else None
+def add_option(
+    file: ConfigFile,
+    after: Option,
+    words: str,
+    message: str,
+    applicability: Applicability = Applicability.SAFE,
+) -> Fix | None:
+    """Write further words, such as `--bf16 True`, behind an option: on a line of its own if that
+    has one.
+    """
+    if file.script is None or (edit := with_option(file.text, after, words)) is None:
+        return None
+    last = after.words[-1].traced
+    change = ScriptChange({last.origins[-1]: f"{last.chars[-1]} {words}"})
+    return verified(file, [edit], change, message, applicability)
 
 
-def _is_plain(text: SourceText, entry: Entry) -> bool:
-    """True for a literal on which nothing hangs: no comment inside, no anchor that others need."""
-    between = text[Span(entry.key.span.end, max(entry.key.span.end, entry.value.span.start))]
-    return isinstance(entry.value, Scalar) and not re.search(r"[&#]|/[/*]", between)
+# Members
 
 
-def _is_comment(rest: str) -> bool:
-    return rest.lstrip().startswith("#")
+def _without_members(file: ConfigFile, members: Sequence[Member], message: str) -> Fix | None:
+    removed = {member.entry for member in members}
+    groups = {id(member.mapping): member.mapping for member in members}
+    edits: list[Edit] = []
+    safe = True
+    for mapping in groups.values():
+        entries = [entry for entry in mapping.entries if entry in removed]
+        kept = [entry for entry in mapping.entries if entry not in removed]
+        left = Mapping(mapping.span, tuple(kept), mapping.flow)
+        if any(
+            not isinstance(entry.value, Scalar | Mapping) or left.get(entry.name or "")
+            for entry in entries
+        ):
+            return None
+        taken, commented = without_members(file, mapping, entries)
+        if not taken:
+            return None
+        edits += taken
+        safe &= not commented and not _is_needed(file, mapping)
+    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+    return verified(file, edits, TreeChange(removed), message, applicability)
 
 
-# A line of its own: YAML block mappings, TOML tables
+def _with_value(
+    file: ConfigFile, member: Member, value: Written, message: str, applicability: Applicability
+) -> Fix | None:
+    entry, old = member.entry, member.entry.value
+    last = member.mapping.get(entry.name or "")
+    if not isinstance(old, Scalar) or last is None or last.entry is not entry:
+        return None
+    is_written_here = entry.span.start <= old.span.start and old.span.end <= entry.span.end
+    if id(old) in shared(file).nodes or not is_written_here or file.format == "shell":
+        return None
+    raw = file.text[old.span]
+    literal = spelled(value, file.format, _style(file, entry), raw)
+    if literal is None:
+        return None
+    if not raw:  # `key:` alone is null
+        literal = f" {literal}"
+    elif header := _BLOCK_HEADER.match(raw):  # `key: |  # comment`
+        literal += header[1]
+    if id(member.mapping) in shared(file).below:
+        applicability = min(applicability, Applicability.UNSAFE)
+    change = TreeChange(replaced={old: value})
+    return verified(file, [Edit(old.span, literal)], change, message, applicability)
 
 
-def _without_line(file: ConfigFile, member: Member) -> list[Edit]:
-    text, (start, end) = file.text, member.span
-    if file.format == "yaml" and len(member.mapping.entries) == 1:
-        return []  # an empty block mapping is null
-    if _start_of_line(text, start).strip():
-        return []  # `- key: value`
-    rest = _rest_of_line(text, end)
-    if rest.strip():
-        return [Edit(Span(start, end + len(rest) - len(rest.lstrip())), "")]
-    return [Edit(_whole_lines(text, Span(start, end)), "")]
+def _is_needed(file: ConfigFile, mapping: Mapping) -> bool:
+    """True if something else may miss a key: what an alias stands for, code behind a display."""
+    if file.python is not None:
+        return not mapping.flow or file.text[mapping.span].startswith(("{", "dict("))
+    return id(mapping) in shared(file).below
 
 
-# A member between commas: JSON, YAML flow mappings, TOML inline tables
+def _style(file: ConfigFile, model: Entry) -> Style:
+    """How the value of an entry is written; if that is no string, how its key is."""
+    is_text = isinstance(model.scalar, str)
+    quotes = quotes_of(file.text[(model.value if is_text else model.key).span])
+    if file.format == "yaml":
+        return replace(_usual(file), quotes=quotes)
+    # A bare key of TOML says nothing of strings.
+    return Style(quotes or '"')
 
 
-def _without_flow_member(text: SourceText, member: Member) -> list[Edit]:
-    entries = member.mapping.entries
-    index = next(i for i, entry in enumerate(entries) if entry is member.entry)
-    start, end = member.span
-    edits = []
-    comma = _comma_behind(text, end)
-    followed = comma is not None
-    if comma is None and index > 0:
-        comma = _comma_behind(text, entries[index - 1].span.end)
-    if comma is None:
-        pass
-    elif followed and not text[Span(end, comma)].strip():
-        end = comma + 1
-    elif not followed and not text[Span(comma + 1, start)].strip(" \t"):
-        start = comma
-    else:
-        edits.append(Edit(Span(comma, comma + 1), ""))
-
-    before, rest = _start_of_line(text, start), _rest_of_line(text, end)
-    if not before.strip() and not rest.strip():
-        start, end = _whole_lines(text, Span(start, end))
-    elif not rest.strip():
-        start -= len(before) - len(before.rstrip())
-    elif followed or not before.strip():
-        end += len(rest) - len(rest.lstrip())
-    return sorted([*edits, Edit(Span(start, end), "")], key=lambda edit: edit.span)
+@lru_cache(maxsize=1)
+def _usual(file: ConfigFile) -> Style:
+    """The quotes and the booleans that a file writes first."""
+    literals = [
+        (file.text[entry.value.span], entry.value.value)
+        for mapping in mappings(file.documents)
+        for entry in mapping.entries
+        if isinstance(entry.value, Scalar)
+    ]
+    quotes = (quotes_of(raw) for raw, _ in literals if quotes_of(raw))
+    booleans = (raw for raw, value in literals if isinstance(value, bool))
+    return Style(usual_quotes=next(quotes, '"'), boolean=next(booleans, "true"))
 
 
-def _comma_behind(text: SourceText, end: int) -> int | None:
-    trivia = _TRIVIA.match(text.text, end)
-    assert trivia is not None
-    return trivia.end() if text.text.startswith(",", trivia.end()) else None
+def _key(file: ConfigFile, model: Entry, key: str, style: Style) -> str | None:
+    quotes = quotes_of(file.text[model.key.span])
+    if file.format == "toml" and not quotes and _BARE_KEY.fullmatch(key):
+        return key
+    return spelled(key, file.format, Style(quotes, style.usual_quotes))
 
 
-def _shares_line_with_comment(text: SourceText, member: Member) -> bool:
-    entries = member.mapping.entries
-    index = next(i for i, entry in enumerate(entries) if entry is member.entry)
-    left = entries[index - 1].span.end if index > 0 else member.mapping.span.start
-    right = entries[index + 1].span.start if index + 1 < len(entries) else member.mapping.span.end
-    before = text[Span(left, member.span.start)].rpartition("\n")[2]
-    behind = text[Span(member.span.end, right)].partition("\n")[0]
-    return bool(_COMMENT.search(before) or _COMMENT.search(behind))
+def _separator(file: ConfigFile, model: Entry) -> str:
+    """What stands between key and value."""
+    between = file.text[Span(model.key.span.end, max(model.key.span.end, model.value.span.start))]
+    if _SEPARATOR.fullmatch(between):
+        return between
+    return " = " if file.format == "toml" else ": "
 
 
-# Words of a command or of a variable's value
+# Words
 
 
-def _without_words(text: SourceText, option: Option) -> list[Edit]:
-    words = option.words
-    if not all(word.verbatim for word in words):
-        return []
-    for word, following in pairwise(words):
-        between = text[Span(word.span.end, max(word.span.end, following.span.start))]
-        if not _BETWEEN_WORDS.fullmatch(between):
-            return []
-    start, end = words[0].span.start, words[-1].span.end
-    before, rest = _start_of_line(text, start), _rest_of_line(text, end)
-    if not before.strip() and rest.strip() in ("", "\\"):
-        continued = _CONTINUED.search(text.text[:start])
-        if continued and not rest.strip():
-            start = continued.start()  # the last line of a command ends it; drop the `\` above
+def _without_words(
+    file: ConfigFile, origins: Sequence[Option | Assigned], message: str
+) -> Fix | None:
+    script = file.script
+    if script is None:
+        return None
+    edits: list[Edit] = []
+    gone: list[int] = []
+    unset: list[str] = []
+    safe = True
+    for origin in origins:
+        if isinstance(origin, Option):
+            edit = without_option(file.text, origin)
+            end = origin.words[-1].span.end
+            gone += (offset for word in origin.words for offset in word.traced.origins)
         else:
-            start, end = _whole_lines(text, Span(start, end))
-    elif before.endswith((" ", "\t")):
-        start -= 1
-    elif rest.startswith((" ", "\t")):
-        end += 1
-    return [Edit(Span(start, end), "")]
-
-
-# Lines
-
-
-def _start_of_line(text: SourceText, offset: int) -> str:
-    return text[Span(text.line_span(text.position(offset).row).start, offset)]
-
-
-def _rest_of_line(text: SourceText, offset: int) -> str:
-    """What stands behind an offset, without the line end."""
-    line = text.line_span(text.position(offset).row)
-    return text[Span(offset, line.end)].rstrip("\r\n")
-
-
-def _whole_lines(text: SourceText, span: Span) -> Span:
-    first, last = text.position(span.start).row, text.position(span.end).row
-    return Span(text.line_span(first).start, text.line_span(last).end)
+            names = [name for name, each in script.variables.items() if each is origin]
+            edit = without_assignment(script, *names) if names else None
+            end = origin.span.end
+            unset += names
+            gone += range(*whole_lines(file.text, origin.span))
+        if edit is None:
+            return None
+        edits.append(edit)
+        safe &= not is_comment(rest_of_line(file.text, end))
+    change = ScriptChange(dict.fromkeys(gone, ""), unset)
+    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
+    return verified(file, edits, change, message, applicability)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from precision_lint import registry, suppression
+from precision_lint.consumers.triggers import may_be_read
 from precision_lint.discovery import Kind
 from precision_lint.finding import (
     Applicability,
@@ -51,6 +52,8 @@ def check_bytes(
     codes = settings.codes_for(path, project.root)
     triggered = [rule for rule in registry.rules() if rule.code in codes and _reads(rule, kind)]
     triggered = [rule for rule in triggered if rule.wants(content)]
+    if not may_be_read(content, kind):
+        triggered = [rule for rule in triggered if rule.hooks & _HOOKS_OF_PYTHON]
     if not (triggered or named or any(mark in content for mark in suppression.MARKS)):
         return Checked()
     try:
@@ -72,7 +75,8 @@ def check_bytes(
     findings = [finding for finding in findings if finding.code in codes]
     directives = suppression.directives(text, kind, is_clean=not findings)
     findings, used = suppression.apply(findings, directives, text)
-    if not problems:  # where nothing was checked, nothing is unused
+    # Where nothing was checked, nothing is unused; documents show what a suppression looks like.
+    if not problems and kind != "markdown":
         findings += _suppression_findings(text, project, directives, used, codes)
     shown = sorted(
         {finding: None for finding in findings if settings.reports(finding)},
@@ -118,8 +122,10 @@ def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
 
 
 def _reads(rule: Rule, kind: Kind) -> bool:
-    """True if the rule has a hook for files of this kind."""
-    return bool(rule.hooks & _HOOKS_OF_PYTHON) if kind == "python" else "check_config" in rule.hooks
+    """True if the rule has a hook for files of this kind. Python makes settings, too."""
+    return "check_config" in rule.hooks or (
+        kind == "python" and bool(rule.hooks & _HOOKS_OF_PYTHON)
+    )
 
 
 _HOOKS_OF_PYTHON = frozenset({"check_source", "check_call", "check_step", "check_kernel"})
@@ -152,6 +158,13 @@ def _run_python(
     from precision_lint.source.python import parse_python
 
     file = parse_python(text, project)
+    if any("check_config" in rule.hooks for rule in rules):
+        from precision_lint.source.config import ConfigFile
+
+        settings = ConfigFile(text, project, "python", python=file)
+        for rule in rules:
+            if "check_config" in rule.hooks:
+                yield from registry.module(rule).check_config(settings)
     for rule in rules:
         if "check_source" in rule.hooks:
             yield from registry.module(rule).check_source(file)
@@ -191,8 +204,11 @@ def _run_config(
     file = parse_config(text, project, kind)
     if file.defect is not None:
         yield _unparsable(text, project, file.defect, "Only what can be read here was checked.")
+    # A document may show on purpose what goes wrong.
+    most = Confidence.MEDIUM if file.is_excerpt else Confidence.HIGH
     for rule in rules:
-        yield from registry.module(rule).check_config(file)
+        for finding in registry.module(rule).check_config(file):
+            yield replace(finding, confidence=min(finding.confidence, most))
 
 
 def _unparsable(

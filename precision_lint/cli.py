@@ -75,6 +75,7 @@ def _level(kind: type[Confidence] | type[Severity]) -> Any:
 @click.option("--config", type=click.Path(path_type=Path), help="Configuration file.")
 @click.option("--isolated", is_flag=True, help="Ignore configuration files.")
 @click.option("--force-exclude", is_flag=True, help="Exclude files even if named themselves.")
+@click.option("--markdown", is_flag=True, help="Read the fences of Markdown files, too.")
 @click.option("--baseline", type=click.Path(path_type=Path), help="Report what is not in here.")
 @click.option("--write-baseline", type=click.Path(path_type=Path), help="Remember all findings.")
 @click.option("--stdin-filename", metavar="PATH", help="The name of what is read from -.")
@@ -102,6 +103,20 @@ def explain(what: tuple[str, ...]) -> None:
         message = f"no rule is called `{' '.join(what)}`, and no rule's page has such a message"
         raise CannotRun(message)
     print_page(page, sys.stdout)
+
+
+@cli.command("explain-config", short_help="Explain who reads a configuration, and what it says.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text")
+@click.option("--config", type=click.Path(path_type=Path), help="Configuration file.")
+@click.option("--isolated", is_flag=True, help="Ignore configuration files.")
+@click.option("--target", multiple=True, metavar="NAME=VERSION", help="Version of a library.")
+def explain_config(paths: tuple[str, ...], **options: Any) -> None:
+    """Print the effective precision of each run, where every value comes from, and what conflicts.
+
+    PATHS are launch scripts, configuration files or folders; none means the current folder.
+    """
+    _explain_config(paths, options)
 
 
 @cli.command(short_help="List the rules.")
@@ -172,23 +187,27 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _check(arguments: Sequence[str], options: dict[str, Any]) -> int:
     if "-" in arguments or (not arguments and options["stdin_filename"]):
         return _check_stdin(arguments, options)
-    paths = [Path(os.path.abspath(argument)) for argument in arguments or ["."]]
-    missing = [path for path in paths if not os.path.exists(path)]
-    if missing:
-        raise CannotRun("\n".join(f"{path}: no such file or folder" for path in missing))
+    paths = _existing(arguments)
     settings, project = _context(configuration.common_folder(paths), options)
     if options["show_settings"]:
         _show_settings(settings, project)
         return OK
     found = files(
-        paths, project.root, project.exclude, force_exclude=settings.force_exclude, note=_note
+        paths,
+        project.root,
+        project.exclude,
+        force_exclude=settings.force_exclude,
+        markdown=settings.markdown,
+        note=_note,
     )
     if options["show_files"]:
         for path in found:
             click.echo(path)
         return OK
     if not found:
-        _note("nothing to check: no Python, YAML, JSON, TOML or shell file here")
+        is_off = not settings.markdown and any(kind_of(path) == "markdown" for path in paths)
+        where = "; Markdown is read with --markdown" if is_off else ""
+        _note(f"nothing to check: no Python, YAML, JSON, TOML or shell file here{where}")
         return OK
     job = _job(project, settings, options, paths)
     from precision_lint.report.terminal import progress
@@ -208,10 +227,11 @@ def _check_stdin(arguments: Sequence[str], options: dict[str, Any]) -> int:
         return OK
     job = replace(_job(project, settings, options, [path]), write=False)
     content = sys.stdin.buffer.read()
-    kind = kind_of(path)
+    kind = kind_of(path, markdown=settings.markdown)
     is_excluded = settings.force_exclude and Excludes(project.root, project.exclude).match(path)
     if kind is None or is_excluded:
-        _note(f"nothing to check: {path.name} is {'excluded' if kind else 'of no known kind'}")
+        why = "of no known kind" if kind_of(path) is None else "read only with --markdown"
+        _note(f"nothing to check: {path.name} is {'excluded' if kind else why}")
         result = Result(path)
     else:
         result = lint_bytes(job, path, content, kind)
@@ -220,6 +240,33 @@ def _check_stdin(arguments: Sequence[str], options: dict[str, Any]) -> int:
     fixed = result.text if result.before is not None else None
     sys.stdout.buffer.write(content if fixed is None else fixed.to_bytes())
     return _finish([result], job, options, sys.stderr)
+
+
+def _explain_config(arguments: Sequence[str], options: dict[str, Any]) -> None:
+    from precision_lint.explain_config import CannotExplain, explained_runs
+    from precision_lint.report import write_runs
+    from precision_lint.report.terminal import wants_color
+
+    paths = _existing(arguments)
+    settings, project = _context(configuration.common_folder(paths), options)
+    named = [path for path in paths if not path.is_dir()]
+    folders = [path for path in paths if path.is_dir()]
+    below = files(folders, project.root, project.exclude, markdown=settings.markdown, note=_note)
+    try:
+        found = explained_runs(sorted({*named, *below}), project, named, _note)
+    except CannotExplain as problem:
+        raise CannotRun(str(problem)) from problem
+    color = wants_color(sys.stdout, os.environ)
+    write_runs(options["output_format"], found, sys.stdout, color=color, root=Path.cwd())
+
+
+def _existing(arguments: Sequence[str]) -> list[Path]:
+    """The paths that were asked for; the current folder if there are none."""
+    paths = [Path(os.path.abspath(argument)) for argument in arguments or ["."]]
+    missing = [path for path in paths if not os.path.exists(path)]
+    if missing:
+        raise CannotRun("\n".join(f"{path}: no such file or folder" for path in missing))
+    return paths
 
 
 def _context(start: Path, options: dict[str, Any]) -> tuple[Settings, Project]:
@@ -233,13 +280,13 @@ def _context(start: Path, options: dict[str, Any]) -> tuple[Settings, Project]:
     changes: dict[str, Any] = {
         name: tuple(part.strip() for value in options[name] for part in value.split(","))
         for name in ("select", "extend_select", "ignore")
-        if options[name]
+        if options.get(name)
     }
-    if options["min_confidence"]:
+    if options.get("min_confidence"):
         changes["min_confidence"] = Confidence[options["min_confidence"].upper()]
-    if options["min_severity"]:
+    if options.get("min_severity"):
         changes["min_severity"] = Severity[options["min_severity"].upper()]
-    changes |= {name: options[name] for name in _OVERRIDES if options[name]}
+    changes |= {name: options[name] for name in _OVERRIDES if options.get(name)}
     changes["target"] = {**settings.target, **_targets(options)}
     settings = replace(settings, **changes)
     configuration.check_selectors(settings, "command line")
@@ -256,6 +303,7 @@ _OVERRIDES = (
     "exit_zero",
     "exit_non_zero_on_fix",
     "force_exclude",
+    "markdown",
     "jobs",
     "no_cache",
     "cache_dir",
@@ -285,7 +333,7 @@ def _targets(options: dict[str, Any]) -> dict[str, str]:
             raise ConfigError(f"--target: `{target}` is not NAME=VERSION")
         targets[name] = configuration.check_version(name, version, "--target")
     for name in ("torch", "triton"):
-        if (version := options[f"target_{name}"]) is not None:
+        if (version := options.get(f"target_{name}")) is not None:
             targets[name] = configuration.check_version(name, version, f"--target-{name}")
     return targets
 

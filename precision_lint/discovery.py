@@ -12,7 +12,7 @@ from typing import Literal
 
 from precision_lint.gitignore import Ignores
 
-Kind = Literal["python", "yaml", "json", "toml", "shell"]
+Kind = Literal["python", "yaml", "json", "toml", "shell", "dockerfile", "makefile", "markdown"]
 
 DEFAULT_EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
@@ -26,14 +26,21 @@ _KINDS: dict[str, Kind] = {
     ".json": "json", ".jsonc": "json",
     ".toml": "toml",
     ".sh": "shell", ".bash": "shell", ".env": "shell", ".slurm": "shell", ".sbatch": "shell",
+    ".dockerfile": "dockerfile", ".mk": "makefile",
+    ".md": "markdown", ".markdown": "markdown",
 }  # fmt: skip
+_DOCKERFILE = re.compile(r"(?:Docker|Container)file(?:[._-]|$)")
 
 
-def kind_of(path: PurePath) -> Kind | None:
+def kind_of(path: PurePath, *, markdown: bool = True) -> Kind | None:
     """The kind of file that a name stands for; None for files that are not read."""
     if (kind := _KINDS.get(path.suffix.lower())) is not None:
-        return kind
+        return kind if markdown or kind != "markdown" else None
     name = path.name
+    if _DOCKERFILE.match(name):
+        return "dockerfile"
+    if name in ("Makefile", "makefile", "GNUmakefile"):
+        return "makefile"
     # `.env`, `.env.local`, `config.env.example`
     return "shell" if name.startswith(".env") or ".env." in name else None
 
@@ -99,7 +106,11 @@ def _ignoring(folders: Iterable[Path]) -> Ignoring:
 
 
 def _walk(
-    top: Path, excludes: Excludes, ignoring: Ignoring, note: Callable[[str], None]
+    top: Path,
+    excludes: Excludes,
+    ignoring: Ignoring,
+    note: Callable[[str], None],
+    is_read: Callable[[Path], bool],
 ) -> Iterator[Path]:
     pending = [(top, ignoring)]
     while pending:
@@ -114,7 +125,7 @@ def _walk(
             # Links to folders are not followed: what they show is linted where it lies, and a
             # loop cannot catch us.
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and (kind_of(path) is None or not _is_regular(path)):
+            if not is_folder and not (is_read(path) and _is_regular(path)):
                 continue
             if excludes.match_entry(path) or _ignored(path, is_folder, ignoring):
                 continue
@@ -138,13 +149,18 @@ def files(
     exclude: Iterable[str] = DEFAULT_EXCLUDE,
     *,
     force_exclude: bool = False,
+    markdown: bool = False,
     note: Callable[[str], None] = lambda message: None,
 ) -> list[Path]:
     """The files below `paths` that are read, each once, in path order.
 
-    A file that is named itself is read even if excluded, unless `force_exclude`. `note` is told of
-    folders that cannot be listed.
+    A file that is named itself is read even if excluded, unless `force_exclude`. Markdown is read
+    only if that is asked for. `note` is told of folders that cannot be listed.
     """
+
+    def is_read(path: Path) -> bool:
+        return kind_of(path, markdown=markdown) is not None
+
     excludes = Excludes(root, exclude)
     found: dict[str, Path] = {}
     for path in paths:
@@ -153,8 +169,10 @@ def files(
                 continue
             between = [path, *path.parents]
             above = between[: between.index(root) + 1] if root in between else [path]
-            candidates: Iterable[Path] = _walk(path, excludes, _ignoring(reversed(above)), note)
-        elif kind_of(path) is None or (force_exclude and excludes.match(path)):
+            candidates: Iterable[Path] = _walk(
+                path, excludes, _ignoring(reversed(above)), note, is_read
+            )
+        elif not is_read(path) or (force_exclude and excludes.match(path)):
             continue
         else:
             candidates = (path,)

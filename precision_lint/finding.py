@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from pathlib import Path
@@ -71,6 +72,15 @@ class Edit:
 
     span: Span
     content: str
+
+
+def apply_edits(text: str, edits: Iterable[Edit]) -> str:
+    """The text with every edit applied; edits must not overlap."""
+    parts, end = [], 0
+    for edit in sorted(edits, key=lambda edit: edit.span):
+        parts += [text[end : edit.span.start], edit.content]
+        end = edit.span.end
+    return "".join([*parts, text[end:]])
 
 
 @dataclass(frozen=True, slots=True)

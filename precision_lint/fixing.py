@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from precision_lint.check import Checked, decode
 from precision_lint.discovery import Kind
-from precision_lint.finding import Applicability, Edit, Finding, Fix, Span
+from precision_lint.finding import Applicability, Edit, Finding, Fix, Span, apply_edits
 from precision_lint.source.comments import comments
 from precision_lint.source.text import SourceText
 
@@ -62,15 +62,6 @@ def fix(
             return original
         seen.add(text.text)
     return original
-
-
-def apply_edits(text: str, edits: Iterable[Edit]) -> str:
-    """The text with every edit applied; edits must not overlap."""
-    parts, end = [], 0
-    for edit in sorted(edits, key=lambda edit: edit.span):
-        parts += [text[end : edit.span.start], edit.content]
-        end = edit.span.end
-    return "".join([*parts, text[end:]])
 
 
 @dataclass(frozen=True)

@@ -27,17 +27,20 @@ _SPECIFIER = re.compile(r"(===|==|~=|!=|>=|<=|>|<|\^|~|=)?\s*(\d+(?:\.\d+)*)")
 def pinned_version(root: Path, library: str) -> str | None:
     """The version that the project pins a library to; None if it pins none."""
     name = _name(library)
+    conda = _conda_name(library)
     pin = re.compile(
         rf"""(?mix)
         ^[\s"'-]* {name} (?:\[[^\]\n]*\])? \s* (?:=== | == | ~= | = \s* ["']) =? \s*
             (?P<plain>\d+(?:\.\d+)+)                              # torch==2.3.1, torch = "2.3.1"
+        | ^[ \t]* - [ \t]* ["']? (?:[\w.-]+ ::)? {conda} [ \t]* ==?
+            (?P<conda>\d+(?:\.\d+)+)                              # - conda-forge::pytorch=2.3.1
         | ^name \s* = \s* "{name}" \s* \n version \s* = \s* "(?P<locked>\d+(?:\.\d+)+)
         | "{name}" \s* : \s* \{{ [^{{}}]* "version" \s* : \s* "==(?P<pipfile>\d+(?:\.\d+)+)
         """,
     )
     for content in _contents(root, FILES):
         if match := pin.search(content):
-            return match["plain"] or match["locked"] or match["pipfile"]
+            return match["plain"] or match["conda"] or match["locked"] or match["pipfile"]
     return None
 
 
@@ -46,8 +49,7 @@ def lowest_version(root: Path, library: str) -> str | None:
 
     `torch>=2.1,<3` gives 2.1. Under an upper bound alone (`torch<2.3`) it is that bound at most.
     """
-    name = _name(library)
-    name = f"(?:py)?{name}" if library == "torch" else name  # conda calls it pytorch
+    name = _conda_name(library)
     requirement = re.compile(
         rf"""(?mix)
         (?: ^[ \t-]* | ["'] ) {name} ["']? [ \t]* (?:\[[^\]\n]*\])? [ \t]*
@@ -67,6 +69,11 @@ def lowest_version(root: Path, library: str) -> str | None:
 def _name(library: str) -> str:
     """A library's name as a pattern: `-` and `_` are one."""
     return re.escape(library).replace("_", "[-_]").replace(r"\-", "[-_]")
+
+
+def _conda_name(library: str) -> str:
+    """The same for names of conda packages, too: it calls torch pytorch."""
+    return f"(?:py)?{_name(library)}" if library == "torch" else _name(library)
 
 
 def _lowest(specifiers: str) -> tuple[int, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from precision_lint.finding import Related
 from precision_lint.pins import lowest_version, pinned_version
 
 if TYPE_CHECKING:
+    from precision_lint.config_files import ConfigFiles
     from precision_lint.configured import Configured
     from precision_lint.evidence import Half
     from precision_lint.source_tree import SourceTree
@@ -30,6 +31,8 @@ class Project:
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     target: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Versions of libraries by name, as the settings give them."""
+    reported: frozenset[Path] | None = field(default=None, compare=False, repr=False)
+    """The files that findings are wanted for; None if for any."""
     asked: set[str] = field(default_factory=set, compare=False, repr=False)
     """The facts that were asked for since somebody emptied this set: what a cache must know."""
 
@@ -55,6 +58,22 @@ class Project:
 
         paths = [path for path in self._files if not self.is_test(path)]
         return Configured(self.root, paths, self.asked)
+
+    def reports(self, path: Path) -> bool:
+        """True if findings in a file are wanted: a fact of two files is told in one of those."""
+        return self.reported is None or path in self.reported
+
+    @property
+    def config_files(self) -> ConfigFiles:
+        """The configuration files of the project, and which of them refer to which."""
+        self.asked.add("sources")
+        return self._config_files
+
+    @cached_property
+    def _config_files(self) -> ConfigFiles:
+        from precision_lint.config_files import ConfigFiles
+
+        return ConfigFiles(self)
 
     @property
     def sources(self) -> SourceTree:
@@ -92,6 +111,13 @@ class Project:
         version = self.target.get(library) or pinned_version(self.root, library) or ""
         match = re.match(r"(\d+)\.(\d+)", version)
         return (int(match[1]), int(match[2])) if match else None
+
+    def release_of(self, library: str) -> tuple[int, ...] | None:
+        """The version of a library with all its numbers; None where nothing says one."""
+        self.asked.add(library)
+        version = self.target.get(library) or pinned_version(self.root, library) or ""
+        match = re.match(r"\d+(?:\.\d+)*", version)
+        return tuple(map(int, match[0].split("."))) if match else None
 
     def lowest_version_of(self, library: str) -> tuple[int, int] | None:
         """The oldest version of a library that code must run with, as `version_of` says it.
@@ -140,6 +166,11 @@ class Project:
     def python_files(self) -> list[Path]:
         """Every Python file of the project, in path order."""
         return [path for path in self._files if path.suffix == ".py"]
+
+    @property
+    def files(self) -> Sequence[Path]:
+        """Every file of the project that is read, in path order."""
+        return self._files
 
     @cached_property
     def _files(self) -> list[Path]:

@@ -76,6 +76,7 @@ def run(
         WorkerDied: a worker process did not survive its file.
     """
     gc.set_threshold(_GC_THRESHOLD)
+    job = replace(job, project=replace(job.project, reported=frozenset(paths)))
     is_long = _is_worth_a_pool(paths)
     cache = CleanFiles(cache_folder, job.settings) if cache_folder and is_long else None
     digests = _digests(job, paths, cache) if cache else {}

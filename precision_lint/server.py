@@ -76,14 +76,16 @@ def _lint(server: LanguageServer, uri: str) -> Result | None:
     """What is found in a document as the editor has it; None for what is not checked."""
     name = to_fs_path(uri)
     path = Path(name) if name else None
-    kind = kind_of(path) if path else None
-    if path is None or kind is None:
+    if path is None or kind_of(path) is None:
         return None
     try:
         config = configuration.find_config(path.parent)
         settings = configuration.load(config) if config else Settings()
     except ConfigError as error:
         server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
+        return None
+    kind = kind_of(path, markdown=settings.markdown)
+    if kind is None:
         return None
     exclude = (*settings.exclude, *settings.extend_exclude)
     project = Project(configuration.project_root(path.parent), exclude, settings.target)

@@ -37,6 +37,8 @@ class Settings:
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()
     force_exclude: bool = False
+    markdown: bool = False
+    """Read the fences of Markdown files."""
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     target: Mapping[str, str] = field(default_factory=dict)
     """Library versions by name (`torch`, `triton`, `transformers` …), over the project's pins."""

@@ -21,7 +21,7 @@ MARKS = (b"noqa", b"precision-lint:")
 
 _DIRECTIVE = re.compile(
     r"""(?P<comment>
-        (?:\#|//)[ \t]*
+        (?:\#|//|<!--(?=[ \t]*precision-lint:[ \t]*ignore-file\b))[ \t]*
         (?: (?P<noqa>noqa)\b (?:[ \t]*:[ \t]* (?P<codes>[A-Z]+[0-9]+(?:[, \t]+[A-Z]+[0-9]+)*))?
           | precision-lint:[ \t]* (?: (?P<file>ignore-file)\b | ignore\[(?P<names>[^\]\r\n]*)\] )
         )

@@ -1,11 +1,10 @@
 """fp16 and bf16 both switched on.
 
 ## What it does
-Finds arguments for the Hugging Face `Trainer` that set `fp16` and `bf16` to true together, in YAML,
-JSON, TOML and on the command line. A section belongs to the `Trainer` if several of its keys are
-fields of `TrainingArguments`; YAML anchors, merge keys and duplicates are resolved first. Programs
-that have the same two keys and other rules (axolotl, DeepSpeed, fairseq) are left alone, and so are
-tables of capabilities.
+Finds fp16 and bf16 switched on together where the framework that reads the file refuses it: the
+Hugging Face `Trainer` and what is built on it, DeepSpeed, Megatron-LM, in YAML, JSON, TOML, in
+Python and on the command line. Anchors, merge keys and duplicates are resolved first. Tables of
+capabilities and programs that have the same two keys and other rules are left alone.
 
 ## Why it hurts
 `TrainingArguments` refuses: `ValueError: At most one of fp16 and bf16 can be True, but not both`
@@ -41,48 +40,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint import consumers
-from precision_lint.consumers import hf_trainer
-from precision_lint.consumers.reading import Setting
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
-from precision_lint.fixers.settings import change_value
+from precision_lint.consumers.verdicts import verdicts
+from precision_lint.finding import Finding, Severity
+from precision_lint.fixers.repairs import repaired
 from precision_lint.rule import Rule
 from precision_lint.source.config import ConfigFile
-from precision_lint.source.settings_tree import Member
 
 RULE = Rule(
     code="MP702",
     name="fp16-with-bf16",
-    summary="fp16 and bf16 both switched on for the Hugging Face Trainer",
+    summary="fp16 and bf16 both switched on where only one can be",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="display",
-    triggers=((b"fp16",), (b"bf16",)),
+    triggers=((b"fp16", b"bf16", b"float16"),),
     pitfalls=("I01",),
 )
 
 
 def check_config(file: ConfigFile) -> Iterator[Finding]:
-    for reading in consumers.readings(file, hf_trainer.NAME):
-        if not (reading.value("fp16") is True and reading.value("bf16") is True):
-            continue
-        fp16, bf16 = reading.settings["fp16"], reading.settings["bf16"]
-        first, second = sorted((fp16, bf16), key=lambda setting: setting.span)
-        other = "fp16" if first is fp16 else "bf16"
-        yield file.finding(
-            RULE,
-            second.span,
-            "`fp16` and `bf16` are both switched on",
-            confidence=Confidence.HIGH,
-            why="ValueError: At most one of fp16 and bf16 can be True, but not both.",
-            fix=_keep_bf16(fp16),
-            related=[file.related(first.span, f"`{other}` is switched on here")],
-        )
-
-
-def _keep_bf16(fp16: Setting) -> Fix | None:
-    edit = change_value(fp16.origin, "false") if isinstance(fp16.origin, Member) else None
-    if edit is None:
-        return None
-    message = "Keep one: bf16 on Ampere and newer GPUs, fp16 on older ones"
-    return Fix(Applicability.DISPLAY, message, (edit,))
+    for verdict in verdicts(file, RULE.name):
+        yield verdict.finding(RULE, repaired(verdict))

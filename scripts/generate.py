@@ -1,4 +1,5 @@
-"""Write what is generated from the rule modules: `rules/index.py` and `docs/rules/`.
+"""Write what is generated: `rules/index.py` and `docs/rules/` from the rule modules,
+`frameworks.json`, its schema and `docs/frameworks.md` from the framework tables.
 
 python scripts/generate.py          write them
 python scripts/generate.py --check  exit 1 if they are stale
@@ -6,15 +7,38 @@ python scripts/generate.py --check  exit 1 if they are stale
 
 from __future__ import annotations
 
+import ast
 import dataclasses
+import enum
+import inspect
+import json
 import pkgutil
+import re
 import subprocess
 import sys
+import types
+from collections.abc import Mapping
 from importlib import import_module
+from itertools import pairwise
 from pathlib import Path
-from typing import get_args
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 import precision_lint.rules
+from precision_lint.consumers.table import (
+    Conflict,
+    Framework,
+    Key,
+    Link,
+    Repair,
+    Test,
+    Way,
+    framework,
+)
 from precision_lint.rule import Hook, Rule, RuleModule
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -90,10 +114,185 @@ def overview() -> str:
     return "\n".join([*head, *rows, ""])
 
 
+def read_tables() -> dict[str, dict[str, object]]:
+    """The framework tables as they are written, each checked."""
+    folder = ROOT / "precision_lint" / "frameworks"
+    read = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in folder.glob("*.toml")}
+    for slug, table in read.items():
+        framework(slug, table)
+    return read
+
+
+def compiled() -> str:
+    """`frameworks.json`: the framework tables as they are loaded."""
+    return (
+        json.dumps(read_tables(), sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n"
+    )
+
+
+def marks() -> str:
+    """`marks.py`: the words without which no framework reads a file."""
+    python: set[str] = set()
+    keys: set[str] = set()
+    for slug, table in read_tables().items():
+        for way in framework(slug, table).ways:
+            python |= {callee.rpartition(".")[2] for callee in way.callees}
+            if way.form == "mapping":
+                words = {name.rpartition(".")[2] for name in way.own}
+                keys |= words
+                if way.in_python:
+                    python |= {word for word in words if "_" in word}
+    lines = [
+        '"""Words without which no framework reads a file. Written by scripts/generate.py."""',
+        "",
+        "from __future__ import annotations",
+        "",
+        f"PYTHON: tuple[bytes, ...] = {_words(python)}",
+        f"JSON: tuple[bytes, ...] = {_words(keys)}",
+        "",
+    ]
+    return _formatted("\n".join(lines))
+
+
+def schema() -> str:
+    """`schema.json`: the format of the tables, for editors."""
+    parts = {
+        kind.__name__.lower(): _of_class(kind) for kind in (Way, Key, Link, Test, Repair, Conflict)
+    }
+    del parts["key"]["properties"]["name"]
+    parts["key"]["required"].remove("name")
+    parts["test"]["properties"]["not"] = {}
+    literal = {"type": ["string", "boolean", "number", "array"]}
+    tests = {"additionalProperties": {"anyOf": [literal, {"$ref": "#/$defs/test"}]}}
+    conflict = parts["conflict"]["properties"]
+    for name in ("when", "unless"):
+        conflict[name] = {**conflict[name], "type": "object", **tests}
+    conflict["severity"]["enum"] += ["ignored", "harmful"]
+    whole = _of_class(Framework)
+    properties = whole["properties"]
+    for name in ("slug", "ways", "keys", "links", "conflicts"):
+        del properties[name]
+    of_keys = {"type": "object", "additionalProperties": {"$ref": "#/$defs/key"}}
+    properties["keys"] = of_keys
+    for name, part in (("read", "way"), ("link", "link"), ("conflict", "conflict")):
+        properties[name] = {"type": "array", "items": {"$ref": f"#/$defs/{part}"}}
+    whole["required"] = [name for name in whole["required"] if name in properties]
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps({**head, **whole, "$defs": parts}, indent=1, ensure_ascii=False) + "\n"
+
+
+def _of_class(kind: type) -> dict[str, Any]:
+    """The schema of a table that one dataclass holds."""
+    hints, notes = get_type_hints(kind), _notes(kind)
+    fields = {field.name.replace("_", "-"): field for field in dataclasses.fields(kind)}
+    missing = dataclasses.MISSING
+    return {
+        "type": "object",
+        "description": inspect.getdoc(kind),
+        "properties": {
+            name: {**_of_type(hints[field.name]), **notes.get(field.name, {})}
+            for name, field in fields.items()
+        },
+        "required": [
+            name
+            for name, field in fields.items()
+            if field.default is missing and field.default_factory is missing
+        ],
+        "additionalProperties": False,
+    }
+
+
+def _notes(kind: type) -> dict[str, dict[str, str]]:
+    """What stands as a text behind the fields of a class."""
+    (definition,) = ast.parse(inspect.getsource(kind)).body
+    assert isinstance(definition, ast.ClassDef)
+    return {
+        field.target.id: {"description": str(note.value.value)}
+        for field, note in pairwise(definition.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(note, ast.Expr) and isinstance(note.value, ast.Constant)
+    }
+
+
+def _of_type(hint: Any) -> dict[str, Any]:
+    """The schema of a value of an annotated type."""
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint in _SIMPLE:
+        return {"type": _SIMPLE[hint]}
+    if hint is Repair:
+        return {"$ref": "#/$defs/repair"}
+    if isinstance(hint, type) and issubclass(hint, enum.Enum):
+        return {"enum": [str(member) for member in hint]}
+    if origin is Literal:
+        return {"enum": list(inner)}
+    if origin is tuple:
+        return {"type": "array", "items": _of_type(inner[0])}
+    if origin is Mapping:
+        return {"type": "object", "additionalProperties": _of_type(inner[1])}
+    if origin is types.UnionType or origin is Union:
+        return _of_type(next(each for each in inner if each is not type(None)))
+    return {}  # any value
+
+
+_SIMPLE = {str: "string", bool: "boolean", int: "integer", float: "number"}
+
+
+def frameworks_page() -> str:
+    """`docs/frameworks.md`: its own text, and what the tables say of each framework."""
+    text = (ROOT / "docs" / "frameworks.md").read_text("utf-8")
+    head = text.partition(_GENERATED)[0]
+    known = [framework(slug, table) for slug, table in read_tables().items()]
+    known.sort(key=lambda one: one.name.casefold())
+    rules = {module.RULE.name: module.RULE for module in modules()}
+    names = {one.slug: one.name for one in known}
+    sections = (_section(one, names.get(one.extends, ""), rules) for one in known)
+    return head + _GENERATED + "\n" + "\n".join(sections)
+
+
+_GENERATED = "<!-- what follows is written by scripts/generate.py -->\n"
+
+
+def _section(one: Framework, base: str, rules: dict[str, Rule]) -> str:
+    further = f" Has all of {base}, too." if base else ""
+    lines = [f"### {one.name}", "", f"Library `{one.library}`, read at {one.source}.{further}", ""]
+    roles: dict[str, list[str]] = {}
+    for key in one.keys.values():
+        if key.role != "other":
+            roles.setdefault(key.role, []).append(f"`{key.name}`")
+    lines += [f"- {role}: {', '.join(names)}" for role, names in sorted(roles.items())]
+    if one.conflicts:
+        lines += ["", "| what is wrong | what it does | rule |", "|---|---|---|"]
+    rows = []
+    for conflict in one.conflicts:
+        says = conflict.says.replace("|", "\\|")
+        gates = (("since", conflict.since), ("before", conflict.before))
+        when = "".join(f", {word} {release}" for word, release in gates if release)
+        message = _PLACEHOLDER.sub("…", conflict.message).replace("|", "\\|")
+        rule = f"[{rules[conflict.rule].code}](rules/{conflict.rule}.md)"
+        rows.append(f"| {message} | {conflict.verdict}{when}: `` {says} `` | {rule} |")
+    return "\n".join([*lines, *dict.fromkeys(rows), ""])
+
+
+_PLACEHOLDER = re.compile(r"\{[\w.:]+\}")
+
+
+def _words(words: set[str]) -> str:
+    return repr(tuple(word.encode() for word in sorted(words)))
+
+
 def outputs() -> dict[Path, str]:
     docs = ROOT / "docs" / "rules"
+    engine = ROOT / "precision_lint"
     pages = {docs / f"{module.RULE.name}.md": page(module) for module in modules()}
-    return {ROOT / "rules" / "index.py": index(), docs / "README.md": overview(), **pages}
+    return {
+        ROOT / "rules" / "index.py": index(),
+        engine / "frameworks" / "frameworks.json": compiled(),
+        engine / "frameworks" / "schema.json": schema(),
+        engine / "consumers" / "marks.py": marks(),
+        ROOT / "docs" / "frameworks.md": frameworks_page(),
+        docs / "README.md": overview(),
+        **pages,
+    }
 
 
 def main() -> int:

@@ -1,4 +1,7 @@
-"""The literate case files under `tests/rules/`: Markdown to small projects and what is expected.
+"""The literate case files: Markdown to small projects and what is expected.
+
+Those under `tests/rules/` are named after a rule, those under `tests/frameworks/` after a
+framework.
 
 A heading names a case. A fence `py`, `yaml`, `json`, `toml` or `sh`, with an optional
 `path=some/name.ext`, is a file of the case's project; an expected finding stands at the end of its
@@ -13,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 RULES = Path(__file__).parent / "rules"
+FRAMEWORKS = Path(__file__).parent / "frameworks"
 
 _HEADING = re.compile(r"^#+ (.+)$")
 _FENCE = re.compile(r"^```(\w+)((?: +\S+)*) *$")
@@ -37,6 +41,7 @@ class Case:
     """One heading: the files of a project, what is found in them, and what fixes make of them."""
 
     rule: str
+    """The rule, or the framework, that the file of the case is about."""
     title: str
     files: dict[str, str] = field(default_factory=dict)
     expected: list[Expected] = field(default_factory=list)

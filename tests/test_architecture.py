@@ -43,7 +43,9 @@ MAY_IMPORT = {
     "precision_lint.fixers": {"precision_lint", "precision_lint.fixers"},
     "precision_lint.runtime": {"precision_lint.runtime"},
 }
-FIXERS_SEE = re.compile(r"precision_lint\.(finding|fixers|source|dtypes|triton_types)(\.|$)")
+FIXERS_SEE = re.compile(
+    r"precision_lint\.(finding|fixers|source|consumers|dtypes|triton_types)(\.|$)"
+)
 SECTIONS = [
     "What it does", "Why it hurts", "Example", "Use instead", "Fix safety", "References"
 ]  # fmt: skip

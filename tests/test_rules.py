@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from precision_lint import registry
+from precision_lint.consumers.table import frameworks
 from precision_lint.discovery import files
 from precision_lint.finding import Applicability
 from precision_lint.project import Project
@@ -14,22 +15,36 @@ from precision_lint.run import Job, Result, run
 from precision_lint.settings import Settings
 from tests import cases
 
-CASES = [case for path in sorted(cases.RULES.glob("*.md")) for case in cases.load(path)]
+CASES = [
+    case
+    for folder in (cases.RULES, cases.FRAMEWORKS)
+    for path in sorted(folder.glob("*.md"))
+    for case in cases.load(path)
+]
 with_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 
 
 def lint(case: cases.Case, root: Path, fix: Applicability | None = None) -> list[Result]:
-    """A case with its own rule, and with those that it expects beside it."""
+    """A case with its own rule, and with those that it expects beside it.
+
+    One about a framework with all rules for configurations.
+    """
     (root / ".git").mkdir(exist_ok=True)
     for name, content in case.files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             path.write_bytes(content.encode())
-    is_about_rules = registry.rule(case.rule).code.startswith("MP9")
-    names = {case.rule, *(expected.name for expected in case.expected)}
-    settings = Settings() if is_about_rules else Settings(select=tuple(sorted(names)))
+    settings = Settings(select=_selected(case))
     return run(Job(Project(root), settings, fix), files([root], root))
+
+
+def _selected(case: cases.Case) -> tuple[str, ...]:
+    if case.rule in frameworks():
+        return ("MP7",)
+    if registry.rule(case.rule).code.startswith("MP9"):
+        return Settings().select
+    return tuple(sorted({case.rule, *(expected.name for expected in case.expected)}))
 
 
 @with_cases

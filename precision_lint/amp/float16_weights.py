@@ -197,9 +197,9 @@ class TrainingFile:
         found: Cast | None = None
         assumed = self._assumed(user)
         for call in self.calls:
-            if not self._comes_before(call, user) or model not in self._named(call):
+            if not self._comes_before(call, user) or model not in self.named(call):
                 continue
-            if any(truth(test, assumed) is (not holds) for test, holds in self._guards(call)):
+            if any(truth(test, assumed) is (not holds) for test, holds in self.guards(call)):
                 continue
             made = self._cast(model, call)
             if made is not None and (found is None or found.node.lineno < call.lineno):
@@ -208,9 +208,9 @@ class TrainingFile:
 
     def _assumed(self, user: ast.Call) -> Assumed:
         """What holds where `user` trains with the scaler of the file."""
-        conditions = list(self._guards(user))
+        conditions = list(self.guards(user))
         if self.scaler is not None:
-            conditions += self._guards(self.scaler)
+            conditions += self.guards(self.scaler)
             conditions += [
                 (one.value, True) for one in self.scaler.keywords if one.arg == "enabled"
             ]
@@ -240,7 +240,7 @@ class TrainingFile:
         )
         return min(rows, default=None)
 
-    def _named(self, call: ast.Call) -> list[str | None]:
+    def named(self, call: ast.Call) -> list[str | None]:
         """What a method of a model changes: its receiver, and what its result is assigned to."""
         names = [dotted(call.func.value)] if isinstance(call.func, ast.Attribute) else []
         outer: ast.AST = call
@@ -364,7 +364,7 @@ class TrainingFile:
                 return True
         return False
 
-    def _guards(self, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    def guards(self, node: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
         """The conditions of the `if`s around a node in its scope, and whether they hold there."""
         scope = self.scope(node)
         inner, around = node, self._parents.get(node)

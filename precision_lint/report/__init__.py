@@ -6,12 +6,15 @@ import os
 from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from precision_lint.finding import Finding
 from precision_lint.report.ink import Ink
 from precision_lint.report.model import Report
 from precision_lint.source.text import SourceText
+
+if TYPE_CHECKING:
+    from precision_lint.explain_config import Run
 
 _MODULES = {
     "full": "full",
@@ -56,3 +59,12 @@ def write(
         module, function = "statistics", _COUNTED[format]
     render = getattr(import_module(f"{__name__}.{module}"), function)
     out.writelines(render(report))
+
+
+def write_runs(format: str, runs: Sequence[Run], out: TextIO, *, color: bool, root: Path) -> None:
+    """Write runs, explained, to `out`: as "text" or as "json"."""
+    from precision_lint.report.runs import render, render_json
+
+    ink = Ink(color, getattr(out, "encoding", None) or "utf-8")
+    report = Report((), {}, Path(os.path.abspath(root)), ink)
+    out.writelines((render_json if format == "json" else render)(runs, report))

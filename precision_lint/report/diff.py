@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
-from precision_lint.finding import Edit, Span
-from precision_lint.fixing import apply_edits
+from precision_lint.finding import Edit, Span, apply_edits
 from precision_lint.report.frame import EMPTY, Row, Window
 from precision_lint.report.ink import Ink
 from precision_lint.source.text import SourceText

@@ -22,7 +22,9 @@ _SHELL = re.compile(
     r"""\\. | '[^']*' | "(?:\\.|[^"\\])*" | (?<![^\s;&|()<>])(?P<comment>\#[^\r\n]*)""",
     re.VERBOSE | re.DOTALL,
 )
+_LINE = re.compile(r"^[ \t]*(?P<comment>#[^\r\n]*)", re.MULTILINE)
 _YAML = re.compile(r"(?<!\S)#[^\r\n]*")
+_HTML = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 
 
 def comments(text: SourceText, kind: Kind) -> list[Span]:
@@ -36,8 +38,12 @@ def comments(text: SourceText, kind: Kind) -> list[Span]:
             return _matches(_TOML, text)
         case "json":
             return _matches(_JSON, text)
-        case "shell":
+        case "shell" | "makefile":
             return _matches(_SHELL, text)
+        case "dockerfile":
+            return _matches(_LINE, text)
+        case "markdown":
+            return list(_markdown(text))
 
 
 def _matches(pattern: re.Pattern[str], text: SourceText) -> list[Span]:
@@ -82,3 +88,22 @@ def _yaml_scalars(text: SourceText) -> Iterator[Span]:
                 yield Span(start, max(start, end))
     except yaml.YAMLError:
         return
+
+
+def _markdown(text: SourceText) -> Iterator[Span]:
+    """The comments of the document, and those inside of its fences."""
+    from precision_lint.source.fences import fences
+
+    end = 0
+    for fence in fences(text.text):
+        yield from _html(text, end, fence.body.start)
+        if fence.format is not None:
+            for start, stop in comments(text.with_text(text[fence.body]), fence.format):
+                yield Span(fence.body.start + start, fence.body.start + stop)
+        end = fence.body.end
+    yield from _html(text, end, len(text.text))
+
+
+def _html(text: SourceText, start: int, end: int) -> Iterator[Span]:
+    for match in _HTML.finditer(text.text, start, end):
+        yield Span(*match.span())

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from precision_lint.finding import Span
 from precision_lint.source.errors import Template, Unparsable, unparsable
 from precision_lint.source.settings_tree import (
+    EXPANDED,
     MAX_DEPTH,
     Entry,
     Mapping,
@@ -25,7 +26,10 @@ from precision_lint.source.text import SourceText
 if TYPE_CHECKING:
     from tree_sitter import Language, Node
 
-_NOT_A_NUMBER = re.compile(r"\b(?:NaN|Infinity)\b")  # Python's json reads them, the grammar not
+_DECODER = json.JSONDecoder(strict=False)
+# Python's json reads the words and `1e+5`, and the grammar does not; what a script puts there may
+# be a number.
+_NOT_A_NUMBER = re.compile(rf"\b(?:NaN|Infinity)\b|(?<=\d)[eE]\+(?=\d)|{EXPANDED}+")
 _PLACEHOLDER = re.compile(r'\{\{|\{%|<%|"\s*:\s*(?:\$|[A-Z][A-Z0-9_]+\b)')
 
 
@@ -97,7 +101,7 @@ class _Reader:
 
     def literal(self, span: Span) -> Scalar | Opaque:
         try:
-            return scalar(span, json.loads(self.text[span], strict=False))
+            return scalar(span, _DECODER.decode(self.text[span]))
         except (ValueError, RecursionError):
             return Opaque(span)
 
@@ -105,6 +109,10 @@ class _Reader:
 def _is_trailing_comma(error: Node) -> bool:
     """True for a comma before a closing bracket, and for the element invented behind it."""
     before, after = error.prev_sibling, error.next_sibling
+    while before is not None and before.type == "comment":
+        before = before.prev_sibling
+    while after is not None and after.type == "comment":
+        after = after.next_sibling
     if error.is_missing:
         return before is not None and after is not None and (before.type, after.type) == (",", "]")
     alone = error.child_count == 1 and error.children[0].type == ","

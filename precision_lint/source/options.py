@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from precision_lint.finding import Span
 from precision_lint.source.shell import Command, Word
-from precision_lint.source.shell_words import UNKNOWN
+from precision_lint.source.shell_words import UNKNOWN, Text
+
+_NAME = re.compile(r"[^\W\d][\w.]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,17 @@ class Option:
         """Where the option is written; its value may come from elsewhere."""
         return self.words[0].span
 
+    @property
+    def text(self) -> str:
+        """The text of the value, with a mark for each part that only run time knows."""
+        return self.traced.chars
+
+    @property
+    def traced(self) -> Text:
+        """The value with the places of its characters; empty for a bare flag."""
+        last = self.words[-1].traced
+        return last if len(self.words) > 1 else last[len(f"--{self.name}=") :]
+
 
 def options(words: Sequence[Word]) -> Iterator[Option]:
     """The long options among the words, in order. Names are whole names, never prefixes."""
@@ -43,6 +57,15 @@ def options(words: Sequence[Word]) -> Iterator[Option]:
             yield Option(name, _known(following.text), (word, following))
         else:
             yield Option(name, True, (word,))
+
+
+def assignments(words: Sequence[Word]) -> Iterator[Option]:
+    """The words `name=value` that are no option, nor the value of one."""
+    values = {id(word) for option in options(words) for word in option.words[1:]}
+    for word in words:
+        name, separator, value = word.text.partition("=")
+        if separator and _NAME.fullmatch(name) and id(word) not in values:
+            yield Option(name, _known(value), (word,))
 
 
 def script_options(command: Command) -> Iterator[Option]:

@@ -19,7 +19,10 @@ from precision_lint.finding import Span
 MAX_DEPTH = 200  # deeper than any configuration, far from Python's recursion limit
 _MAX_SOURCES = 32  # mappings that one merge chain is followed through
 
-_PLACEHOLDER = re.compile(r"\$\{|\{\{|\{%|<%")
+EXPANDED = "\ue000"
+"""Stands, in a file that a script writes, for each character of what the script puts there."""
+
+_PLACEHOLDER = re.compile(rf"\$\{{|\{{\{{|\{{%|<%|{EXPANDED}")
 
 
 class Merge(Enum):
@@ -84,11 +87,15 @@ class Entry:
 
 @dataclass(frozen=True, eq=False)
 class Mapping:
-    """Keys with values, in source order; duplicates are kept. `flow` tells `{...}` from lines."""
+    """Keys with values, in source order; duplicates are kept. `flow` tells `{...}` from lines.
+
+    An open mapping may hold keys that are not written in it: one that is absent is unknown.
+    """
 
     span: Span
     entries: tuple[Entry, ...]
     flow: bool
+    is_open: bool = False
 
     def get(self, name: str) -> Member | None:
         """What a loader ends up with: own keys first, the last one of duplicates, then merged
@@ -98,6 +105,13 @@ class Mapping:
             if name in source._own:
                 return Member(source, source._own[name])
         return None
+
+    def all(self, name: str) -> Iterator[Member]:
+        """All entries of a name, what counts first: the rest is duplicates, or merged beneath."""
+        for source in self._sources:
+            for entry in reversed(source.entries):
+                if entry.name == name:
+                    yield Member(source, entry)
 
     @cached_property
     def _own(self) -> dict[str, Entry]:

@@ -1,21 +1,19 @@
 """The words and operators of a shell text, with quoting undone and every character traced.
 
 This reads what assignments and command lines are made of. It does not nest: a substitution
-`$(...)` is one unknown part, a here-document is skipped. It is written by hand because it has to
-stay linear on hostile input and has to read on behind what the shell itself would refuse.
+`$(...)` is one unknown part. It is written by hand because it has to stay linear on hostile input
+and has to read on behind what the shell itself would refuse.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import TypeAlias
 
 from precision_lint.finding import Span
-from precision_lint.source.errors import Unparsable
-from precision_lint.source.text import SourceText
 
 UNKNOWN = "\0"  # stands for what only run time knows; no shell value can hold the character itself
 
@@ -36,6 +34,23 @@ class Text:
     def __getitem__(self, part: slice) -> Text:
         return Text(self.chars[part], self.origins[part])
 
+    def is_same(self, other: Text) -> bool:
+        """True if both are one value, whatever that is: what is unknown came from one place."""
+        pairs = zip(self.chars, self.origins, other.origins, strict=False)
+        return self.chars == other.chars and all(
+            origin == another for char, origin, another in pairs if char == UNKNOWN
+        )
+
+    @property
+    def span(self) -> Span:
+        """The first neighbouring characters: a text may be put together from several places."""
+        end = self.origins[0]
+        for origin in self.origins:
+            if origin != end:
+                break
+            end += 1
+        return Span(self.origins[0], end)
+
 
 @dataclass(frozen=True, slots=True)
 class Literal:
@@ -50,7 +65,8 @@ class Variable:
     name: str
     span: Span
     quoted: bool
-    has_default: bool = False
+    subscript: str = ""
+    default: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +82,15 @@ Part: TypeAlias = Literal | Variable | Substitution
 
 @dataclass(frozen=True, slots=True)
 class RawWord:
-    """A word as written. An assignment `NAME=(...)` has its elements in `array`."""
+    """A word as written. An assignment `NAME=(...)` has its elements in `array`.
+
+    It is verbatim if nothing but this word stands at its span.
+    """
 
     span: Span
     parts: tuple[Part, ...]
     array: tuple[RawWord, ...] | None = None
+    verbatim: bool = True
 
     @property
     def plain(self) -> str | None:
@@ -89,7 +109,17 @@ class Operator:
     text: str
 
 
-Token: TypeAlias = RawWord | Operator
+@dataclass(slots=True)
+class HereDocument:
+    """`<<EOF` ... The body is filled in when the lexer has passed it, behind the line."""
+
+    delimiter: str
+    quoted: bool
+    tabs: bool
+    body: Span | None = None
+
+
+Token: TypeAlias = RawWord | Operator | HereDocument
 
 _BLANK = re.compile(r"(?:[ \t]|\\\r?\n)+")
 _CONTINUATION = re.compile(r"\\\r?\n")
@@ -97,15 +127,17 @@ _COMMENT = re.compile(r"#[^\r\n]*")
 _LINE_END = re.compile(r"\r?\n")
 _OPERATOR = re.compile(r"\|\||&&|;;&|;&|;;|\|&|&>>|&>|<<<|<<-|<<|>>|<>|>\||[<>]&|[;&|()<>]")
 _PLAIN = re.compile(r"(?:[^ \t\r\n;&|()<>\\'\"$`]|\r(?!\n))+")
+_REPLACED = re.compile(r"\\(?:[$`\\]|\r?\n)|[$`]")
 _PLAIN_QUOTED = re.compile(r'[^"\\$`]+')
 _SINGLE = re.compile(r"'([^']*)'")
 _ANSI_C = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _BACKQUOTED = re.compile(r"`(?:[^`\\]|\\.)*`", re.DOTALL)
-_NAME = re.compile(r"\$([A-Za-z_]\w*)", re.ASCII)
+_NAME = re.compile(r"\$([A-Za-z_]\w*)((?:\\\r?\n)+\w+)?", re.ASCII)
 _SPECIAL = re.compile(r"\$[0-9@*#?$!-]")
-_BRACED = re.compile(r"([A-Za-z_]\w*)(?:\[[@*]\])?(:?[-=].*)?", re.ASCII | re.DOTALL)
+_BRACED = re.compile(r"([A-Za-z_]\w*)(\[[@*]\])?(:?[-=].*)?", re.ASCII | re.DOTALL)
 _ARRAY = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
-_MAX_DEFECTS = 20  # each costs a scan to the end of the file
+_NESTED_HERE = re.compile(r"<<(-?)[ \t]*(['\"]?)([A-Za-z_]\w*)\2")
+_MAX_DEFECTS = 20  # each costs a scan to the end of the text
 
 
 class _Unterminated(Exception):
@@ -113,15 +145,21 @@ class _Unterminated(Exception):
 
 
 class Lexer:
-    """Iterates over the tokens of a text; `defect` is the first thing that the shell refuses."""
+    """Iterates over the tokens of a text; `defect` is the first thing that the shell refuses.
 
-    def __init__(self, source: SourceText) -> None:
-        self.source = source
-        self.text = source.text
+    `origins` are the offsets that the characters were written at. In a script that is indented as
+    a whole, by `margin` blanks, the ends of here-documents are, too.
+    """
+
+    def __init__(self, text: str, origins: Sequence[int], margin: int = 0) -> None:
+        self.text = text
+        self.origins = origins
+        self.margin = margin
         self.at = 0
-        self.defect: Unparsable | None = None
+        self.defect: tuple[str, int] | None = None
         self._defects = 0
-        self._heredocs: list[tuple[str, bool]] = []
+        self._endless = 0  # here-documents inside substitutions whose ends were not found
+        self._heredocs: list[HereDocument] = []
 
     def __iter__(self) -> Iterator[Token]:
         while self.at < len(self.text):
@@ -136,13 +174,47 @@ class Lexer:
             except _Unterminated as error:
                 self._recover(str(error))
 
+    def expansions(self, start: int, end: int) -> Iterator[Span]:
+        """What a shell replaces in the body of a here-document: `$NAME`, `` `...` ``, `\\$`.
+
+        Raises:
+            ValueError: one of them does not end.
+        """
+        self.at = start
+        while match := _REPLACED.search(self.text, self.at, end):
+            self.at = match.end()
+            if match.group() in ("$", "`"):
+                self.at = match.start()
+                try:
+                    part = self._expansion(quoted=True)
+                except _Unterminated as error:
+                    raise ValueError(str(error)) from None
+                if isinstance(part, Literal):
+                    continue
+            if self.at > end:
+                raise ValueError("an expansion that does not end")
+            yield Span(match.start(), self.at)
+
     def _recover(self, message: str) -> None:
         """Go on behind the line, so that one open quote does not hide the rest of the file."""
         if self.defect is None:
-            self.defect = Unparsable(message, *self.source.position(self.at))
+            self.defect = (message, self.at)
         self._defects += 1
         end = self.text.find("\n", self.at)
         self.at = len(self.text) if end < 0 or self._defects > _MAX_DEFECTS else end
+
+    def _traced(self, start: int, end: int) -> Text:
+        return Text(self.text[start:end], tuple(self.origins[start:end]))
+
+    def _span(self, start: int, end: int) -> Span:
+        """Where a part of the text is written, as far as it is written in one place."""
+        if start == end:
+            origin = self.origins[start] if start < len(self.origins) else 0
+            return Span(origin, origin)
+        first, last = self.origins[start], self.origins[end - 1]
+        if last - first == end - 1 - start:
+            return Span(first, last + 1)
+        return self._traced(start, end).span
 
     def _skip(self, pattern: re.Pattern[str]) -> bool:
         match = pattern.match(self.text, self.at)
@@ -158,19 +230,27 @@ class Lexer:
         self.at = match.end()
         if match.group() in ("<<", "<<-"):
             self._skip(_BLANK)
-            delimiter = self._word()
-            literals = (part.text.chars for part in delimiter.parts if isinstance(part, Literal))
-            self._heredocs.append(("".join(literals), match.group() == "<<-"))
+            literals = [part for part in self._word().parts if isinstance(part, Literal)]
+            delimiter = "".join(literal.text.chars for literal in literals)
+            quoted = any(literal.quoted for literal in literals)
+            heredoc = HereDocument(delimiter, quoted, match.group() == "<<-")
+            self._heredocs.append(heredoc)
+            yield heredoc
         else:
             yield Operator(match.group())
 
     def _skip_heredocs(self) -> None:
-        for delimiter, indented in self._heredocs:
-            tabs = "\t*" if indented else ""
-            end = re.compile(rf"^{tabs}{re.escape(delimiter)}\r?$", re.MULTILINE)
-            match = end.search(self.text, self.at)
-            self.at = match.end() if match else len(self.text)
+        for heredoc in self._heredocs:
+            end = self._end_of_heredoc(heredoc.delimiter, heredoc.tabs)
+            stop = end.start() if end else len(self.text)
+            heredoc.body = Span(self.at, stop)
+            self.at = end.end() if end else stop
         self._heredocs.clear()
+
+    def _end_of_heredoc(self, delimiter: str, tabs: bool) -> re.Match[str] | None:
+        indent = "\t*" if tabs else ""
+        pattern = rf"^ {{{self.margin}}}{indent}{re.escape(delimiter)}\r?$"
+        return re.compile(pattern, re.MULTILINE).search(self.text, self.at)
 
     def _word(self, *, in_array: bool = False) -> RawWord:
         start = end = self.at
@@ -179,13 +259,19 @@ class Lexer:
             opens = self.text[self.at] == "(" and not in_array
             if opens and _ARRAY.fullmatch(self.text, start, self.at):
                 elements = self._array()
-                return RawWord(Span(start, self.at), tuple(parts), elements)
+                return self._made(start, self.at, parts, elements)
             if self._skip(_CONTINUATION):
                 continue
             if not self._part(parts):
                 break
             end = self.at
-        return RawWord(Span(start, end), tuple(parts))
+        return self._made(start, end, parts)
+
+    def _made(
+        self, start: int, end: int, parts: list[Part], array: tuple[RawWord, ...] | None = None
+    ) -> RawWord:
+        span = self._span(start, end)
+        return RawWord(span, tuple(parts), array, span.end - span.start == end - start)
 
     def _array(self) -> tuple[RawWord, ...]:
         opened = self.at
@@ -208,12 +294,10 @@ class Lexer:
         """Read one part of an unquoted word; False at the end of the word."""
         at, text = self.at, self.text
         if match := _PLAIN.match(text, at):
-            parts.append(Literal(_traced(match.group(), at), quoted=False))
+            parts.append(Literal(self._traced(at, match.end()), quoted=False))
             self.at = match.end()
         elif text[at] == "\\":
-            escaped = text[at + 1 : at + 2]
-            parts.append(Literal(Text(escaped, (at,) * len(escaped)), quoted=True))
-            self.at = min(at + 2, len(text))
+            parts.append(Literal(self._escaped(at), quoted=True))
         elif text[at] == "'":
             parts.append(self._single(_SINGLE))
         elif text[at] == '"':
@@ -228,7 +312,7 @@ class Lexer:
         elif text.startswith(("<(", ">("), at):
             self.at += 1
             self._balanced()
-            parts.append(Substitution(Span(at, self.at), quoted=True))
+            parts.append(Substitution(self._span(at, self.at), quoted=True))
         else:
             return False
         return True
@@ -238,13 +322,13 @@ class Lexer:
         if match is None:
             raise _Unterminated("unclosed single quote")
         self.at = match.end()
-        return Literal(_traced(match[1], match.start(1)), quoted=True)
+        return Literal(self._traced(*match.span(1)), quoted=True)
 
     def _ansi_c(self) -> Part:
         start = self.at
         literal = self._single(_ANSI_C)
         if "\\" in literal.text.chars:
-            return Substitution(Span(start, self.at), quoted=True)
+            return Substitution(self._span(start, self.at), quoted=True)
         return literal
 
     def _double(self, parts: list[Part]) -> None:
@@ -255,7 +339,7 @@ class Lexer:
         while self.at < len(self.text):
             at = self.at
             if match := _PLAIN_QUOTED.match(self.text, at):
-                parts.append(Literal(_traced(match.group(), at), quoted=True))
+                parts.append(Literal(self._traced(at, match.end()), quoted=True))
                 self.at = match.end()
             elif self.text[at] == '"':
                 self.at += 1
@@ -272,36 +356,42 @@ class Lexer:
         at = self.at
         if self._skip(_CONTINUATION):
             return Text()
-        following = self.text[at + 1 : at + 2]
+        if self.text[at + 1 : at + 2] in tuple('$`"\\'):
+            return self._escaped(at)
         self.at = min(at + 2, len(self.text))
-        if following and following in '$`"\\':
-            return Text(following, (at,))
-        return _traced("\\" + following, at)
+        return self._traced(at, self.at)
+
+    def _escaped(self, at: int) -> Text:
+        """The character behind a backslash, which stands where the backslash does."""
+        self.at = min(at + 2, len(self.text))
+        return Text(self.text[at + 1 : at + 2], (self.origins[at],) * (self.at - at - 1))
 
     def _expansion(self, *, quoted: bool) -> Part:
         start, text = self.at, self.text
         if match := _NAME.match(text, start):
             self.at = match.end()
-            return Variable(match[1], Span(start, self.at), quoted)
+            span = self._span(start, self.at)
+            # A name may go on behind a line's end.
+            return Substitution(span, quoted) if match[2] else Variable(match[1], span, quoted)
         if self._skip(_SPECIAL):
-            return Substitution(Span(start, self.at), quoted)
+            return Substitution(self._span(start, self.at), quoted)
         if text.startswith("$(", start):
             self.at += 1
             self._balanced()
-            return Substitution(Span(start, self.at), quoted)
+            return Substitution(self._span(start, self.at), quoted)
         if text.startswith("${", start):
             self.at += 1
             self._balanced()
-            span = Span(start, self.at)
+            span = self._span(start, self.at)
             match = _BRACED.fullmatch(text, start + 2, self.at - 1)
             if match is None:
                 return Substitution(span, quoted)
-            return Variable(match[1], span, quoted, match[2] is not None)
+            return Variable(match[1], span, quoted, match[2] or "", match[3])
         if text[start] == "`":
             self._backquotes()
-            return Substitution(Span(start, self.at), quoted)
+            return Substitution(self._span(start, self.at), quoted)
         self.at += 1
-        return Literal(_traced("$", start), quoted)
+        return Literal(self._traced(start, self.at), quoted)
 
     def _backquotes(self) -> None:
         if not self._skip(_BACKQUOTED):
@@ -334,12 +424,23 @@ class Lexer:
             elif char == "#" and expected[-1:] == [")"] and text[self.at - 1].isspace():
                 self._skip(_COMMENT)
                 continue
+            elif char == "<" and expected[-1:] == [")"] and self._skip_nested_heredoc():
+                continue
             self.at += 1
             if not expected:
                 return
         self.at = opened
         raise _Unterminated(f"unclosed {text[opened]!r}")
 
-
-def _traced(chars: str, start: int) -> Text:
-    return Text(chars, tuple(range(start, start + len(chars))))
+    def _skip_nested_heredoc(self) -> bool:
+        """A here-document inside `$(...)`: an apostrophe in its body opens no quote."""
+        start = self.at
+        match = _NESTED_HERE.match(self.text, start)
+        line = self.text.find("\n", match.end()) if match else -1
+        if match is None or line < 0 or self._endless > _MAX_DEFECTS:
+            return False
+        self.at = line + 1
+        end = self._end_of_heredoc(match[3], bool(match[1]))
+        self._endless += end is None
+        self.at = end.end() if end else start
+        return end is not None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from precision_lint.finding import Span
 from precision_lint.source.errors import Unparsable, unparsable
 from precision_lint.source.settings_tree import (
+    EXPANDED,
     MAX_DEPTH,
     Entry,
     Mapping,
@@ -54,7 +55,7 @@ def parse(text: SourceText) -> tuple[Value, ...]:
     if key := _LONG_KEY.search(text.text):
         raise _too_deep(text, key.start())
     try:
-        tomllib.loads(text.text)
+        tomllib.loads(_filled(text))
     except tomllib.TOMLDecodeError as error:
         raise _invalid(text, str(error)) from None
     except RecursionError:
@@ -62,6 +63,11 @@ def parse(text: SourceText) -> tuple[Value, ...]:
     except ValueError as error:  # an integer of thousands of digits
         raise unparsable(text, str(error), 0) from None
     return (_Reader(text).document(),)
+
+
+def _filled(text: SourceText) -> str:
+    """The text with numbers for what a script puts there."""
+    return text.text.replace(EXPANDED, "1")
 
 
 def _invalid(text: SourceText, message: str) -> Unparsable:
@@ -109,7 +115,7 @@ def _freeze(member: _Member) -> Entry:
 class _Reader:
     def __init__(self, text: SourceText) -> None:
         self.text = text
-        self.syntax = Syntax(text.text, _language())
+        self.syntax = Syntax(_filled(text), _language())
 
     def document(self) -> Mapping:
         root = _Table(Span(0, len(self.text.text)))
@@ -164,7 +170,8 @@ class _Reader:
         return [self.key(part) for part in (node, *reversed(parts))]
 
     def key(self, node: Node) -> Scalar | Opaque:
-        span, raw = self.syntax.span(node), self.syntax.raw(node)
+        span = self.syntax.span(node)
+        raw = self.text[span]
         return scalar(span, _loads(raw) if raw[0] in "\"'" else raw)
 
     def value(self, node: Node, depth: int) -> Value | _Table:
@@ -182,7 +189,9 @@ class _Reader:
                 items = (child for child in node.named_children if child.type != "comment")
                 return Sequence(span, tuple(self.item(item, depth + 1) for item in items))
             case _:
-                return scalar(span, _loads(self.text[span]))
+                written = self.text[span]
+                is_known = EXPANDED not in written or written[0] in "\"'"
+                return scalar(span, _loads(written)) if is_known else Opaque(span)
 
     def item(self, node: Node, depth: int) -> Value:
         value = self.value(node, depth)

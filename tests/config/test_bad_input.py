@@ -9,21 +9,31 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.source.config import MAX_CHARACTERS
+from precision_lint.source.config import MAX_CHARACTERS, ConfigFile
 from precision_lint.source.errors import Unparsable
 from tests.config.reading import config, findings
 
-FORMATS = ["yaml", "json", "toml", "shell"]
+FORMATS = ["yaml", "json", "toml", "shell", "dockerfile", "makefile", "markdown"]
 
 PIECES = st.sampled_from(
     [*"{}[]\"',:\\\n\t #$()`|&;<>=-*!?%@~ab01.é😀\0\r\ufeff\x85", "<<", "${", "$(", "true", "---\n",
-     "&a ", "*a ", "!!int ", "|\n", "export ", "A=", "if ", "\n  ", '"""', "\r\n", "fp16: true\n"]
+     "&a ", "*a ", "!!int ", "|\n", "export ", "A=", "if ", "\n  ", '"""', "\r\n", "fp16: true\n",
+     "cat > a.json <<E\n", "E\n", "bash -c '", "eval '", "run: |\n  ", "RUN ", "ENV A ", "a:\n\t",
+     "; then\n", "fi\n", "done\n", "}\n", "f() {\n"]
 )  # fmt: skip
 
 
 def read(text: str, format: str) -> None:
     with suppress(Unparsable):
-        findings(config(text, format))
+        file = config(text, format)
+        findings(file)
+        within(file)
+
+
+def within(file: ConfigFile) -> None:
+    """Read what is embedded in a file, and in that."""
+    for part in file.embedded:
+        within(part.file)
 
 
 @settings(max_examples=400, deadline=None)
@@ -53,6 +63,17 @@ HOSTILE = {
     "dotted key": "a" + ".a" * 100_000 + " = 1",
     "tables": "".join(f"[{'.'.join('a' * n)}]\n" for n in range(1, 190)),
     "integer": "a: " + "1" * 10_000,
+    "branches": "if a; then\nA=1\nelse\nA=2\nfi\n" * 8_000,
+    "arms": "case $A in\n" + "a) A=1 ;;\n" * 20_000,
+    "exports": "".join(f"export A{n}=1\nrun\n" for n in range(20_000)),
+    "nested branches": "if a; then\nA=1\n" * 20_000 + "fi\n" * 20_000,
+    "inner scripts": "bash -c '" * 20_000 + 'bash -c "$A"\n' * 10_000,
+    "inner here-documents": "A=$(cat <<E\n" * 20_000,
+    "written files": "cat > a.json <<E\n{}\nE\n" * 20_000,
+    "jobs": "- run: |\n    a\n" * 20_000,
+    "instructions": "ENV A=1\nRUN a\n" * 20_000,
+    "recipes": "a:\n\tb $(C)\n" * 20_000,
+    "open calls": "a:\n\t" + "$(" * 100_000,
     "long line": "a: '" + "x" * 900_000 + "'",
     "merges": "a0: &a0 {x: 1}\n"
     + "".join(f"a{n}: &a{n}\n  <<: *a{n - 1}\n  fp16: true\n" for n in range(1, 3000)),

@@ -23,7 +23,12 @@ NAMES = [
         ("a.py", "python"), ("a.PY", "python"), ("a.pyi", "python"), ("a.yaml", "yaml"),
         ("a.yml", "yaml"), ("a.json", "json"), ("a.toml", "toml"), ("a.sh", "shell"),
         (".env", "shell"), (".env.local", "shell"), ("x.env.example", "shell"), ("a.env", "shell"),
-        ("a.pyc", None), ("py", None), (".py", None), ("a.txt", None), ("Makefile", None),
+        ("Dockerfile", "dockerfile"), ("Dockerfile.gpu", "dockerfile"),
+        ("Dockerfile-gpu", "dockerfile"), ("gpu.Dockerfile", "dockerfile"),
+        ("Containerfile", "dockerfile"), ("Makefile", "makefile"), ("rules.mk", "makefile"),
+        ("README.md", "markdown"), ("a.markdown", "markdown"),
+        ("a.pyc", None), ("py", None), (".py", None), ("a.txt", None), ("Makefile.am", None),
+        ("Dockerfiles.txt", None), ("makefile-parser", None),
     ],
 )  # fmt: skip
 def test_kinds(name: str, kind: str | None) -> None:

@@ -9,8 +9,8 @@ import pytest
 
 from precision_lint.check import Checked
 from precision_lint.discovery import Kind
-from precision_lint.finding import Applicability, Edit, Finding, Fix, Span
-from precision_lint.fixing import Fixed, apply_edits, fix
+from precision_lint.finding import Applicability, Edit, Finding, Fix, Span, apply_edits
+from precision_lint.fixing import Fixed, fix
 from precision_lint.source.text import SourceText
 from tests.engine.making import PATH, finding, replacing, source, together
 

@@ -19,8 +19,8 @@ from precision_lint.dtypes.values import (
     Value,
     tensor,
 )
+from precision_lint.finding import apply_edits
 from precision_lint.fixers.arrays import convert_argument
-from precision_lint.fixing import apply_edits
 from precision_lint.project import Project
 from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText

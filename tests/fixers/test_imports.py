@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.finding import apply_edits
 from precision_lint.fixers.imports import import_name, remove_name
-from precision_lint.fixing import apply_edits
 from precision_lint.project import Project
 from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText

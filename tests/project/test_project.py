@@ -23,6 +23,10 @@ from precision_lint.project import Project
         ("uv.lock", '[[package]]\nname = "torch"\nversion = "2.6.0"\n', "2.6.0"),
         ("Pipfile.lock", '{"default": {"torch": {"index": "x", "version": "==2.1.0"}}}', "2.1.0"),
         ("environment.yml", "dependencies:\n  - torch==2.0.1\n", "2.0.1"),
+        ("environment.yml", "dependencies:\n  - pip:\n      - torch==2.0.1\n", "2.0.1"),
+        ("environment.yml", "dependencies:\n  - pytorch=2.0.1\n", "2.0.1"),
+        ("environment.yml", "  - conda-forge::pytorch=2.0.1=cuda\n", "2.0.1"),
+        ("environment.yml", "  - pytorch-cuda=12.1\n  - pytorch>=2.0.1\n", None),
     ],
 )
 def test_pins(name: str, content: str, version: str | None, tmp_path: Path) -> None:

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.running import CONFIG
+
 pytest.importorskip("pygls")
 
 SOURCE = 'import torch\n\nprint("🔥", torch.zeros(2, dtype=torch.bfloat16).numpy())\n'
@@ -104,3 +106,12 @@ def test_files_of_other_kinds_are_left_alone(editor: Editor, tmp_path: Path) -> 
     document = {"uri": uri, "languageId": "markdown", "version": 1, "text": SOURCE}
     editor.send("textDocument/didOpen", {"textDocument": document})
     assert editor.diagnostics() == []
+
+
+def test_markdown_is_read_where_the_settings_say_so(editor: Editor, tmp_path: Path) -> None:
+    (tmp_path / ".precision-lint.toml").write_text("markdown = true\n")
+    fence = f"```yaml\n{CONFIG}```\n"
+    uri = (tmp_path / "notes.md").as_uri()
+    document = {"uri": uri, "languageId": "markdown", "version": 1, "text": fence}
+    editor.send("textDocument/didOpen", {"textDocument": document})
+    assert [each["code"] for each in editor.diagnostics()] == ["MP702"]

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.finding import Finding
-from precision_lint.fixing import apply_edits
+from precision_lint.finding import Finding, apply_edits
 from precision_lint.project import Project
 from precision_lint.rules import triton_branch_dtype as rule
 from precision_lint.source.python import parse_python

@@ -1,0 +1,60 @@
+"""What is written once in YAML and used in several places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from precision_lint.source.config import ConfigFile
+from precision_lint.source.settings_tree import Mapping, Opaque, Sequence, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What aliases stand for: the very nodes, and all that is below them, too, by `id`."""
+
+    nodes: frozenset[int]
+    below: frozenset[int]
+
+
+@lru_cache(maxsize=1)
+def shared(file: ConfigFile) -> Shared:
+    """What is used in several places of a file."""
+    nodes = [*_met_again(file.documents)]
+    return Shared(frozenset(map(id, nodes)), frozenset(map(id, _below(nodes))))
+
+
+def _met_again(documents: Iterable[Value]) -> Iterator[Value]:
+    pending = [*documents]
+    seen: set[int] = set()
+    while pending:
+        node = pending.pop()
+        if id(node) in seen:
+            yield node
+        else:
+            seen.add(id(node))
+            pending += _children(node)
+
+
+def _below(nodes: Iterable[Value]) -> Iterator[Value]:
+    pending = [*nodes]
+    seen: set[int] = set()
+    while pending:
+        node = pending.pop()
+        if id(node) not in seen:
+            seen.add(id(node))
+            yield node
+            pending += _children(node)
+
+
+def _children(node: Value) -> Iterator[Value]:
+    match node:
+        case Mapping(entries=entries):
+            for entry in entries:
+                yield entry.key
+                yield entry.value
+        case Sequence(items=items):
+            yield from items
+        case Opaque(content=content) if content is not None:
+            yield content

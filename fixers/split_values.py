@@ -1,0 +1,26 @@
+"""Options whose value got away from them: `--name= value`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from precision_lint.finding import Applicability, Edit, Fix, Span
+from precision_lint.fixers.verified import ScriptChange, verified
+from precision_lint.source.config import ConfigFile
+from precision_lint.source.options import Option
+
+
+def join_value(
+    file: ConfigFile, option: Option, values: Collection[str], message: str
+) -> Fix | None:
+    """Take out the blanks between `--name=` and its value; None if no such value follows."""
+    word = option.words[-1]
+    value = rf"([ \t]+)({'|'.join(map(re.escape, values))})(?!\S)"
+    following = re.compile(value).match(file.text.text, word.span.end)
+    if following is None or not word.verbatim or not word.text.endswith("="):
+        return None
+    gone = dict.fromkeys(range(*following.span(2)), "")
+    change = ScriptChange(gone | {word.span.end - 1: f"={following[2]}"})
+    edits = [Edit(Span(*following.span(1)), "")]
+    return verified(file, edits, change, message, Applicability.SAFE)

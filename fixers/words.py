@@ -1,0 +1,122 @@
+"""Edits of words: options of a command or in a variable's value, and assignments."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from precision_lint.finding import Edit, Span
+from precision_lint.fixers.lines import (
+    before_on_line,
+    end_of_line,
+    indentation,
+    is_comment,
+    rest_of_line,
+    whole_lines,
+)
+from precision_lint.source.options import Option
+from precision_lint.source.shell import Assigned, Script, Word
+from precision_lint.source.shell_words import Text
+from precision_lint.source.text import SourceText
+
+_BETWEEN_WORDS = re.compile(r"(?:\s|\\\r?\n)+")
+_EXPORT = re.compile(r"[ \t]*(?:export[ \t]+)?")
+_NEEDS_NO_QUOTES = re.compile(r"[\w./:=@%+,-]+", re.ASCII)
+
+
+def is_written_together(text: SourceText, words: tuple[Word, ...]) -> bool:
+    """True if the words stand where they are used, one behind the other."""
+    return all(word.verbatim for word in words) and all(
+        _BETWEEN_WORDS.fullmatch(text[Span(word.span.end, max(word.span.end, behind.span.start))])
+        for word, behind in pairwise(words)
+    )
+
+
+def without_option(text: SourceText, option: Option) -> Edit | None:
+    """Take an option out, with its line if it has one of its own."""
+    words = option.words
+    if not is_written_together(text, words):
+        return None
+    start, end = words[0].span.start, words[-1].span.end
+    before, rest = before_on_line(text, start), rest_of_line(text, end)
+    if not before.strip() and rest.strip() in ("", "\\"):
+        # With the `\` above instead of its own, the last line of a command ends it, too.
+        continuation = _continuation_above(text, start)
+        if continuation is not None:
+            start = continuation
+        else:
+            start, end = whole_lines(text, Span(start, end))
+    elif before.endswith((" ", "\t")):
+        start -= 1
+    elif rest.startswith((" ", "\t")):
+        end += 1
+    return Edit(Span(start, end), "")
+
+
+def without_assignment(script: Script, name: str) -> Edit | None:
+    """Take out `NAME=value` or `export NAME=value` on a line of its own that nothing else reads."""
+    text, span = script.source, script.variables[name].span
+    is_own = text[span].startswith(f"{name}=")  # no sourced file's, and no addition
+    if not is_own or not _EXPORT.fullmatch(before_on_line(text, span.start)):
+        return None
+    rest = rest_of_line(text, span.end)
+    if rest.strip() and not is_comment(rest):
+        return None
+    elsewhere = text.text[: span.start] + " " + text.text[span.end :]
+    if re.search(rf"\b{name}\b", elsewhere):
+        return None
+    if rest.strip():
+        start = text.line_span(text.row(span.start)).start
+        return Edit(Span(start, span.end + len(rest) - len(rest.lstrip())), "")
+    return Edit(whole_lines(text, span), "")
+
+
+def value_of(text: SourceText, origin: Option | Assigned) -> Span | None:
+    """Where a value is written, without quotes; None if it is not written there in one piece."""
+    match origin:
+        case Assigned(elements=()):
+            return _run(text, origin.text, origin.span)
+        case Option(words=(word,)) if "=" in word.text and word.verbatim:
+            return _run(text, word.traced[word.text.index("=") + 1 :], word.span)
+        case Option(words=(_, word) as words) if is_written_together(text, words):
+            return _run(text, word.traced, word.span)
+        case _:
+            return None
+
+
+def _run(text: SourceText, value: Text, within: Span) -> Span | None:
+    if not value.chars:
+        return None
+    span = Span(value.origins[0], value.origins[-1] + 1)
+    inside = within.start <= span.start and span.end <= within.end
+    return span if inside and text[span] == value.chars else None
+
+
+def needs_no_quotes(value: str) -> bool:
+    """True for a text that means itself between any quotes and without."""
+    return _NEEDS_NO_QUOTES.fullmatch(value) is not None
+
+
+def with_option(text: SourceText, after: Option, added: str) -> Edit | None:
+    """Write further words behind an option: on a line of their own if it has one."""
+    if not is_written_together(text, after.words):
+        return None
+    start, end = after.words[0].span.start, after.words[-1].span.end
+    before, rest = before_on_line(text, start), rest_of_line(text, end)
+    if before.strip() or rest.strip() not in ("", "\\"):
+        return Edit(Span(end, end), f" {added}")
+    line = text.newline + indentation(before) + added
+    if rest.strip():
+        line_end = end_of_line(text, end)
+        return Edit(Span(line_end, line_end), f"{line} \\")
+    is_continued = _continuation_above(text, start) is not None
+    return Edit(Span(end, end), f" \\{line}" if is_continued else line)
+
+
+def _continuation_above(text: SourceText, offset: int) -> int | None:
+    """Where the ` \\` begins with which the line above goes on; None if it does not."""
+    row = text.row(offset) - 1
+    line = text.line(row) if row else ""
+    if not line.endswith("\\"):
+        return None
+    return text.line_span(row).start + len(line[:-1].rstrip(" \t"))

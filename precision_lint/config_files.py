@@ -1,0 +1,125 @@
+"""The configuration files of a project as each other sees them: found by path, and by reference."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from precision_lint.consumers.triggers import may_be_read
+from precision_lint.discovery import Kind, kind_of
+from precision_lint.source.config import ConfigFile, parse_config
+from precision_lint.source.errors import Unparsable
+from precision_lint.source.text import SourceText
+
+if TYPE_CHECKING:
+    from precision_lint.project import Project
+
+_REFERENCE = re.compile(
+    rb"(?<![\w.-])[\w.-]{1,200}\.(?:json|jsonc|ya?ml|toml|env|config|conf|cfg)\b"
+)
+_LARGEST = 1 << 20
+"""Bytes of a file that is searched for references."""
+
+
+@dataclass(frozen=True)
+class ConfigFiles:
+    """Reads files once. `None` stands for what is not there or cannot be read."""
+
+    project: Project
+    _parsed: dict[Path, ConfigFile | None] = field(default_factory=dict, repr=False)
+    _texts: dict[Path, str] = field(default_factory=dict, repr=False)
+
+    def at(self, path: Path) -> ConfigFile | None:
+        """The parsed file at a path, whatever it is called: a reference says what it is."""
+        if path not in self._parsed:
+            self._parsed[path] = self._parse(path)
+        return self._parsed[path]
+
+    def read(self, path: Path) -> ConfigFile | None:
+        """The file at a path, parsed now; None if it is too large for a configuration.
+
+        Raises:
+            OSError, UnicodeError: the file cannot be read, or is no text.
+            Unparsable, RecursionError, MemoryError: it is not valid in its format.
+        """
+        if path.stat().st_size > _LARGEST:
+            return None
+        text = SourceText.from_bytes(path, path.read_bytes(), "utf-8")
+        kind = kind_of(path) or _kind_of_content(text.text)
+        if kind == "python":
+            from precision_lint.source.python import parse_python
+
+            file = parse_python(text, self.project)
+            return ConfigFile(text, self.project, kind, python=file)
+        return parse_config(text, self.project, kind)
+
+    def text(self, path: Path) -> str:
+        """The text of a file; empty if there is none to read."""
+        if path not in self._texts:
+            try:
+                self._texts[path] = path.read_bytes()[:_LARGEST].decode("utf-8", "replace")
+            except OSError:
+                self._texts[path] = ""
+        return self._texts[path]
+
+    def find(self, reference: str, near: Path) -> Path | None:
+        """The file that a reference in `near` means, inside the project.
+
+        Scripts are started from their own folder or from one above: the closest that fits counts.
+        """
+        root = self.project.root
+        if not reference or "\0" in reference or os.path.isabs(reference):
+            return None
+        for folder in near.parents:
+            path = Path(os.path.normpath(folder / reference))
+            if root in path.parents and path.is_file():
+                return path
+            if folder == root:
+                break
+        return None
+
+    def program(self, name: str, near: Path) -> Path | None:
+        """The file of a Python program: a path, or the dotted name of a module."""
+        module = name.replace(".", "/")
+        candidates = (name, f"{module}.py", f"{module}/__main__.py")
+        found = (self.find(candidate, near) for candidate in candidates)
+        return next((path for path in found if path is not None), None)
+
+    def referring(self, path: Path) -> list[ConfigFile]:
+        """The files in which the name of a file stands, in path order."""
+        found = (self.at(other) for other in self._references.get(path.name, ()))
+        return [file for file in found if file is not None]
+
+    @cached_property
+    def _references(self) -> Mapping[str, list[Path]]:
+        """Which files hold the name of another file, by that name."""
+        references: dict[str, list[Path]] = defaultdict(list)
+        for path in self.project.files:
+            try:
+                if path.stat().st_size > _LARGEST:
+                    continue
+                content = path.read_bytes()
+            except OSError:
+                continue
+            if not may_be_read(content, kind_of(path) or "yaml"):
+                continue
+            for name in set(_REFERENCE.findall(content)):
+                references[name.decode()].append(path)
+        return references
+
+    def _parse(self, path: Path) -> ConfigFile | None:
+        try:
+            return self.read(path)
+        except (OSError, UnicodeError, Unparsable, RecursionError, MemoryError):
+            return None
+
+
+def _kind_of_content(text: str) -> Kind:
+    """What a file without a telling name is: `ds_zero3.config`."""
+    return "json" if text.lstrip()[:1] in ("{", "[") else "yaml"

@@ -1,0 +1,299 @@
+"""What a framework does with a combination of settings, held against the table of its conflicts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from precision_lint.consumers.reading import Reading, Setting
+from precision_lint.consumers.recognition import readings
+from precision_lint.consumers.runs import runs
+from precision_lint.consumers.sources import MappingSource, Written
+from precision_lint.consumers.table import Conflict, Repair, Test
+from precision_lint.finding import Applicability, Finding, Fix, Related
+from precision_lint.rule import Rule
+from precision_lint.source.config import ConfigFile
+from precision_lint.source.settings_tree import Mapping, Member
+
+_VALUE = re.compile(r"\{([\w.:]+)\}")
+_TYPES: dict[str, type | tuple[type, ...]] = {
+    "string": str, "boolean": bool, "integer": int, "float": float, "mapping": Mapping,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """A conflict that holds in a run, at the place where it is to be reported."""
+
+    conflict: Conflict
+    run: Reading
+    place: Written
+    others: tuple[Setting, ...]
+    unknown: tuple[Member, ...] = ()
+    """The entries that are unknown in their section, where that is the conflict."""
+
+    @property
+    def file(self) -> ConfigFile:
+        return self.place.file
+
+    @property
+    def repair(self) -> Repair | None:
+        return self.conflict.repair
+
+    @property
+    def safety(self) -> Applicability:
+        """How safe the repair is: what others read, too, may not be changed for this one alone."""
+        assert self.conflict.repair is not None
+        safety = self.conflict.repair.safety
+        return min(safety, Applicability.UNSAFE) if self.is_shared else safety
+
+    @property
+    def is_shared(self) -> bool:
+        """True if something refers to the file of the finding that is no run like this one."""
+        path = self.file.text.path
+        if self.run.file.text.path == path:
+            return False
+        alike = {
+            run.file.text.path
+            for run in runs(self.file)
+            for part in run.judged
+            if part.framework.slug == self.run.framework.slug
+        }
+        referring = self.file.project.config_files.referring(path)
+        return any(file.text.path not in alike for file in referring)
+
+    def message(self) -> str:
+        def value(match: re.Match[str]) -> str:
+            setting = self.run.setting(match[1])
+            return shown(setting.value) if setting else match[0]
+
+        names = ", ".join(f"`{member.entry.name}`" for member in self.unknown)
+        return _VALUE.sub(value, self.conflict.message.replace("{unknown}", names))
+
+    def why(self) -> str:
+        """What the framework says, and which releases of it."""
+        framework = self.run.framework
+        gates = []
+        if self.conflict.since:
+            gates.append(f"since {self.conflict.since}")
+        if self.conflict.before:
+            gates.append(f"before {self.conflict.before}")
+        where = f" ({framework.library} {', '.join(gates)})" if gates else ""
+        return f"{framework.name}: {self.conflict.says}{where}"
+
+    def finding(self, rule: Rule, fix: Fix | None) -> Finding:
+        related: Sequence[Related] = [
+            one
+            for setting in self.others
+            if setting.written is not self.place and (one := setting.related()) is not None
+        ]
+        return self.file.finding(
+            rule,
+            self.place.origin.span,
+            self.message(),
+            confidence=self.conflict.confidence,
+            severity=self.conflict.severity,
+            why=self.why(),
+            fix=fix,
+            related=related,
+        )
+
+
+def verdicts(file: ConfigFile, rule: str) -> Iterator[Verdict]:
+    """The conflicts of a rule that are to be reported in a file, each once."""
+    seen = set()
+    for verdict in _all(file):
+        key = (verdict.place.origin.span, verdict.message())
+        if verdict.conflict.rule == rule and key not in seen:
+            seen.add(key)
+            yield verdict
+
+
+def verdicts_of(run: Reading) -> Iterator[Verdict]:
+    """The conflicts of a run, in whichever of its files they are to be reported."""
+    for part in run.judged:
+        for conflict in part.framework.conflicts:
+            if _is_of_version(conflict, part):
+                yield from _judged(conflict, part)
+
+
+@lru_cache(maxsize=2)
+def _all(file: ConfigFile) -> tuple[Verdict, ...]:
+    return tuple(
+        verdict
+        for run in runs(file)
+        for verdict in verdicts_of(run)
+        if verdict.file.text.path == file.text.path
+    )
+
+
+def _is_of_version(conflict: Conflict, run: Reading) -> bool:
+    """True if every release that the project pins does it; the newest where none is pinned."""
+    if not (conflict.since or conflict.before):
+        return True
+    names = (run.framework.library, *run.framework.aliases)
+    pinned = [release for name in names if (release := run.file.project.release_of(name))]
+    if not pinned:
+        return not conflict.before
+    return _release(conflict.since) <= min(pinned) and (
+        not conflict.before or max(pinned) < _release(conflict.before)
+    )
+
+
+def _release(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")) if text else ()
+
+
+def _judged(conflict: Conflict, run: Reading) -> Iterator[Verdict]:
+    if not _is_met(conflict, run):
+        return
+    if conflict.unknown_in:
+        yield from _unknown_keys(conflict, run)
+        return
+    names = dict.fromkeys((*conflict.at, *conflict.when))
+    settings = [setting for name in names if (setting := run.setting(name)) is not None]
+    references = [one for name in names if (one := run.reference(name)) is not None]
+    for candidates in (settings, references):
+        written = [setting.written for setting in candidates if setting.written is not None]
+        if place := _place(conflict, run, written):
+            yield Verdict(conflict, run, place, (*settings, *references))
+            break
+
+
+def _is_met(conflict: Conflict, run: Reading) -> bool:
+    return all(_holds(key, test, run) for key, test in conflict.when.items()) and not any(
+        _holds(key, test, run) for key, test in conflict.unless.items()
+    )
+
+
+def _place(conflict: Conflict, run: Reading, written: Sequence[Written]) -> Written | None:
+    """Where it is reported: what a fix edits comes first, then the order of the table.
+
+    What is not asked for is not reported on; what a document shows is the document's own matter.
+    """
+    reports = run.file.project.reports
+    edited: frozenset[int] = frozenset()
+    if conflict.repair:
+        names = (*conflict.repair.remove, *conflict.repair.set)
+        targets = [setting.written for name in names if (setting := run.setting(name))]
+        edited = frozenset(id(one.file.text) for one in targets if one is not None)
+    if run.file.is_excerpt:
+        written = [one for one in written if one.file.text is run.file.text]
+    asked = [one for one in written if reports(one.file.text.path)]
+    asked.sort(key=lambda one: (one.sourced_from is not None, id(one.file.text) not in edited))
+    if not asked:
+        return None
+    sourced = {path for one in written if (path := one.sourced_from) is not None}
+    if any(_is_told_in(path, conflict, run) for path in sorted(sourced)):
+        return None
+    first = asked[0]
+    if conflict.at:
+        return first
+    # Of two settings in one file it is the later that contradicts.
+    together = [one for one in asked if one.is_beside(first)]
+    return max(together, key=lambda one: one.origin.span)
+
+
+def _is_told_in(path: Path, conflict: Conflict, run: Reading) -> bool:
+    """True if a file that a script sources has the conflict by itself."""
+    file = run.file.project.config_files.at(path)
+    return file is not None and any(
+        conflict in reading.framework.conflicts and _is_met(conflict, reading)
+        for reading in readings(file)
+    )
+
+
+def _unknown_keys(conflict: Conflict, run: Reading) -> Iterator[Verdict]:
+    if not isinstance(run.source, MappingSource):
+        return
+    section = run.source.section(conflict.unknown_in)
+    if section is None:
+        return
+    unknown = [
+        Member(section, entry)
+        for entry in section.entries
+        if entry.name is not None and entry.name not in conflict.known
+        if not conflict.only or entry.name in conflict.only
+    ]
+    if unknown and run.file.project.reports(run.file.text.path):
+        first = unknown[0]
+        name = f"{conflict.unknown_in}.{first.entry.name}"
+        place = Written(name, None, first, run.source.file)
+        yield Verdict(conflict, run, place, (), tuple(unknown))
+
+
+def _holds(name: str, test: Test, run: Reading) -> bool:
+    if test.present is False:
+        return run.is_absent(name)
+    setting = run.setting(name)
+    if setting is None:
+        return False
+    if test.present is True and setting.written is None:
+        return False
+    value = setting.value
+    if value is None:
+        return test.present is True and test == Test(present=True)
+    return (
+        (not test.one_of or any(_same(value, one) for one in test.one_of))
+        and not any(_same(value, one) for one in test.none_of)
+        and _is_of_type(value, test.type)
+        and _relates(value, test, run)
+        and (not test.beside or _is_beside(setting, test.beside, run))
+        and _is_between(value, test)
+        and (not test.matches or _matches(value, test.matches))
+    )
+
+
+def _matches(value: object, pattern: str) -> bool:
+    return isinstance(value, str) and re.fullmatch(pattern, value) is not None
+
+
+def _is_beside(setting: Setting, name: str, run: Reading) -> bool:
+    """True if both settings are written, and in the same file."""
+    other = run.setting(name)
+    return other is not None and other.file is not None and other.file is setting.file
+
+
+def _relates(value: object, test: Test, run: Reading) -> bool:
+    for name, wanted in ((test.differs_from, False), (test.equals, True)):
+        if name:
+            other = run.setting(name)
+            if other is None or other.value is None or _same(value, other.value) is not wanted:
+                return False
+    return True
+
+
+def _is_between(value: object, test: Test) -> bool:
+    if test.above is None and test.below is None:
+        return True
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return (test.above is None or value > test.above) and (test.below is None or value < test.below)
+
+
+def _is_of_type(value: object, name: str) -> bool:
+    if not name:
+        return True
+    if isinstance(value, bool):
+        return name == "boolean"
+    return isinstance(value, _TYPES[name])
+
+
+def _same(value: object, other: object) -> bool:
+    """Equality that keeps booleans and numbers apart."""
+    return isinstance(value, bool) == isinstance(other, bool) and value == other
+
+
+def shown(value: object) -> str:
+    """A value as messages and reports have it."""
+    match value:
+        case None:
+            return "unknown"
+        case bool():
+            return str(value).lower()
+        case Mapping():
+            return "{…}"
+    return str(value)

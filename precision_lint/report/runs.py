@@ -1,0 +1,218 @@
+"""Runs explained: their effective settings, as text for people and as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+
+from precision_lint import registry
+from precision_lint.consumers.sources import Written
+from precision_lint.consumers.verdicts import shown
+from precision_lint.explain_config import Effective, Explained, Run, place_of, source_of
+from precision_lint.finding import Place
+from precision_lint.report.ink import width
+from precision_lint.report.json_report import dumps, record
+from precision_lint.report.model import Report
+
+_LONGEST = 60
+
+
+def render(runs: Sequence[Run], report: Report) -> Iterator[str]:
+    """Each run with its settings by role, what it refers to, and what is wrong with it."""
+    for index, run in enumerate(runs):
+        if index:
+            yield "\n"
+        for line in _run(run, report):
+            yield line.rstrip() + "\n"
+
+
+def _run(run: Run, report: Report) -> Iterator[str]:
+    ink = report.ink
+    yield ink.paint(_head(run.explained, report), "strong")
+    yield from _body(run.explained, report, "  ")
+    if run.findings:
+        yield ""
+    for finding in run.findings:
+        kind = ink.paint(str(finding.severity), str(finding.severity))
+        code = ink.link(finding.code, registry.rule(finding.code).url if ink.color else "")
+        place = _position(finding.place, report)
+        yield f"  {kind} {code} {place}: {ink.visible(finding.message)}"
+
+
+def _head(explained: Explained, report: Report) -> str:
+    reading = explained.reading
+    framework = reading.framework
+    path = report.relative(reading.file.text.path)
+    where = path if explained.is_whole else f"{path}:{explained.place.start.row}"
+    release = _release(explained)
+    version = f" ({framework.library} {release})" if release else ""
+    started = f", started as {explained.program}" if explained.program else ""
+    return report.ink.visible(f"{where}: {framework.name}{version}{started}")
+
+
+def _release(explained: Explained) -> str:
+    """The release of the library that the project pins, if it does."""
+    reading = explained.reading
+    release = reading.file.project.release_of(reading.framework.library)
+    return ".".join(map(str, release)) if release else ""
+
+
+def _body(
+    explained: Explained, report: Report, margin: str, *, is_further: bool = False
+) -> Iterator[str]:
+    """Rows of a configuration; one that is further to another of its framework has no defaults."""
+    rows = [one for one in explained.settings if one.written]
+    told = [(one, _value(one, report), _origin(one, report)) for one in rows]
+    roles = max((len(one.key.role) for one in rows), default=0)
+    values = max((width(value) for _, value, _ in told), default=0)
+    role = ""
+    for one, value, origin in told:
+        label = "" if one.key.role == role else one.key.role
+        role = one.key.role
+        padding = " " * (values - width(value))
+        yield f"{margin}{label:{roles}}  {value}{padding}  {origin}"
+        indent = f"{margin}{'':{roles}}  {'':{values}}  "
+        for written in one.overridden:
+            place = f"overrides {_row(written, report)}"
+            text = report.ink.visible(_cut(source_of(written)))
+            yield report.ink.paint(f"{indent}{place}  {text}", "quiet")
+    if not rows:
+        yield f"{margin}no precision setting is written here"
+    defaults = ", ".join(
+        _value(one, report) for one in explained.settings if one.status == "default"
+    )
+    if defaults and not is_further:
+        name = explained.reading.framework.name
+        yield report.ink.paint(f"{margin}default of {name}: {defaults}", "quiet")
+    unseen = ", ".join(one.key.name for one in explained.settings if one.status == "open")
+    if unseen and not is_further:
+        yield report.ink.paint(f"{margin}may be set where it is not seen: {unseen}", "quiet")
+    for other in explained.reading.beneath:
+        path = report.ink.visible(report.relative(other.file.text.path))
+        yield f"{margin}what is not said here comes from {path}"
+    for name, linked in explained.links:
+        yield f"{margin}{name}: {_head(linked, report)}"
+        is_further = linked.reading.framework is explained.reading.framework
+        yield from _body(linked, report, margin + "  ", is_further=is_further)
+    for lost in explained.lost:
+        yield f"{margin}{lost.name}: {_lost(lost.reference, report)}"
+
+
+def _value(one: Effective, report: Report) -> str:
+    match one.status, one.value:
+        case "null", _:
+            value = "null"
+        case "unknown", _:
+            value = "unknown until run time"
+        case _, "":
+            value = '""'
+        case _, str(text) if one.key.kind in ("boolean", "number") and text != "auto":
+            value = json.dumps(text)  # the framework gets a text where it wants none
+        case _:
+            value = shown(one.value)
+    return report.ink.visible(f"{one.key.name} = {_cut(value)}")
+
+
+def _origin(one: Effective, report: Report) -> str:
+    assert one.written is not None
+    row = _row(one.written, report)
+    if one.status == "unknown":
+        return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
+    return row
+
+
+def _lost(reference: Effective, report: Report) -> str:
+    assert reference.written is not None
+    row = _row(reference.written, report)
+    if isinstance(reference.value, str):
+        return report.ink.visible(f"{reference.value} is not found, {row}")
+    return f"unknown until run time, {row}"
+
+
+def _row(written: Written, report: Report) -> str:
+    place = place_of(written)
+    return report.ink.visible(f"{report.relative(place.path)}:{place.start.row}")
+
+
+def _position(place: Place, report: Report) -> str:
+    path = report.ink.visible(report.relative(place.path))
+    return f"{path}:{place.start.row}:{place.start.column}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+# JSON
+
+
+def render_json(runs: Sequence[Run], report: Report) -> Iterator[str]:
+    """One array of all runs."""
+    yield dumps([_run_record(run, report) for run in runs], indent=2) + "\n"
+
+
+def _run_record(run: Run, report: Report) -> dict[str, object]:
+    findings = [
+        {name: value for name, value in record(finding, report).items() if name in _OF_FINDINGS}
+        | {"why": finding.why}
+        for finding in run.findings
+    ]
+    return {**_record(run.explained), "findings": findings}
+
+
+_OF_FINDINGS = frozenset({
+    "code", "name", "message", "severity", "confidence", "filename", "location", "end_location",
+    "url", "related",
+})  # fmt: skip
+
+
+def _record(explained: Explained) -> dict[str, object]:
+    reading = explained.reading
+    framework = reading.framework
+    return {
+        "framework": framework.slug,
+        "name": framework.name,
+        "library": framework.library,
+        "version": _release(explained) or None,
+        "program": explained.program or None,
+        **_located(explained.place),
+        "settings": [
+            {
+                "key": one.key.name,
+                "role": one.key.role,
+                "status": one.status,
+                "value": _json_value(one.value),
+                "written": _written_record(one.written) if one.written else None,
+                "overrides": [_written_record(written) for written in one.overridden],
+            }
+            for one in explained.settings
+        ],
+        "beneath": [os.path.abspath(other.file.text.path) for other in reading.beneath],
+        "links": [{"link": name, **_record(linked)} for name, linked in explained.links],
+        "lost": [
+            {
+                "link": lost.name,
+                "reference": _json_value(lost.reference.value),
+                "written": _written_record(lost.reference.written),
+            }
+            for lost in explained.lost
+            if lost.reference.written
+        ],
+    }
+
+
+def _written_record(written: Written) -> dict[str, object]:
+    return {"text": source_of(written), **_located(place_of(written))}
+
+
+def _located(place: Place) -> dict[str, object]:
+    return {
+        "filename": os.path.abspath(place.path),
+        "location": {"row": place.start.row, "column": place.start.column},
+        "end_location": {"row": place.end.row, "column": place.end.column},
+    }
+
+
+def _json_value(value: object) -> object:
+    return value if isinstance(value, bool | int | float | str) else None

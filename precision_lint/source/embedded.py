@@ -1,0 +1,48 @@
+"""Configurations inside of other files: here-documents, fences, commands of images and jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from precision_lint.source.config import ConfigFile, Embedded
+
+_MOST_CHARACTERS = 8 * 1024 * 1024  # that are parsed for the parts of one file
+_MOST = 256
+
+
+def embedded(file: ConfigFile) -> Iterator[Embedded]:
+    """The parts of a file that are configurations of their own; none of what cannot be read."""
+    find = _finder(file)
+    return islice(find(file), most_parts(file)) if find else iter(())
+
+
+def most_parts(file: ConfigFile) -> int:
+    """How many parts of a file are parsed at most."""
+    return min(_MOST_CHARACTERS // max(len(file.text.text), 1), _MOST)
+
+
+def _finder(file: ConfigFile) -> Callable[[ConfigFile], Iterator[Embedded]] | None:
+    match file.format:
+        case "shell":
+            from precision_lint.source.heredocs import here_documents
+
+            return here_documents
+        case "yaml":
+            from precision_lint.source.jobs import job_scripts
+
+            return job_scripts
+        case "dockerfile":
+            from precision_lint.source.dockerfile import image_commands
+
+            return image_commands
+        case "makefile":
+            from precision_lint.source.makefile import recipes
+
+            return recipes
+        case "markdown":
+            from precision_lint.source.markdown import copied
+
+            return copied
+        case _:
+            return None

@@ -1,0 +1,225 @@
+"""The settings that Python code writes: displays, keyword arguments, modules of assignments.
+
+They are the same tree of settings as that of a configuration file. A value that a name brings
+stands where it was assigned, as behind a YAML alias: outside the span of its entry.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import NamedTuple
+
+from precision_lint.dtypes.environment import callee_name
+from precision_lint.dtypes.imports import imported_names
+from precision_lint.source.config import MAX_CHARACTERS
+from precision_lint.source.python import PythonFile
+from precision_lint.source.python_changes import Changes
+from precision_lint.source.python_names import Names
+from precision_lint.source.python_values import Reader, is_dict
+from precision_lint.source.settings_tree import Mapping
+from precision_lint.source.syntax_tree import qualified
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What becomes of an expression: the target it is assigned to, the callee that it is passed to
+    without a keyword, the function that returns it. The others are empty.
+    """
+
+    target: str = ""
+    passed_to: str = ""
+    returned_by: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """Settings that one expression, or a configuration module as a whole, makes.
+
+    `callee` is the qualified name of what is called, `dict` for that; a display has none.
+    """
+
+    node: ast.Dict | ast.Call | ast.Module
+    callee: str
+    use: Use
+    _source: _Source
+
+    @cached_property
+    def mapping(self) -> Mapping:
+        """The settings. What is changed later, or not known without running, is opaque."""
+        if isinstance(self.node, ast.Module):
+            return self._source.reader.module(self.node.body)
+        return self._source.reader.mapping(self.node)
+
+
+@lru_cache(maxsize=1)
+def python_settings(file: PythonFile) -> tuple[Made, ...]:
+    """The settings in a Python file, in the order of the source.
+
+    Displays are the outermost ones that are assigned, passed or returned. Calls are those with
+    keywords, and those of a class without: `Accelerator()` has all the defaults. A file of nothing
+    but assignments and imports is a configuration of its own.
+    """
+    if len(file.text.text) > MAX_CHARACTERS:
+        return ()
+    return tuple(_Finder(file).made())
+
+
+class _Source:
+    """A file, and what is found out about it when the first settings are read."""
+
+    def __init__(self, file: PythonFile) -> None:
+        self.file = file
+
+    @cached_property
+    def reader(self) -> Reader:
+        names = Names(self.file.tree)
+        changes = Changes(self.file.tree, names)
+        return Reader(self.file, names, changes, _inherits(self.file.tree))
+
+
+class _Visit(NamedTuple):
+    """A node with what becomes of its value; `is_inside` if settings around it hold that."""
+
+    node: ast.AST
+    function: str
+    use: Use | None = None
+    is_inside: bool = False
+
+
+class _Finder:
+    """A walk through a file, outer before inner. It takes no recursion."""
+
+    def __init__(self, file: PythonFile) -> None:
+        self._tree = file.tree
+        self._source = _Source(file)
+        self._imports = imported_names(file)
+
+    def made(self) -> Iterator[Made]:
+        is_configuration = _is_configuration(self._tree)
+        if is_configuration:
+            yield Made(self._tree, "", Use(), self._source)
+        pending = [_Visit(self._tree, "", is_inside=is_configuration)]
+        while pending:
+            visit = pending.pop()
+            match visit:
+                case _Visit(node=ast.Dict() as node, use=Use() as use, is_inside=False):
+                    yield Made(node, "", use, self._source)
+                case _Visit(node=ast.Call() as node) if is_dict(node):
+                    if not visit.is_inside:
+                        yield Made(node, "dict", visit.use or Use(), self._source)
+                case _Visit(node=ast.Call() as node) if node.keywords or _constructs(node):
+                    yield Made(node, self._name(node.func), visit.use or Use(), self._source)
+            pending += [*self._below(visit)][::-1]
+
+    def _below(self, visit: _Visit) -> Iterator[_Visit]:
+        node, function, use, is_inside = visit
+        match node:
+            case ast.Module(body=body):
+                yield from (_Visit(each, "", is_inside=is_inside) for each in body)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                yield from (_Visit(each, name) for each in ast.iter_child_nodes(node))
+            case ast.Assign(targets=[target, *_], value=value):
+                to = Use(target=self._name(target))
+                yield _Visit(value, function, to, is_inside and isinstance(target, ast.Name))
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                to = Use(target=self._name(target))
+                yield _Visit(value, function, to, is_inside and isinstance(target, ast.Name))
+            case ast.NamedExpr(target=target, value=value):
+                yield _Visit(value, function, Use(target=target.id))
+            case ast.Return(value=ast.expr() as value):
+                yield _Visit(value, function, Use(returned_by=function))
+            case ast.Dict(values=values):
+                inner = (Use(), True) if is_inside or use is not None else (None, False)
+                yield from (_Visit(value, function, *inner) for value in values)
+                yield from (_Visit(key, function) for key in node.keys if key is not None)
+            case ast.Call():
+                yield from self._arguments(node, function)
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                yield from (_Visit(item, function, use, is_inside) for item in items)
+            case ast.Set(elts=items) | ast.BoolOp(values=items):
+                yield from (_Visit(item, function, use) for item in items)
+            case ast.IfExp(test=test, body=one, orelse=other):
+                yield _Visit(test, function)
+                yield _Visit(one, function, use)
+                yield _Visit(other, function, use)
+            case ast.JoinedStr():
+                pass  # before Python 3.12 nothing in it has a place
+            case _:
+                yield from (_Visit(each, function) for each in ast.iter_child_nodes(node))
+
+    def _arguments(self, call: ast.Call, function: str) -> Iterator[_Visit]:
+        yield _Visit(call.func, function)
+        if is_dict(call):
+            values = [*call.args, *(keyword.value for keyword in call.keywords)]
+            yield from (_Visit(value, function, Use(), is_inside=True) for value in values)
+            return
+        use = None
+        for argument in call.args:
+            if use is None and isinstance(argument, _CARRIERS):
+                use = Use(passed_to=self._name(call.func))
+            yield _Visit(argument, function, use)
+        for keyword in call.keywords:
+            yield _Visit(keyword.value, function, Use(), is_inside=True)
+
+    def _name(self, node: ast.expr) -> str:
+        """The qualified name of a callee or of a target; "" for other expressions."""
+        try:
+            return qualified(node, self._imports)
+        except RecursionError:
+            return ""
+
+
+_CARRIERS = (ast.Dict, ast.Call, ast.List, ast.Tuple, ast.Set, ast.IfExp, ast.BoolOp)
+"""The expressions that can hold a display whose value they give."""
+
+_CHANGES = frozenset({"update", "pop", "setdefault", "append", "extend", "insert", "remove"})
+
+
+def _constructs(call: ast.Call) -> bool:
+    return callee_name(call)[:1].isupper()
+
+
+def _is_configuration(tree: ast.Module) -> bool:
+    """True for a module that does nothing but import and assign."""
+    return all(map(_configures, tree.body)) and any(
+        isinstance(each, ast.Assign | ast.AnnAssign) for each in tree.body
+    )
+
+
+def _configures(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method))):
+            return method in _CHANGES
+        case ast.With():
+            return _reads_base(statement)
+    return isinstance(
+        statement,
+        ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Delete | ast.Import | ast.ImportFrom,
+    )
+
+
+def _inherits(tree: ast.Module) -> bool:
+    """True for a configuration that others are merged into."""
+    return _is_configuration(tree) and any(map(_brings_a_base, tree.body))
+
+
+def _brings_a_base(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Assign(targets=[ast.Name(id="_base_"), *_]):
+            return True
+        case ast.ImportFrom(names=[ast.alias(name="*")]):
+            return True
+        case ast.With():
+            return _reads_base(statement)
+    return False
+
+
+def _reads_base(statement: ast.With) -> bool:
+    """`with read_base():` of mmengine."""
+    opened = statement.items[0].context_expr
+    return isinstance(opened, ast.Call) and callee_name(opened) == "read_base"

@@ -1,0 +1,66 @@
+"""A precision setting that has no effect, because another one wins.
+
+## What it does
+Finds settings that the framework drops without an error because a stronger one says otherwise:
+axolotl with `bf16: true` and `fp16: true`, a launcher whose precision the script overrides. Equal
+values are fine, and so are values that are not known.
+
+## Why it hurts
+The run trains in another precision than the file says. Nothing is printed; one learns it from the
+memory that it takes or from the loss.
+
+## Example
+```yaml
+base_model: org/model
+sequence_len: 2048
+sample_packing: true
+micro_batch_size: 2
+bf16: true
+fp16: true
+```
+
+## Use instead
+```yaml
+base_model: org/model
+sequence_len: 2048
+sample_packing: true
+micro_batch_size: 2
+bf16: true
+```
+
+## Fix safety
+Safe where the setting that loses is taken out and nothing else changes. Display only where one
+would have to guess which of the two was meant.
+
+## References
+- Pitfalls J04
+- docs/frameworks.md lists every combination with its source
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.consumers.verdicts import verdicts
+from precision_lint.finding import Finding, Severity
+from precision_lint.fixers.repairs import repaired
+from precision_lint.rule import Rule
+from precision_lint.source.config import ConfigFile
+
+RULE = Rule(
+    code="MP706",
+    name="overridden-precision-setting",
+    summary="a precision setting that has no effect, because another one wins",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=(
+        (b"bf16", b"fp16", b"fp8", b"tf32", b"float16", b"precision", b"PRECISION", b"dtype"),
+    ),
+    pitfalls=("J04",),
+)
+
+
+def check_config(file: ConfigFile) -> Iterator[Finding]:
+    for verdict in verdicts(file, RULE.name):
+        yield verdict.finding(RULE, repaired(verdict))

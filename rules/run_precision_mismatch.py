@@ -1,0 +1,67 @@
+"""Two files of one run that disagree about its precision.
+
+## What it does
+Follows a run from its command line to the files that it names (`--deepspeed ds.json`, `accelerate
+launch --config_file a.yaml`, `deepspeed_config_file` in that one) and holds their precision against
+each other in the way in which the program itself does. A native DeepSpeed loop, which takes its
+precision from the JSON alone, is left alone, and so is everything that a variable, an `if` or the
+program may still set. The finding stands in the file that the fix edits, if that one is checked;
+the other half is shown beside it.
+
+## Why it hurts
+The Trainer refuses: `ValueError: Please correct the following DeepSpeed config values that mismatch
+TrainingArguments values: ds bf16.enabled=True vs hf bf16|bf16_full_eval=False`; accelerate says
+`--mixed_precision arg cannot be set to bf16 when fp16 is set in the DeepSpeed config file`. The job
+dies when it starts, often after it waited for its GPUs.
+
+## Example
+```sh
+cat > ds.json <<'EOF'
+{"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}}
+EOF
+deepspeed train.py --deepspeed ds.json --do_train --output_dir out --learning_rate 1e-5
+```
+
+## Use instead
+```sh
+cat > ds.json <<'EOF'
+{"zero_optimization": {"stage": 2}, "bf16": {"enabled": "auto"}}
+EOF
+deepspeed train.py --deepspeed ds.json --do_train --output_dir out --learning_rate 1e-5 --bf16
+```
+
+## Fix safety
+Safe where the fix writes `"auto"` into a file that only such runs read: what the Trainer decides
+then counts, and it refused before. Unsafe where something else refers to the file as well. None
+where the file lies elsewhere or one would have to choose between fp16 and bf16.
+
+## References
+- Pitfalls J02
+- docs/frameworks.md lists every combination with its source
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.consumers.verdicts import verdicts
+from precision_lint.finding import Finding, Severity
+from precision_lint.fixers.repairs import repaired
+from precision_lint.rule import Rule
+from precision_lint.source.config import ConfigFile
+
+RULE = Rule(
+    code="MP703",
+    name="run-precision-mismatch",
+    summary="two files of one run that disagree about its precision",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b"deepspeed", b"config_file", b"accelerate", b"bf16", b"fp16", b"precision"),),
+    pitfalls=("J02",),
+)
+
+
+def check_config(file: ConfigFile) -> Iterator[Finding]:
+    for verdict in verdicts(file, RULE.name):
+        yield verdict.finding(RULE, repaired(verdict))

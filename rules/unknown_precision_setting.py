@@ -1,0 +1,57 @@
+"""A precision setting that its section does not know.
+
+## What it does
+Finds keys that stand where the framework does not know them, such as a loss scale in the `bf16`
+section of a DeepSpeed file, mostly copied from its `fp16` section. Which keys are known depends on
+the version: what the project pins is looked at.
+
+## Why it hurts
+DeepSpeed 0.17.1 and newer refuse the file: `Extra inputs are not permitted`, even if the section is
+not enabled. Older ones ignore the key without a word.
+
+## Example
+```json
+{"zero_optimization": {"stage": 2}, "bf16": {"enabled": true, "loss_scale": 0}}
+```
+
+## Use instead
+```json
+{"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}}
+```
+
+## Fix safety
+Safe: the keys do nothing, or stop the run. Unsafe where a comment on the same line loses its
+subject.
+
+## References
+- Pitfalls J01
+- docs/frameworks.md lists every combination with its source
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.consumers.verdicts import verdicts
+from precision_lint.finding import Finding, Severity
+from precision_lint.fixers.repairs import repaired
+from precision_lint.rule import Rule
+from precision_lint.source.config import ConfigFile
+
+RULE = Rule(
+    code="MP704",
+    name="unknown-precision-setting",
+    summary="a precision setting that its section does not know",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=(
+        (b"bf16", b"fp16", b"fp8", b"float16", b"loss", b"precision", b"PRECISION", b"dtype"),
+    ),
+    pitfalls=("J01",),
+)
+
+
+def check_config(file: ConfigFile) -> Iterator[Finding]:
+    for verdict in verdicts(file, RULE.name):
+        yield verdict.finding(RULE, repaired(verdict))

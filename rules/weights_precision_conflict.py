@@ -1,0 +1,65 @@
+"""Trained weights in a dtype that the run's precision cannot work with.
+
+## What it does
+Compares the dtype of the weights that are trained with the precision of the run, where both are
+certain: a program that casts its model to float16 in just the runs that are started with `--fp16`,
+`param_dtype` beside another enabled mode in a DeepSpeed file, `pure_bf16` with `fp16`. Adapters on
+top of frozen float16 weights, casts under conditions that the run does not decide, and roles that
+do not meet (save dtype, KV cache, quantized compute) are left alone.
+
+## Why it hurts
+A GradScaler cannot unscale float16 gradients (`ValueError: Attempting to unscale FP16 gradients.`);
+with bfloat16 weights it fails in a kernel. DeepSpeed stops: `data_types.param_dtype='fp16'
+conflicts with the enabled precision mode`. float16 weights in a bfloat16 run train, and lose their
+small gradients.
+
+## Example
+```json
+{
+  "zero_optimization": {"stage": 1},
+  "bf16": {"enabled": true},
+  "data_types": {"param_dtype": "fp16"}
+}
+```
+
+## Use instead
+```json
+{
+  "zero_optimization": {"stage": 1},
+  "bf16": {"enabled": true}
+}
+```
+
+## Fix safety
+There is none, but where one of the two settings only repeats the other.
+
+## References
+- Pitfalls I02
+- docs/frameworks.md lists every combination with its source
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.consumers.verdicts import verdicts
+from precision_lint.finding import Finding, Severity
+from precision_lint.fixers.repairs import repaired
+from precision_lint.rule import Rule
+from precision_lint.source.config import ConfigFile
+
+RULE = Rule(
+    code="MP707",
+    name="weights-precision-conflict",
+    summary="trained weights in a dtype that the run's precision cannot work with",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    fix="display",
+    triggers=((b"bf16", b"fp16", b"fp8", b"float16", b"precision", b"PRECISION", b"dtype"),),
+    pitfalls=("I02",),
+)
+
+
+def check_config(file: ConfigFile) -> Iterator[Finding]:
+    for verdict in verdicts(file, RULE.name):
+        yield verdict.finding(RULE, repaired(verdict))

@@ -1,0 +1,253 @@
+"""`explain-config`: who reads a file, what comes out of it, and where each value comes from."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import CONFIG, project, run
+
+DEEPSPEED = """\
+{
+  "zero_optimization": {"stage": 2},
+  "bf16": {"enabled": true}
+}
+"""
+LAUNCH = """\
+torchrun src/train.py \\
+  --output_dir out --do_train --per_device_train_batch_size 2 \\
+  --fp16 False --fp16 True \\
+  --deepspeed conf/ds.json
+"""
+RUN = {"run.sh": LAUNCH, "conf/ds.json": DEEPSPEED, "src/train.py": "import transformers\n"}
+
+
+def explained(*arguments: str, cwd: Path) -> list[dict[str, Any]]:
+    ran = run("explain-config", "--output-format", "json", *arguments, cwd=cwd)
+    assert (ran.code, ran.err) == (0, "")
+    found: list[dict[str, Any]] = json.loads(ran.out)
+    return found
+
+
+def setting(of: dict[str, Any], key: str) -> dict[str, Any]:
+    (found,) = [one for one in of["settings"] if one["key"] == key]
+    return dict(found)
+
+
+def test_a_file_by_itself(tmp_path: Path) -> None:
+    ran = run("explain-config", "a.yaml", cwd=project(tmp_path, {"a.yaml": CONFIG}))
+    assert (ran.code, ran.err) == (0, "")
+    head, *rows = ran.out.splitlines()
+    assert head == "a.yaml: Hugging Face Trainer"
+    assert "  compute  bf16 = true  a.yaml:5" in rows
+    assert "           fp16 = true  a.yaml:4" in rows
+    defaults = next(row for row in rows if row.startswith("  default of Hugging Face Trainer:"))
+    assert "bf16_full_eval = false" in defaults
+    assert rows[-1].startswith("  error MP702 a.yaml:5:1: ")
+
+
+def test_a_run_of_several_files(tmp_path: Path) -> None:
+    ran = run("explain-config", cwd=project(tmp_path, RUN))
+    assert (ran.code, ran.err) == (0, "")
+    rows = ran.out.splitlines()
+    assert rows[0] == "run.sh:1: Hugging Face Trainer, started as src/train.py"
+    assert "  compute  fp16 = true  run.sh:3" in rows
+    assert rows[rows.index("  compute  fp16 = true  run.sh:3") + 1].split() == [
+        "overrides", "run.sh:3", "--fp16", "False"
+    ]  # fmt: skip
+    assert "  deepspeed: conf/ds.json: DeepSpeed" in rows
+    assert any(row.split()[:4] == ["compute", "bf16.enabled", "=", "true"] for row in rows)
+    assert any(row.startswith("  error MP703 conf/ds.json:3:") for row in rows)
+    assert not any(row.startswith("conf/ds.json") for row in rows), "it is part of the run"
+
+
+def test_the_run_is_the_same_from_each_of_its_files(tmp_path: Path) -> None:
+    project(tmp_path, RUN)
+    whole = run("explain-config", cwd=tmp_path)
+    assert whole.out
+    for name in ("run.sh", "conf/ds.json", "conf"):
+        assert run("explain-config", name, cwd=tmp_path) == whole
+
+
+def test_paths_are_shown_from_where_one_is(tmp_path: Path) -> None:
+    project(tmp_path, RUN)
+    assert (
+        "deepspeed: ds.json: DeepSpeed"
+        in run("explain-config", "ds.json", cwd=tmp_path / "conf").out
+    )
+
+
+def test_json(tmp_path: Path) -> None:
+    (found,) = explained("run.sh", cwd=project(tmp_path, RUN))
+    assert found["framework"] == "hf_trainer"
+    assert found["name"] == "Hugging Face Trainer"
+    assert found["program"] == "src/train.py"
+    assert found["filename"] == str(tmp_path / "run.sh")
+    assert found["location"] == {"row": 1, "column": 1}
+
+    fp16 = setting(found, "fp16")
+    assert (fp16["role"], fp16["status"], fp16["value"]) == ("compute", "set", True)
+    assert fp16["written"]["text"] == "--fp16 True"
+    assert fp16["written"]["location"] == {"row": 3, "column": 16}
+    assert [one["text"] for one in fp16["overrides"]] == ["--fp16 False"]
+    bf16 = setting(found, "bf16")
+    assert (bf16["status"], bf16["value"], bf16["written"]) == ("default", False, None)
+    assert setting(found, "tf32")["status"] == "unset"
+
+    (linked,) = found["links"]
+    assert (linked["link"], linked["framework"]) == ("deepspeed", "deepspeed")
+    assert linked["filename"] == str(tmp_path / "conf/ds.json")
+    assert setting(linked, "bf16.enabled")["value"] is True
+
+    codes = {finding["code"]: finding for finding in found["findings"]}
+    assert codes["MP703"]["filename"] == str(tmp_path / "conf/ds.json")
+    assert codes["MP703"]["location"]["row"] == 3
+    assert "mismatch TrainingArguments values" in codes["MP703"]["why"]
+
+
+def test_what_is_unknown_says_why(tmp_path: Path) -> None:
+    launch = LAUNCH.replace("--fp16 False --fp16 True", '--fp16 "$HALF" --bf16_full_eval')
+    launch = launch.replace("conf/ds.json", "conf/gone.json")
+    project(tmp_path, {**RUN, "run.sh": launch, "a.yaml": CONFIG.replace("true", "null", 1)})
+    found = {Path(one["filename"]).name: one for one in explained("run.sh", "a.yaml", cwd=tmp_path)}
+    assert setting(found["run.sh"], "fp16")["status"] == "unknown"
+    assert setting(found["run.sh"], "fp16")["value"] is None
+    assert found["run.sh"]["lost"][0]["reference"] == "conf/gone.json"
+    assert setting(found["a.yaml"], "fp16")["status"] == "null"
+    shown = run("explain-config", "run.sh", cwd=tmp_path).out
+    assert 'fp16 = unknown until run time  run.sh:3  --fp16 "$HALF"' in shown
+    assert "deepspeed: conf/gone.json is not found, run.sh:4" in shown
+
+
+def test_what_nobody_is_seen_to_set_is_no_default(tmp_path: Path) -> None:
+    launch = LAUNCH.replace("--fp16 False --fp16 True", "$FURTHER")
+    (found,) = explained("run.sh", cwd=project(tmp_path, {**RUN, "run.sh": launch}))
+    assert setting(found, "bf16")["status"] == "open"
+    assert setting(found, "bf16")["value"] is None
+
+
+def test_duplicates_and_merged_mappings_are_overridden(tmp_path: Path) -> None:
+    text = "base: &base\n  bf16: false\ntrain:\n  <<: *base\n  bf16: false\n  bf16: true\n"
+    text += "".join(f"  {line}\n" for line in CONFIG.splitlines()[:3])
+    (found,) = explained("a.yaml", cwd=project(tmp_path, {"a.yaml": text}))
+    bf16 = setting(found, "bf16")
+    assert (bf16["value"], bf16["written"]["location"]["row"]) == (True, 6)
+    assert [one["location"]["row"] for one in bf16["overrides"]] == [5, 2]
+
+
+def test_the_version_that_is_pinned_is_shown(tmp_path: Path) -> None:
+    project(tmp_path, {"a.yaml": CONFIG, "requirements.txt": "transformers==4.44.2\n"})
+    out = run("explain-config", "a.yaml", cwd=tmp_path).out
+    assert out.startswith("a.yaml: Hugging Face Trainer (transformers 4.44.2)\n")
+    target = ("--target", "transformers=4.56")
+    out = run("explain-config", *target, "a.yaml", cwd=tmp_path).out
+    assert out.startswith("a.yaml: Hugging Face Trainer (transformers 4.56)\n")
+
+
+def test_what_sets_no_precision_is_shown_if_it_is_named(tmp_path: Path) -> None:
+    silent = "".join(line for line in CONFIG.splitlines(keepends=True) if "16" not in line)
+    project(tmp_path, {"a.yaml": CONFIG, "b.yaml": silent})
+    ran = run("explain-config", cwd=tmp_path)
+    assert "b.yaml" not in ran.out
+    assert ran.err.startswith("note: 1 run is left out without any")
+    ran = run("explain-config", "b.yaml", cwd=tmp_path)
+    assert ran.err == ""
+    assert ran.out.splitlines()[:2] == [
+        "b.yaml: Hugging Face Trainer",
+        "  no precision setting is written here",
+    ]
+
+
+def test_what_nobody_reads_is_a_note(tmp_path: Path) -> None:
+    project(tmp_path, {"a.yaml": "bf16: true\nfp16: true\n", "run.sh": "python serve.py --bf16\n"})
+    ran = run("explain-config", "a.yaml", "run.sh", cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, "")
+    assert "a.yaml: no framework that is known reads it: its keys are `bf16`, `fp16`" in ran.err
+    assert "run.sh: no framework that is known reads it: it starts `serve.py`" in ran.err
+    assert "DeepSpeed, " in ran.err
+    ran = run("explain-config", "--output-format", "json", cwd=tmp_path)
+    assert (ran.code, ran.out) == (0, "[]\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.yaml", "a: [\n", "a.yaml:2:1: cannot be parsed: "),
+        ("a.py", "def f(:\n", "a.py:1:"),
+        ("a.yaml", "a: {{ cookiecutter.name }}: b\n", "a.yaml:1:"),
+        ("a.toml", "a = 'ÿ'", "cannot be read"),
+        ("gone", None, "gone: no such file or folder"),
+    ],
+)
+def test_what_cannot_be_explained(
+    name: str, content: str | None, message: str, tmp_path: Path
+) -> None:
+    project(tmp_path, {"b.yaml": CONFIG})
+    if content is not None:
+        (tmp_path / name).write_bytes(content.encode("latin-1"))
+    ran = run("explain-config", name, "b.yaml", cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert message in ran.err
+    assert "Traceback" not in ran.err
+    if content is not None:  # in a folder it is one file of many
+        ran = run("explain-config", cwd=tmp_path)
+        assert ran.code == 0
+        assert ran.out.startswith("b.yaml: ")
+
+
+def test_what_can_be_read_of_a_broken_file_is_explained(tmp_path: Path) -> None:
+    project(tmp_path, {"ds.json": DEEPSPEED.rstrip().removesuffix("}")})
+    ran = run("explain-config", "ds.json", cwd=tmp_path)
+    assert ran.code == 0
+    assert "bf16.enabled = true" in ran.out
+    assert "ds.json:3:28: cannot be parsed: " in ran.err
+    assert "only what can be read is explained" in ran.err
+
+
+def test_the_order_does_not_depend_on_that_of_the_paths(tmp_path: Path) -> None:
+    project(tmp_path, {"a.yaml": CONFIG, "sub/b.yaml": CONFIG, **RUN})
+    whole = run("explain-config", cwd=tmp_path)
+    heads = [row for row in whole.out.splitlines() if row and not row.startswith(" ")]
+    assert [head.partition(":")[0] for head in heads] == ["a.yaml", "run.sh", "sub/b.yaml"]
+    named = ("sub/b.yaml", "run.sh", "a.yaml", "conf")
+    assert run("explain-config", *named, cwd=tmp_path) == whole
+
+
+def test_nothing_hidden_reaches_a_terminal(tmp_path: Path) -> None:
+    text = CONFIG.replace("bf16: true", 'bf16: "\\e]0;x\\a"')
+    out = run("explain-config", "a.yaml", cwd=project(tmp_path, {"a.yaml": text})).out
+    assert "bf16 = " in out
+    assert not {"\x1b", "\x07"} & set(out)
+
+
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+SHOWN = {
+    "run.sh": """\
+export OUT=runs/sft
+torchrun --nproc_per_node 8 train.py \\
+  --model_name_or_path Qwen/Qwen2.5-7B --output_dir "$OUT" --do_train \\
+  --per_device_train_batch_size 4 --learning_rate 1e-5 \\
+  --fp16 False --fp16 True --tf32 "$TF32" \\
+  --deepspeed conf/zero2.json
+""",
+    "train.py": "import transformers\n",
+    "conf/zero2.json": """\
+{
+  "zero_optimization": {"stage": 2},
+  "bf16": {"enabled": true},
+  "communication_data_type": "fp32"
+}
+""",
+}
+
+
+def test_the_readme_shows_what_is_printed(tmp_path: Path) -> None:
+    shown = re.search(r"^<!-- explain-config -->\n```\n\$ (.+)\n((?:.*\n)*?)```$", README, re.M)
+    assert shown is not None
+    command, *arguments = shown[1].split()
+    assert command == "precision-lint"
+    assert run(*arguments, cwd=project(tmp_path, SHOWN)).out == shown[2]

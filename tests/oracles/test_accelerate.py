@@ -1,0 +1,100 @@
+"""accelerate's launcher and its DeepSpeed plugin against `accelerate.toml`."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from unittest import mock
+
+import pytest
+
+os.environ.setdefault("DS_ACCELERATOR", "cpu")
+launch = pytest.importorskip("accelerate.commands.launch")
+
+from tests.oracles import ABSENT, choices, errors  # noqa: E402
+
+BASE = """compute_environment: LOCAL_MACHINE
+distributed_type: {type}
+num_processes: 1
+machine_rank: 0
+num_machines: 1
+use_cpu: {cpu}
+"""
+PLAIN = BASE.format(type="'NO'", cpu="true")
+WITH_DEEPSPEED = (
+    BASE.format(type="DEEPSPEED", cpu="false")
+    + "deepspeed_config:\n  deepspeed_config_file: ds.json\n  zero3_init_flag: true\n"
+)
+WRITTEN = ("no", "'no'", '"no"', "NO", "bf16", "'bf16'", "fp16", "half", "bfloat16", "'off'", "off")
+ENABLED = (ABSENT, True, False, "auto")
+
+
+def refusal(folder: Path, *flags: str) -> str:
+    """What accelerate says to a launch with `a.yaml` and the flags; empty if it starts."""
+    from accelerate.utils import DeepSpeedPlugin
+    from accelerate.utils.launch import (
+        prepare_deepspeed_cmd_env,
+        prepare_simple_launcher_cmd_env,
+    )
+
+    started = []
+    launchers = dict.fromkeys(("deepspeed_launcher", "simple_launcher"), started.append)
+    words = ["--config_file", str(folder / "a.yaml"), *flags, "train.py"]
+    try:
+        with mock.patch.multiple(launch, **launchers):
+            launch.launch_command(launch.launch_command_parser().parse_args(words))
+        (arguments,) = started
+        if not arguments.use_deepspeed:
+            prepare_simple_launcher_cmd_env(arguments)
+            return ""
+        arguments.deepspeed_config_file = str(folder / arguments.deepspeed_config_file)
+        _, environment = prepare_deepspeed_cmd_env(arguments)
+        with mock.patch.dict(os.environ, environment, clear=True):
+            plugin = DeepSpeedPlugin()
+            plugin.set_mixed_precision(os.environ.get("ACCELERATE_MIXED_PRECISION", "no"))
+    except (ValueError, AttributeError) as error:
+        return f"{type(error).__name__}: {error}"
+    return ""
+
+
+@pytest.mark.parametrize("written", WRITTEN)
+def test_same_verdict_on_the_precision_of_a_file(written: str, tmp_path: Path) -> None:
+    text = f"{PLAIN}mixed_precision: {written}\n"
+    found = errors(tmp_path, a__yaml=text)
+    assert bool(found) == bool(refusal(tmp_path))
+
+
+def test_same_verdict_on_the_deepspeed_file(tmp_path: Path) -> None:
+    pytest.importorskip("deepspeed")
+    wrong, refused, count = [], 0, 0
+    for sections in choices(fp16=ENABLED, bf16=(ABSENT, True, "auto")):
+        if sections.get("fp16") is True and sections.get("bf16") is True:
+            continue  # DeepSpeed refuses that by itself, and later
+        deepspeed = {
+            "zero_optimization": {"stage": 2},
+            "train_micro_batch_size_per_gpu": "auto",
+            **{key: {"enabled": each} for key, each in sections.items()},
+        }
+        for written in ("", "mixed_precision: bf16\n", "mixed_precision: 'no'\n"):
+            for flag in ("", "bf16", "fp16", "no"):
+                folder = tmp_path / str(count)
+                flags = ["--mixed_precision", flag] if flag else []
+                words = " ".join(["accelerate launch --config_file a.yaml", *flags, "train.py"])
+                text = WITH_DEEPSPEED + written
+                found = errors(folder, a__yaml=text, ds__json=deepspeed, run__sh=f"{words}\n")
+                said = refusal(folder, *flags)
+                count += 1
+                refused += bool(said)
+                if bool(said) != bool(found):
+                    wrong.append(
+                        (
+                            json.dumps(sections),
+                            written,
+                            flag,
+                            said[:150],
+                            [f.message for f in found],
+                        )
+                    )
+    assert not wrong, f"{len(wrong)} of {count}: {wrong[:4]}"
+    assert 20 < refused < count - 20

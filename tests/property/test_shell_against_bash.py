@@ -1,0 +1,219 @@
+"""What the reader of scripts claims to know, held against what bash does.
+
+A generator writes scripts of assignments, quotes, arrays and all sorts of branches. Every `say` in
+them prints the words and the exported variables that it really gets.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from itertools import combinations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from precision_lint.source.shell import Command, Script
+from precision_lint.source.shell_words import UNKNOWN
+from tests.config.reading import shell
+
+BASH = shutil.which("bash")
+PREAMBLE = r"""
+say() {
+  printf '%s\0' "$#" "$@"
+  local name
+  for name in A B C; do
+    [[ "${!name@a}" == *x* && "${!name@a}" != *a* ]] && printf 'x%s\0' "${!name}" || printf -- '-\0'
+  done
+  printf '%s\0' "$PWD"
+}
+export -f say
+"""
+NAMES = st.sampled_from("ABC")
+
+plain = st.sampled_from(["x", "--fp16", "--p=bf16", "1", "a_b", "no"])
+variable = st.builds(
+    str.format,
+    st.sampled_from(["${}", "${{{}}}", "${{{}:-d}}", "${{{}[@]}}", "${{{}+set}}"]),
+    NAMES,
+)
+inner = st.lists(
+    st.one_of(
+        plain, variable, st.sampled_from([" ", "  ", "\\$", "\\\\", "\\\n", "'", "$(echo z)"])
+    ),
+    max_size=4,
+).map("".join)
+word = st.lists(
+    st.one_of(
+        plain,
+        variable,
+        inner.map('"{}"'.format),
+        st.sampled_from(["'b c'", "'$A'", "\\ ", "\\\n", "$'t u'", "`echo q`", "''"]),
+    ),
+    min_size=1,
+    max_size=3,
+).map("".join)
+words = st.lists(word, max_size=3).map(" ".join)
+
+assignment = st.one_of(
+    st.builds("{}{}{}".format, NAMES, st.sampled_from(["=", "+="]), word),
+    st.builds("{}{}({})".format, NAMES, st.sampled_from(["=", "+="]), words),
+)
+condition = st.sampled_from(["true", "false", '[ "$A" = x ]', "[[ $B == (x|no) || -n $C ]]"])
+say = st.builds("say § {}".format, words)
+simple = st.one_of(
+    say,
+    say,
+    assignment,
+    assignment,
+    st.builds("export {}".format, assignment),
+    st.builds("export {}".format, NAMES),
+    st.builds("{}={} say § {}".format, NAMES, word, words),
+    st.builds("unset {}".format, NAMES),
+    st.builds("read {} <<< '{}'".format, NAMES, plain),
+    st.builds("bash -c 'say § {}'".format, words.filter(lambda text: "'" not in text)),
+    st.builds('eval "say § {}"'.format, plain),
+    st.builds("eval '{}'".format, assignment.filter(lambda text: "'" not in text)),
+    st.sampled_from(["f", "g", "set -a", "set +a", "cd a", "cd ./a", 'cd "$PWD"']),
+)  # fmt: skip
+
+
+def compound(body: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    block = st.lists(body, min_size=1, max_size=3).map("\n".join)
+    return st.one_of(
+        st.builds("if {}; then\n{}\nfi".format, condition, block),
+        st.builds("if {}; then\n{}\nelse {}\nfi".format, condition, block, block),
+        st.builds(
+            "if {}\nthen {}\nelif {}; then\n{}\nelse\n{}\nfi".format,
+            condition, block, condition, block, block,
+        ),
+        st.builds('case "$A" in\nx|no) {} ;;\n(*)\n{}\nesac'.format, block, block),
+        st.builds('case $B in x) {} ;&\n*) {} ;;\nx) {}\nesac'.format, block, block, block),
+        st.builds("for {} in x y; do\n{}\ndone".format, NAMES, block),
+        st.builds("for ((i=0; i<2; i++)); do {}\ndone".format, block),
+        st.builds("while read -r {}; do\n{}\ndone < <(echo x)".format, NAMES, block),
+        st.builds("{}() {{\n{}\n}}".format, st.sampled_from("fg"), block),
+        st.builds(
+            "function {} {{\nlocal {}\n{}\n}}".format, st.sampled_from("fg"), assignment, block
+        ),
+        st.builds("{{ {}\n}}".format, block),
+        st.builds("( {} )".format, block),
+        st.builds("{} && {}".format, condition, body),
+        st.builds("{} && {} || {}".format, condition, body, body),
+        st.builds("{} ||\n{}".format, condition, body),
+        st.builds("say § | {{ cat; {}\n}}".format, block),
+    )  # fmt: skip
+
+
+statement = st.recursive(simple, compound, max_leaves=6)
+scripts = st.lists(statement, min_size=1, max_size=7).map(
+    lambda lines: "\n".join([*lines, 'say § $A "$B" "${C[@]}"\n'])
+)
+
+
+_AS_PATTERN = {UNKNOWN: ".*", " ": "[\1 \n]*", "\n": "[\1 \n]*"}
+
+
+@dataclass(frozen=True)
+class Said:
+    """What one `say` got."""
+
+    words: list[str]
+    exported: dict[str, str]
+    directory: str
+
+
+def numbered(text: str) -> str:
+    """The script in which every `say` has a number of its own as its first word."""
+    pieces = text.split("§")
+    return "".join(
+        piece + (str(number) if number < len(pieces) - 1 else "")
+        for number, piece in enumerate(pieces)
+    )
+
+
+def run(text: str, folder: str) -> dict[str, list[Said]]:
+    """What bash says, by number; nothing if it does not get to the end."""
+    assert BASH is not None
+    # Functions may call themselves, but not for ever.
+    script = f"FUNCNEST=4\n{PREAMBLE}f() {{ :; }}\ng() {{ :; }}\n{text}\nprintf 'end'"
+    ran = subprocess.run(
+        [BASH, "-c", script],
+        capture_output=True, check=False, cwd=folder, timeout=20, env={"PATH": "/usr/bin:/bin"},
+    )  # fmt: skip
+    *fields, end = ran.stdout.decode().split("\0")
+    if end != "end":
+        return {}
+    said: dict[str, list[Said]] = {}
+    while fields:
+        count = int(fields[0])
+        got, fields = fields[1 : count + 1], fields[count + 1 :]
+        *values, directory = fields[:4]
+        named = zip("ABC", values, strict=True)
+        exported = {name: value[1:] for name, value in named if value.startswith("x")}
+        said.setdefault(got[0], []).append(Said(got, exported, directory))
+        fields = fields[4:]
+    return said
+
+
+def claim(command: Command) -> re.Pattern[str]:
+    """What the reader says of the words: nothing of those that are unknown.
+
+    It does not split an expansion that is a part of a word, so that blanks count for nothing.
+    """
+    pattern = ""
+    for word in command.words[1:]:
+        if set(word.text) == {UNKNOWN}:
+            pattern += "(?:\1.*)?"
+        else:
+            pieces = re.split(r"(\0|[ \n]+)", word.text)
+            pattern += "\1" + "".join(_AS_PATTERN.get(p[:1], re.escape(p)) for p in pieces)
+    return re.compile(pattern, re.DOTALL)
+
+
+def claims(script: Script) -> dict[str, Command]:
+    """The `say` commands by number."""
+    return {
+        command.words[1].text: command
+        for command in script.commands
+        if len(command.words) > 1 and command.words[0].text == "say"
+    }
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A folder with folders that a script may go to."""
+    top = tmp_path_factory.mktemp("scripts")
+    (top / "/".join("a" * 16)).mkdir(parents=True)
+    return str(top)
+
+
+@pytest.mark.skipif(BASH is None, reason="there is no bash")
+@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@given(text=scripts.map(numbered))
+def test_what_is_known_is_what_bash_does(text: str, folder: str) -> None:
+    said = run(text, folder)
+    if not said:
+        return
+    known = claims(shell(text))
+    assert said.keys() <= known.keys()
+    for number, records in said.items():
+        command = known[number]
+        for record in records:
+            assert claim(command).fullmatch("".join("\1" + word for word in record.words)), text
+            directory = command.directory or ""
+            if UNKNOWN not in directory:
+                assert os.path.normpath(os.path.join(folder, directory)) == record.directory, text
+            for name, assigned in command.environment.items():
+                if name in "ABC" and UNKNOWN not in assigned.text.chars:
+                    assert record.exported.get(name) == assigned.text.chars, text
+    for number, command in known.items():
+        assert command.branches or number in said, text
+    for one, other in combinations(known, 2):
+        repeated = {"loop", "function"} & {branch.construct for branch in known[one].branches}
+        if known[one].excludes(known[other]) and not repeated:
+            assert not (one in said and other in said), text
