@@ -181,6 +181,7 @@ def explained(reading: Reading) -> Explained:
         if (effective := _effective(reading, key)).status in ("set", "null", "unknown")
         or key.role != "other"
         if key.name not in referring or effective.status == "default"
+        if not isinstance(effective.value, Mapping)  # its members are settings of their own
     ]
     settings.sort(key=lambda one: (_ROLES.index(one.key.role), one.written is None))
     named = {link.name for link in reading.framework.links if link.key or link.positional}
@@ -267,7 +268,7 @@ def _problem(path: Path, problem: Unparsable) -> str:
 
 def known_frameworks() -> list[str]:
     """The frameworks that are known, by name."""
-    return sorted((one.name for one in frameworks().values()), key=str.casefold)
+    return sorted((one.name for one in frameworks().values() if one.library), key=str.casefold)
 
 
 def unread(file: ConfigFile) -> str:
