@@ -51,9 +51,9 @@ def check_bytes(
     """
     codes = settings.codes_for(path, project.root)
     triggered = [rule for rule in registry.rules() if rule.code in codes and _reads(rule, kind)]
-    triggered = [rule for rule in triggered if rule.wants(content)]
     if not may_be_read(content, kind):
         triggered = [rule for rule in triggered if rule.hooks & _HOOKS_OF_PYTHON]
+    triggered = [rule for rule in triggered if rule.wants(content)]
     if not (triggered or named or any(mark in content for mark in suppression.MARKS)):
         return Checked()
     try:
