@@ -119,7 +119,8 @@ def test_wrapping_keeps_the_findings(head: str, program: str) -> None:
     preamble, mark, rest = program.partition("torch\n")
     wrapped = preamble + mark + indented(rest, head)
     assume(parses(wrapped))
-    assume(head != "def wrapped():" or not reads_before_it_assigns(rest))
+    is_scope = head in ("def wrapped():", "class Wrapped:")
+    assume(not is_scope or not reads_before_it_assigns(rest))
     expected = codes(program.encode())
     found = codes(wrapped.encode())
     if head != "class Wrapped:" or "def " not in program:

@@ -182,6 +182,8 @@ def may_stay(file: ConfigFile, removed: list[Member], comments: list[str]) -> bo
     around = file.text[mapping.span]
     if any(not isinstance(each.entry.value, Scalar) for each in removed):
         return True  # a list, or a table with comments in it
+    if any(comment in file.text[each.span] for each in removed for comment in comments):
+        return True  # behind the head of a block scalar
     if file.format == "json":
         return any(comment in around for comment in comments)
     if file.format == "toml":
