@@ -117,9 +117,11 @@ def add_option(
     """Write further words, such as `--bf16 True`, behind an option: on a line of its own if that
     has one.
     """
-    if file.script is None or (edit := with_option(file.text, after, words)) is None:
-        return None
     last = after.words[-1].traced
+    if file.script is None or not last.chars:  # an empty word has no last character
+        return None
+    if (edit := with_option(file.text, after, words)) is None:
+        return None
     change = ScriptChange({last.origins[-1]: f"{last.chars[-1]} {words}"})
     return verified(file, [edit], change, message, applicability)
 

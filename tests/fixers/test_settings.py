@@ -441,3 +441,11 @@ def test_commands_in_a_job_are_fixed_where_they_stand() -> None:
     assert after(part, removed) == text.replace(" \\\n            --b", "")
     added = settings.add_option(part, x, "--new", "")
     assert after(part, added) == text.replace("fp16", "fp16 --new")
+
+
+def test_nothing_is_added_behind_an_empty_word() -> None:
+    file = config("cmd --x ''\n", "shell")
+    assert file.script is not None
+    (command,) = file.script.commands
+    (option,) = options(command.words)
+    assert settings.add_option(file, option, "--bf16 True", "") is None
