@@ -96,6 +96,11 @@ class ConfigFiles:
         found = (self.at(other) for other in self._references.get(path.name, ()))
         return [file for file in found if file is not None]
 
+    def named_in_python(self, path: Path) -> list[Path]:
+        """The Python files in which a file is named: they may read it in a way of their own."""
+        name = path.name.encode()
+        return [one for one in self.project.python_files if name in _content(one)]
+
     @cached_property
     def _references(self) -> Mapping[str, list[Path]]:
         """Which files hold the name of another file, by that name."""
@@ -118,6 +123,13 @@ class ConfigFiles:
             return self.read(path)
         except (OSError, UnicodeError, Unparsable, RecursionError, MemoryError):
             return None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
 
 
 def _kind_of_content(text: str) -> Kind:

@@ -115,7 +115,7 @@ class _Linker:
         files = self.current.project.config_files
         path = files.program(source.launch.program, reading.file.text.path)
         text = files.text(path) if path else ""
-        return replace(reading, source=replace_program(source, text))
+        return replace(reading, source=replace(source, program=text))
 
     def target(self, reading: Reading, link: Link) -> Reading | None:
         """The configuration that a link leads to, as its framework reads it."""
@@ -210,7 +210,3 @@ def _environment(source: CommandSource, to: Framework) -> Reading | None:
     if not given:
         return None
     return Reading(to, EnvironmentSource(source.file, to, given, names), is_open=True)
-
-
-def replace_program(source: CommandSource, program: str) -> CommandSource:
-    return CommandSource(source.file, source.framework, source.words, source.launch, program)

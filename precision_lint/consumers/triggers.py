@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from precision_lint.consumers import marks
 from precision_lint.discovery import Kind
 
-_MARKS = {
-    "python": re.compile(b"|".join(map(re.escape, marks.PYTHON))),
-    "json": re.compile(b"|".join(map(re.escape, marks.JSON))),
-}
+_MARKS = {"python": marks.PYTHON, "json": marks.JSON}
 
 
 def may_be_read(content: bytes, kind: Kind) -> bool:
     """False if no framework reads it. Python and JSON are mostly something else."""
-    return kind not in _MARKS or _MARKS[kind].search(content) is not None
+    return kind not in _MARKS or _pattern(kind).search(content) is not None
+
+
+@lru_cache(maxsize=2)
+def _pattern(kind: Kind) -> re.Pattern[bytes]:
+    return re.compile(b"|".join(map(re.escape, _MARKS[kind])))

@@ -8,20 +8,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
+from precision_lint.consumers.conditions import is_met
 from precision_lint.consumers.reading import Reading, Setting
 from precision_lint.consumers.recognition import readings
 from precision_lint.consumers.runs import runs
 from precision_lint.consumers.sources import MappingSource, Written
-from precision_lint.consumers.table import Conflict, Repair, Test
+from precision_lint.consumers.table import Conflict, Repair
 from precision_lint.finding import Applicability, Finding, Fix, Related
 from precision_lint.rule import Rule
 from precision_lint.source.config import ConfigFile
 from precision_lint.source.settings_tree import Mapping, Member
 
 _VALUE = re.compile(r"\{([\w.:]+)\}")
-_TYPES: dict[str, type | tuple[type, ...]] = {
-    "string": str, "boolean": bool, "integer": int, "float": float, "mapping": Mapping,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +60,9 @@ class Verdict:
             for part in run.judged
             if part.framework.slug == self.run.framework.slug
         }
-        referring = self.file.project.config_files.referring(path)
-        return any(file.text.path not in alike for file in referring)
+        files = self.file.project.config_files
+        readers = {file.text.path for file in files.referring(path)}
+        return not alike.issuperset(readers.union(files.named_in_python(path)))
 
     def message(self) -> str:
         def value(match: re.Match[str]) -> str:
@@ -148,7 +147,7 @@ def _release(text: str) -> tuple[int, ...]:
 
 
 def _judged(conflict: Conflict, run: Reading) -> Iterator[Verdict]:
-    if not _is_met(conflict, run):
+    if not is_met(conflict, run):
         return
     if conflict.unknown_in:
         yield from _unknown_keys(conflict, run)
@@ -161,12 +160,6 @@ def _judged(conflict: Conflict, run: Reading) -> Iterator[Verdict]:
         if place := _place(conflict, run, written):
             yield Verdict(conflict, run, place, (*settings, *references))
             break
-
-
-def _is_met(conflict: Conflict, run: Reading) -> bool:
-    return all(_holds(key, test, run) for key, test in conflict.when.items()) and not any(
-        _holds(key, test, run) for key, test in conflict.unless.items()
-    )
 
 
 def _place(conflict: Conflict, run: Reading, written: Sequence[Written]) -> Written | None:
@@ -201,7 +194,7 @@ def _is_told_in(path: Path, conflict: Conflict, run: Reading) -> bool:
     """True if a file that a script sources has the conflict by itself."""
     file = run.file.project.config_files.at(path)
     return file is not None and any(
-        conflict in reading.framework.conflicts and _is_met(conflict, reading)
+        conflict in reading.framework.conflicts and is_met(conflict, reading)
         for reading in readings(file)
     )
 
@@ -223,68 +216,6 @@ def _unknown_keys(conflict: Conflict, run: Reading) -> Iterator[Verdict]:
         name = f"{conflict.unknown_in}.{first.entry.name}"
         place = Written(name, None, first, run.source.file)
         yield Verdict(conflict, run, place, (), tuple(unknown))
-
-
-def _holds(name: str, test: Test, run: Reading) -> bool:
-    if test.present is False:
-        return run.is_absent(name)
-    setting = run.setting(name)
-    if setting is None:
-        return False
-    if test.present is True and setting.written is None:
-        return False
-    value = setting.value
-    if value is None:
-        return test.present is True and test == Test(present=True)
-    return (
-        (not test.one_of or any(_same(value, one) for one in test.one_of))
-        and not any(_same(value, one) for one in test.none_of)
-        and _is_of_type(value, test.type)
-        and _relates(value, test, run)
-        and (not test.beside or _is_beside(setting, test.beside, run))
-        and _is_between(value, test)
-        and (not test.matches or _matches(value, test.matches))
-    )
-
-
-def _matches(value: object, pattern: str) -> bool:
-    return isinstance(value, str) and re.fullmatch(pattern, value) is not None
-
-
-def _is_beside(setting: Setting, name: str, run: Reading) -> bool:
-    """True if both settings are written, and in the same file."""
-    other = run.setting(name)
-    return other is not None and other.file is not None and other.file is setting.file
-
-
-def _relates(value: object, test: Test, run: Reading) -> bool:
-    for name, wanted in ((test.differs_from, False), (test.equals, True)):
-        if name:
-            other = run.setting(name)
-            if other is None or other.value is None or _same(value, other.value) is not wanted:
-                return False
-    return True
-
-
-def _is_between(value: object, test: Test) -> bool:
-    if test.above is None and test.below is None:
-        return True
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return (test.above is None or value > test.above) and (test.below is None or value < test.below)
-
-
-def _is_of_type(value: object, name: str) -> bool:
-    if not name:
-        return True
-    if isinstance(value, bool):
-        return name == "boolean"
-    return isinstance(value, _TYPES[name])
-
-
-def _same(value: object, other: object) -> bool:
-    """Equality that keeps booleans and numbers apart."""
-    return isinstance(value, bool) == isinstance(other, bool) and value == other
 
 
 def shown(value: object) -> str:

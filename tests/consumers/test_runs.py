@@ -68,6 +68,13 @@ def test_a_file_that_others_read_too_is_not_changed_safely(mismatch: Path) -> No
     assert str(finding.fix.applicability) == "unsafe"
 
 
+def test_a_loop_in_python_reads_it_in_its_own_way(mismatch: Path) -> None:
+    project(mismatch, {"loop.py": 'engine = deepspeed.initialize(config="conf/ds.json")\n'})
+    (finding,) = found(mismatch, "conf/ds.json")
+    assert finding.fix is not None
+    assert str(finding.fix.applicability) == "unsafe"
+
+
 @pytest.mark.parametrize(
     "launch",
     [
