@@ -34,7 +34,7 @@ def _parts(verdict: Verdict) -> Iterator[Fix | None]:
         yield settings.remove_settings(verdict.file, verdict.unknown, repair.message)
     elif removed := [name for name in repair.remove if not verdict.run.is_absent(name)]:
         origins = [origin for name in removed if (origin := _origin(verdict, name)) is not None]
-        is_here = len(origins) == len(removed)
+        is_here = len(origins) == len(removed) and not _shows_through(verdict, removed)
         yield settings.remove_settings(verdict.file, origins, repair.message) if is_here else None
     for name, value in repair.set.items():
         assert isinstance(value, bool | str | int | float)
@@ -47,6 +47,17 @@ def _parts(verdict: Verdict) -> Iterator[Fix | None]:
         option = _origin(verdict, name)
         if isinstance(option, Option):
             yield join_value(verdict.file, option, values, repair.message)
+
+
+def _shows_through(verdict: Verdict, removed: list[str]) -> bool:
+    """True if another file would give a setting that is removed."""
+    run = verdict.run
+    return any(
+        beneath.file.text is not verdict.file.text
+        for name in removed
+        if ":" not in name
+        for beneath in run.overridden(run.key(name))
+    )
 
 
 def _set(verdict: Verdict, name: str, value: Written, message: str) -> Fix | None:

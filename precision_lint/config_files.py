@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _REFERENCE = re.compile(
     rb"(?<![\w.-])[\w.-]{1,200}\.(?:json|jsonc|ya?ml|toml|env|config|conf|cfg)\b"
 )
+_DEFAULTS = re.compile(rb"^defaults:[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:[-#].*)?\r?\n)+)", re.MULTILINE)
+"""Hydra's list of the files that a file is composed of."""
+_NAMED = re.compile(rb"[\w.-]+")
 _LARGEST = 1 << 20
 """Bytes of a file that is searched for references."""
 
@@ -114,7 +117,7 @@ class ConfigFiles:
                 continue
             if not may_be_read(content, kind_of(path) or "yaml"):
                 continue
-            for name in set(_REFERENCE.findall(content)):
+            for name in {*_REFERENCE.findall(content), *_composed_of(content)}:
                 references[name.decode()].append(path)
         return references
 
@@ -130,6 +133,12 @@ def _content(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
+
+
+def _composed_of(content: bytes) -> Iterator[bytes]:
+    """The names of the files that one may be composed of, and some more."""
+    for names in _DEFAULTS.findall(content):
+        yield from (name + b".yaml" for name in _NAMED.findall(names))
 
 
 def _kind_of_content(text: str) -> Kind:

@@ -53,7 +53,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     since="0.1.0",
     fix="display",
-    triggers=((b"fp16", b"bf16", b"float16"),),
+    triggers=((b"defaults:", b"fp16", b"bf16", b"float16"),),
     pitfalls=("I01",),
 )
 

@@ -51,6 +51,7 @@ RULE = Rule(
     fix="sometimes",
     triggers=(
         (
+            b"defaults:",
             b"bf16",
             b"BF16",
             b"fp16",

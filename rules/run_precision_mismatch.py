@@ -57,7 +57,9 @@ RULE = Rule(
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",
-    triggers=((b"deepspeed", b"config_file", b"accelerate", b"bf16", b"fp16", b"precision"),),
+    triggers=(
+        (b"defaults:", b"deepspeed", b"config_file", b"accelerate", b"bf16", b"fp16", b"precision"),
+    ),
     pitfalls=("J02",),
 )
 

@@ -46,7 +46,17 @@ RULE = Rule(
     since="0.1.0",
     fix="sometimes",
     triggers=(
-        (b"bf16", b"fp16", b"fp8", b"float16", b"loss", b"precision", b"PRECISION", b"dtype"),
+        (
+            b"defaults:",
+            b"bf16",
+            b"fp16",
+            b"fp8",
+            b"float16",
+            b"loss",
+            b"precision",
+            b"PRECISION",
+            b"dtype",
+        ),
     ),
     pitfalls=("J01",),
 )

@@ -55,7 +55,9 @@ RULE = Rule(
     severity=Severity.ERROR,
     since="0.1.0",
     fix="display",
-    triggers=((b"bf16", b"fp16", b"fp8", b"float16", b"precision", b"PRECISION", b"dtype"),),
+    triggers=(
+        (b"defaults:", b"bf16", b"fp16", b"fp8", b"float16", b"precision", b"PRECISION", b"dtype"),
+    ),
     pitfalls=("I02",),
 )
 

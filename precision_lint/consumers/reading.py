@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from precision_lint.consumers.sources import CodePlace, Source, Written
+from precision_lint.consumers.sources import CodePlace, MappingSource, Source, Written
 from precision_lint.consumers.table import Framework, Key, Link
 from precision_lint.finding import Related, Span
 from precision_lint.source.config import ConfigFile
@@ -79,7 +79,8 @@ class Reading:
 
     @property
     def paths(self) -> frozenset[Path]:
-        return frozenset(part.file.text.path for part in self.parts)
+        """The files that settings come from."""
+        return frozenset(path for part in self.parts for path in _paths(part.source))
 
     def key(self, name: str) -> Key:
         """What the table says of a key; a key of a link is `link:key`."""
@@ -157,6 +158,11 @@ class Reading:
 
     def _mentions(self, link: Link) -> bool:
         return bool(link.key) and self.setting(link.key) is not None
+
+
+def _paths(source: Source) -> Iterator[Path]:
+    files = source.whole.parts if isinstance(source, MappingSource) else (source.file,)
+    yield from (file.text.path for file in files)
 
 
 def interpreted(key: Key, written: Written, framework: Framework) -> object:

@@ -28,9 +28,12 @@ from precision_lint.source.python_settings import python_settings
 from precision_lint.source.settings_tree import mappings
 
 
-def readings(file: ConfigFile) -> Iterator[Reading]:
-    """What each framework reads from a file alone, without what it refers to."""
-    yield from _of_mappings(file)
+def readings(file: ConfigFile, *, is_open: bool = False) -> Iterator[Reading]:
+    """What each framework reads from a file alone, without what it refers to.
+
+    It `is_open` if there may be settings for it that are not seen.
+    """
+    yield from _of_mappings(file, is_open)
     if file.python is not None:
         yield from _of_python(file, file.python)
     if file.script is not None:
@@ -38,7 +41,7 @@ def readings(file: ConfigFile) -> Iterator[Reading]:
         yield from _of_environment(file)
 
 
-def _of_mappings(file: ConfigFile) -> Iterator[Reading]:
+def _of_mappings(file: ConfigFile, is_open: bool) -> Iterator[Reading]:
     found = list(mappings(file.documents))
     # An anchor that others merge is a stock of defaults: what counts is what they make of it.
     merged = {id(source) for mapping in found for source in mapping.merged}
@@ -56,7 +59,8 @@ def _of_mappings(file: ConfigFile) -> Iterator[Reading]:
             and _recognizes(way, MappingSource(file, mapping, flat=framework.flat).has)
         ]
         for framework in _most_special(claimed):
-            yield Reading(framework, MappingSource(file, mapping, flat=framework.flat))
+            source = MappingSource(file, mapping, flat=framework.flat)
+            yield Reading(framework, source, is_open=is_open)
 
 
 def _of_python(file: ConfigFile, python: PythonFile) -> Iterator[Reading]:

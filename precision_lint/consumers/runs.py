@@ -12,6 +12,7 @@ from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 
+from precision_lint.consumers.hydra import composed
 from precision_lint.consumers.launches import Launch
 from precision_lint.consumers.programs import ProgramSource
 from precision_lint.consumers.reading import Reading
@@ -34,14 +35,16 @@ def runs(file: ConfigFile) -> tuple[Reading, ...]:
     A file that others merge into their own settings is no run by itself.
     """
     linker = _Linker(file)
-    own = [linker.linked(reading) for reading in _readings(file)]
+    own = [linker.linked(reading) for reading in linker.readings(file)]
     path = file.text.path
     others = [
         run
         for other in _referring(file)
-        for reading in _readings(other)
+        for reading in linker.readings(other)
         if path in (run := linker.linked(reading)).paths
     ]
+    if any(_is_composed_of(path, run) for run in others):
+        own = []
     merged = {
         part.framework.slug
         for run in (*own, *others)
@@ -55,7 +58,7 @@ def runs(file: ConfigFile) -> tuple[Reading, ...]:
 
 @lru_cache(maxsize=256)
 def _readings(file: ConfigFile) -> tuple[Reading, ...]:
-    """What frameworks read from a file and from what is embedded in it, without what it names."""
+    """What frameworks read from a file and from what is embedded in it."""
     files = (file, *(embedded.file for embedded in file.embedded))
     return tuple(reading for each in files for reading in readings(each))
 
@@ -76,10 +79,18 @@ def _referring(file: ConfigFile) -> Sequence[ConfigFile]:
     return [other for path, other in found.items() if path != file.text.path]
 
 
+def _is_composed_of(path: Path, run: Reading) -> bool:
+    """True if a run takes a file for a part of its own."""
+    source = run.source
+    return isinstance(source, MappingSource) and any(
+        part.text.path == path for part in source.whole.parts[1:]
+    )
+
+
 def _is_whole(run: Reading) -> bool:
     """True if a reading is that of a whole document."""
     source = run.source
-    return isinstance(source, MappingSource) and source.root in source.file.documents
+    return isinstance(source, MappingSource) and source.root in source.whole.documents
 
 
 @dataclass(frozen=True)
@@ -87,6 +98,21 @@ class _Linker:
     """Follows references. The file that is asked for may differ from what lies on the disk."""
 
     current: ConfigFile
+
+    def readings(self, file: ConfigFile) -> tuple[Reading, ...]:
+        """What frameworks read from a file and those that it is composed of, without what it names."""
+        whole, is_complete = composed(file, self.part)
+        if whole is file and is_complete:
+            return _readings(file)
+        return tuple(readings(whole, is_open=not is_complete))
+
+    def part(self, path: Path) -> ConfigFile | None:
+        """A file that another one is composed of."""
+        if path == self.current.text.path:
+            return self.current
+        project = self.current.project
+        is_inside = project.root in path.parents and path.is_file()
+        return project.config_files.at(path) if is_inside else None
 
     def linked(self, reading: Reading, depth: int = 0) -> Reading:
         """The reading with all that it refers to."""

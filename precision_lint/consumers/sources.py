@@ -84,12 +84,16 @@ class Source(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class MappingSource:
-    """A mapping of a YAML, JSON, TOML or Python file."""
+    """A mapping of a YAML, JSON, TOML or Python file, or of several that are composed."""
 
-    file: ConfigFile
+    whole: ConfigFile
     root: tree.Mapping
     is_open: bool = False
     flat: bool = False
+
+    @property
+    def file(self) -> ConfigFile:
+        return self.whole.home(self.root)
 
     @property
     def span(self) -> Span:
@@ -125,7 +129,7 @@ class MappingSource:
         outer = _member(self.root, head)
         if outer is None or not isinstance(outer.entry.value, tree.Mapping):
             return None
-        return MappingSource(self.file, outer.entry.value).member(rest)
+        return MappingSource(self.whole, outer.entry.value).member(rest)
 
     def _in_sections(self, name: str) -> tree.Member | None:
         """The entry of a flat file in the last section that has it."""
@@ -161,13 +165,14 @@ class MappingSource:
                 place := _INTERPOLATION.fullmatch(text)
             ):
                 # OmegaConf looks from the root of the file, which may lie above this mapping.
-                found = [_deep(root, place[1]) for root in self.file.documents]
+                found = [_deep(root, place[1]) for root in self.whole.documents]
                 target = next((one for one in found if one is not None), None)
                 meant = self._written(name, target, hops + 1) if target is not None else None
                 value = meant.value if meant else None
             case _:
                 value = None
-        return Written(name, value, member, self.file)
+        home = self.whole.home(member.entry if member.entry in self.whole.homes else member.mapping)
+        return Written(name, value, member, home)
 
 
 def _member(mapping: tree.Mapping, name: str) -> tree.Member | None:

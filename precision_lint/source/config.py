@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping as Table
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, cast, get_args
 from precision_lint.project import Project
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.file import File
-from precision_lint.source.settings_tree import Value
+from precision_lint.source.settings_tree import Entry, Mapping, Value
 from precision_lint.source.text import SourceText
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from precision_lint.source.shell import Assigned, Follow, Heredoc, Script
 
 Format: TypeAlias = Literal[
-    "yaml", "json", "toml", "shell", "dockerfile", "makefile", "markdown", "python"
+    "yaml", "json", "toml", "shell", "dockerfile", "makefile", "markdown", "notebook", "python"
 ]
 
 MAX_CHARACTERS = 1024 * 1024
@@ -36,7 +36,7 @@ class ConfigFile(File):
     that could still be read is not valid in its format: findings stand, but nothing is fixed.
 
     A part of a file has the text of the whole, and is `masked`: that text as its parser saw it. It
-    stands in the file `around` it.
+    stands in the file `around` it. One that is composed of several has `homes` of its nodes.
     """
 
     format: Format
@@ -46,6 +46,16 @@ class ConfigFile(File):
     masked: SourceText | None = field(default=None, repr=False)
     python: PythonFile | None = field(default=None, repr=False)
     around: ConfigFile | None = field(default=None, repr=False)
+    homes: Table[Entry | Mapping, ConfigFile] = field(default_factory=dict, repr=False)
+
+    def home(self, node: Entry | Mapping) -> ConfigFile:
+        """The file that a node of the documents stands in."""
+        return self.homes.get(node, self)
+
+    @cached_property
+    def parts(self) -> tuple[ConfigFile, ...]:
+        """The files that it is composed of: itself, as a rule."""
+        return tuple(dict.fromkeys(self.homes.values())) or (self,)
 
     @property
     def is_excerpt(self) -> bool:
@@ -88,8 +98,8 @@ class Embedded:
 
 
 def parse_config(text: SourceText, project: Project, format: str) -> ConfigFile:
-    """Parse `text` as `format`: "yaml", "json", "toml", "shell", "dockerfile", "makefile"
-    or "markdown".
+    """Parse `text` as `format`: "yaml", "json", "toml", "shell", "dockerfile", "makefile",
+    "markdown" or "notebook". A notebook is a Python file with scripts embedded in it.
 
     A file larger than any configuration is data, and has no settings.
 
@@ -101,6 +111,8 @@ def parse_config(text: SourceText, project: Project, format: str) -> ConfigFile:
     if format not in get_args(Format):
         raise ValueError(f"unknown configuration format: {format!r}")
     kind = cast(Format, format)
+    if kind == "notebook":
+        return _parse_notebook(text, project)
     if len(text.text) > MAX_CHARACTERS:
         return ConfigFile(text, project, kind)
     match kind:
@@ -114,13 +126,24 @@ def parse_config(text: SourceText, project: Project, format: str) -> ConfigFile:
             return ConfigFile(text, project, kind, documents, defect=defect)
 
 
+def _parse_notebook(text: SourceText, project: Project) -> ConfigFile:
+    from precision_lint.source.notebook import NotebookText
+    from precision_lint.source.python import parse_python
+
+    notebook = text if isinstance(text, NotebookText) else NotebookText.read(text)
+    try:
+        return ConfigFile(notebook, project, "python", python=parse_python(notebook, project))
+    except Unparsable as defect:  # what its shells run can be read all the same
+        return ConfigFile(notebook, project, "python", defect=defect)
+
+
 def parse_part(
     file: ConfigFile,
     masked: str,
     format: Format,
     *,
     margin: int = 0,
-    given: Mapping[str, Assigned] | None = None,
+    given: Table[str, Assigned] | None = None,
     exports_all: bool = False,
 ) -> ConfigFile | None:
     """Parse a part of a file from the file's text with blanks for the rest.

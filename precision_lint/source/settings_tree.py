@@ -90,12 +90,15 @@ class Mapping:
     """Keys with values, in source order; duplicates are kept. `flow` tells `{...}` from lines.
 
     An open mapping may hold keys that are not written in it: one that is absent is unknown.
+    `beneath` are mappings, of other files as well, that give what it leaves open, the strongest
+    first.
     """
 
     span: Span
     entries: tuple[Entry, ...]
     flow: bool
     is_open: bool = False
+    beneath: tuple[Mapping, ...] = ()
 
     def get(self, name: str) -> Member | None:
         """What a loader ends up with: own keys first, the last one of duplicates, then merged
@@ -131,14 +134,17 @@ class Mapping:
 
     @cached_property
     def merged(self) -> list[Mapping]:
-        """The directly merged mappings: a later `<<` beats an earlier one, in a list the first."""
+        """The directly merged mappings: a later `<<` beats an earlier one, in a list the first.
+
+        What lies beneath comes last.
+        """
         merged: list[Mapping] = []
         for entry in reversed(self.entries):
             if isinstance(entry.key, Scalar) and entry.key.value is Merge.KEY:
                 value = entry.value
                 items = value.items if isinstance(value, Sequence) else (value,)
                 merged += [item for item in items[:_MAX_SOURCES] if isinstance(item, Mapping)]
-        return merged[:_MAX_SOURCES]
+        return [*merged, *self.beneath][:_MAX_SOURCES]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -176,6 +182,7 @@ def mappings(documents: Iterable[Value]) -> Iterator[Mapping]:
         match value:
             case Mapping():
                 yield value
+                pending.extend(reversed(value.beneath))
                 pending.extend(entry.value for entry in reversed(value.entries))
             case Sequence():
                 pending.extend(reversed(value.items))
