@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import dropwhile
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -24,6 +24,7 @@ from precision_lint.source.shell_commands import (
     writes_input,
     written_file,
 )
+from precision_lint.source.shell_expansion import Expander, assignment_of
 from precision_lint.source.shell_places import Places
 from precision_lint.source.shell_variables import Assigned, Variables, Word
 from precision_lint.source.shell_words import (
@@ -31,35 +32,18 @@ from precision_lint.source.shell_words import (
     HereDocument,
     Lexer,
     Literal,
-    Part,
     RawWord,
-    Substitution,
     Text,
     Token,
-    Variable,
 )
 from precision_lint.source.text import SourceText
 
 __all__ = ["Assigned", "Branch", "Command", "Follow", "Heredoc", "Script", "Word", "parse"]
 
-_MAX_VALUE = 16 * 1024  # a variable that doubles itself is no configuration
-_MAX_EXPANDED = 4 * 1024 * 1024
 _MAX_SCOPES = 64  # deeper than anybody nests; what is assigned there is unknown
 _MAX_INNER = 3  # scripts in the words of scripts
-_MAX_CALL = 200  # characters of `$(dirname "$0")` in all its forms
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^]]*\])?(\+?=)", re.ASCII)
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_OWN_FOLDER = re.compile(
-    r"""\$\(\s*(?:cd\s+["']?(?P<cd>\$\(.*\)[\w./-]*)["']?\s*
-        (?:&?>\s*/dev/null\s*(?:2>&1\s*)?)?&&\s*pwd(?:\s+-P)?
-      | dirname\s+(?:--\s+)?["']?(?:\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?
-          | \$\(\s*(?:realpath|readlink\s+-f)\s+["']?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?["']?\s*\)
-        )["']?)\s*\)""",
-    re.VERBOSE,
-)
-"""`$(dirname "$0")`, `$(cd "$(dirname "$0")/.." && pwd)`: the folder that the script lies in."""
-
 _CLOSED_BY = {
     "if": "fi",
     "while": "done",
@@ -148,7 +132,7 @@ def _last_assignments(tokens: Sequence[Token]) -> dict[str, int]:
     last: dict[str, int] = {}
     for index, token in enumerate(tokens):
         if isinstance(token, RawWord):
-            if assignment := _assignment(token):
+            if assignment := assignment_of(token):
                 last[assignment[1]] = index
             elif token.plain in _MOVING:
                 last[_DIRECTORY] = index
@@ -184,20 +168,19 @@ class _Reader:
         self.source = source
         self.places = Places(source)
         self.variables = Variables(last)
+        self.expander = Expander(source, self.places, self.variables)
         self.follow = follow
         self.commands: list[Command] = []
         self.heredocs: list[tuple[HereDocument, Command, Text | None, bool]] = []
         self.sourced: list[Word] = []
         self.volatile: set[str] = set()  # assigned in functions, which run who knows when
         self.functions: set[str] = set()
-        self.arrays: set[str] = set()
         self.frames: list[_Frame] = []
         self.branches: tuple[Branch, ...] = ()
         self.opened = 0
         self.in_functions = 0  # how many of the frames are function bodies
         self.too_deep = 0  # how many of the frames have no scope for that reason
         self.inner = 0  # scripts in words of scripts
-        self.expanded = 0
         self.moves = _DIRECTORY in last
         self.passed: list[HereDocument] = []  # what `cat` hands on to the next command of a pipe
         self.base = 0  # frames below belong to the script around this one
@@ -427,13 +410,13 @@ class _Reader:
         redirects: list[tuple[str, RawWord]],
         here: list[HereDocument],
     ) -> None:
-        rest = list(dropwhile(_assignment, words))
+        rest = list(dropwhile(assignment_of, words))
         if not rest:
             for word in words:
                 self.assign(word)
             return
         prefix = words[: len(words) - len(rest)]
-        own = dict(filter(None, map(self.assigned, prefix)))
+        own = dict(filter(None, map(self.expander.assigned, prefix)))
         self.command(rest, own, redirects, here)
 
     def command(
@@ -443,9 +426,9 @@ class _Reader:
         redirects: list[tuple[str, RawWord]],
         here: list[HereDocument],
     ) -> None:
-        expanded = tuple(self.expand(words))
+        expanded = tuple(self.expander.expand(words))
         if expanded and expanded[0].text == "env":
-            own |= dict(filter(None, map(self.assigned, _prefix_of_env(words))))
+            own |= dict(filter(None, map(self.expander.assigned, _prefix_of_env(words))))
         environment = self.variables.environment(own)
         command = Command(expanded, self.branches, environment, self.directory)
         self.commands.append(command)
@@ -485,7 +468,7 @@ class _Reader:
         is_local = name in _LOCAL and self.in_functions > 0 and "g" not in options
         exports = name == "export" or "x" in options
         for word in arguments:
-            if assignment := _assignment(word):
+            if assignment := assignment_of(word):
                 self.assign(word, is_local=is_local)
                 if exports:
                     self.variables.export(assignment[1])
@@ -505,8 +488,7 @@ class _Reader:
             self.sourced.append(word)
         known = word is not None and UNKNOWN not in word.text
         script = self.follow(word.text) if word is not None and known else None
-        self.expanded += script.places.end if script else 0
-        if self.expanded > _MAX_EXPANDED:
+        if not self.expander.spend(script.places.end if script else 0):
             script = None
         if script is None or word is None or script.is_lost:
             self.variables.forget_all()
@@ -526,6 +508,7 @@ class _Reader:
         if self.inner >= _MAX_INNER or len(self.frames) >= _MAX_SCOPES:
             return
         self.inner += 1
+        self.expander.in_file = False
         if is_child:
             self.frames.append(_Frame("subshell", "", self.branches, is_scope=True))
             self.variables.open(child=True)
@@ -533,6 +516,7 @@ class _Reader:
         if is_child:
             self.pop()
         self.inner -= 1
+        self.expander.in_file = self.inner == 0
 
     def change_directory(self, name: str | None, expanded: tuple[Word, ...]) -> None:
         arguments = [word for word in expanded[1:] if word.text not in ("--", "-P", "-L")]
@@ -565,7 +549,9 @@ class _Reader:
         is_run = runs_input(command.words)
         target = None
         if writes_input(command.words):
-            target = written_file(command.words) or (self.whole(files[-1]) if files else None)
+            target = written_file(command.words) or (
+                self.expander.whole(files[-1]) if files else None
+            )
             if target is None:
                 self.passed = here
         if is_run or target is not None:
@@ -574,9 +560,9 @@ class _Reader:
     # Assignments
 
     def assign(self, word: RawWord, *, is_local: bool = False) -> None:
-        assignment = _assignment(word)
+        assignment = assignment_of(word)
         assert assignment is not None
-        found = self.assigned(word)
+        found = self.expander.assigned(word)
         self.put(assignment[1], found[1] if found else None, is_local=is_local)
 
     def put(self, name: str, assigned: Assigned | None, *, is_local: bool = False) -> None:
@@ -585,121 +571,6 @@ class _Reader:
         if self.too_deep or (name in self.volatile and not self.in_functions):
             assigned = None
         self.variables.set(name, assigned, local=is_local)
-
-    def assigned(self, word: RawWord) -> tuple[str, Assigned] | None:
-        """The name and the value that a word assigns; None if it is only a part of an array."""
-        assignment = _assignment(word)
-        if assignment is None or assignment[2]:
-            return None
-        name, _, operator = assignment.groups()
-        if word.array is not None:
-            self.arrays.add(name)
-        elif name in self.arrays:
-            return None  # the first of its elements
-        before = self.variables[name]
-        elements = tuple(self.expand(word.array or ()))
-        texts = [self.text_of(part) for part in word.parts]
-        texts[0] = texts[0][assignment.end() :]
-        if operator == "+=":
-            unknown = self.unknown(name, None, word.span)
-            texts.insert(0, before.text if before else unknown)
-            elements = (*self.elements_of(before, unknown, word), *elements)
-        text = Text() if word.array is not None else self.join(word.span, texts)
-        span, elsewhere = self.places.locate(word.span)
-        return name, Assigned(span, text, elements, word.array is not None, elsewhere)
-
-    def elements_of(
-        self, before: Assigned | None, unknown: Text, word: RawWord
-    ) -> tuple[Word, ...]:
-        """What an array holds before something is added to it."""
-        if before is not None and before.is_array:
-            return before.elements
-        text = before.text if before else unknown
-        return (replace(self.places.word(text, word), verbatim=False),)
-
-    # Expansion
-
-    def expand(self, words: Iterable[RawWord]) -> Iterator[Word]:
-        """The words that a command or an array gets: unquoted variables split, arrays stay apart.
-
-        An expansion that is only a part of a word is not split: `--name=$VALUE` is meant as one.
-        """
-        for word in words:
-            match word.parts:
-                case [Variable() as variable] if (found := self.elements(variable)) is not None:
-                    for element in found:
-                        if variable.quoted:
-                            yield element
-                        else:
-                            yield from self.split(element.traced, word)
-                case [Variable(quoted=False)]:
-                    yield from self.split(self.whole(word), word)
-                case _:
-                    yield self.places.word(self.whole(word), word)
-
-    def elements(self, variable: Variable) -> tuple[Word, ...] | None:
-        """The words that an array expands to; None where a text is all that there is."""
-        assigned = self.variables[variable.name]
-        if assigned is None or not assigned.is_array:
-            return None
-        apart = variable.subscript == "[@]" or (variable.subscript and not variable.quoted)
-        is_empty = variable.default is not None and not assigned.elements
-        return assigned.elements if apart and not is_empty else None
-
-    def split(self, text: Text, written: RawWord) -> Iterable[Word]:
-        """The words of an unquoted variable, each where it is written if that is known."""
-        if text.chars == UNKNOWN:
-            return (replace(self.places.word(text, written), verbatim=False),)
-        return self.places.split(text)
-
-    def whole(self, word: RawWord) -> Text:
-        """A word as one, whatever its variables hold."""
-        return self.join(word.span, [self.text_of(part) for part in word.parts])
-
-    def text_of(self, part: Part) -> Text:
-        match part:
-            case Literal(text):
-                return text
-            case Variable(name, span, default=default):
-                assigned = self.variables[name]
-                if assigned is None:
-                    return self.unknown(name, default, span)
-                text = assigned.text
-                if assigned.is_array:
-                    if part.subscript:
-                        return _unknown(span)
-                    text = assigned.elements[0].traced if assigned.elements else text
-                if text.chars or default is None:
-                    return text
-            case Substitution(span) if not self.inner and (folder := self.own_folder(span)):
-                return Text(folder, (span.start,) * len(folder))
-        return _unknown(part.span)
-
-    def own_folder(self, span: Span) -> str | None:
-        """The folder of the script, if this is how it asks for it."""
-        if span.end - span.start > _MAX_CALL:
-            return None
-        suffix = ""
-        match = _OWN_FOLDER.fullmatch(self.source[span])
-        if match and match["cd"]:
-            call, bracket, suffix = match["cd"].rpartition(")")
-            match = _OWN_FOLDER.fullmatch(call + bracket)
-        return f"{self.source.path.parent.as_posix()}{suffix}" if match else None
-
-    def unknown(self, name: str, default: str | None, span: Span) -> Text:
-        """A value that is not known, but is the same wherever it is the same."""
-        return Text(UNKNOWN, (self.variables.identity(name, default, span.start),))
-
-    def join(self, span: Span, texts: list[Text]) -> Text:
-        size = sum(len(text.chars) for text in texts)
-        self.expanded += size
-        if size > _MAX_VALUE or self.expanded > _MAX_EXPANDED:
-            return _unknown(span)
-        return Text.join(texts)
-
-
-def _unknown(span: Span) -> Text:
-    return Text(UNKNOWN, (span.start,))
 
 
 def _blank(text: Text) -> Text:
@@ -710,14 +581,7 @@ def _blank(text: Text) -> Text:
 def _prefix_of_env(words: list[RawWord]) -> Iterator[RawWord]:
     """The assignments between `env` and the command that it starts."""
     for word in words[1:]:
-        if _assignment(word):
+        if assignment_of(word):
             yield word
         elif not (word.plain or "").startswith("-"):
             return
-
-
-def _assignment(word: RawWord) -> re.Match[str] | None:
-    first = word.parts[0] if word.parts else None
-    if isinstance(first, Literal) and not first.quoted:
-        return _ASSIGNMENT.match(first.text.chars)
-    return None
