@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
-from precision_lint.finding import Applicability, Edit, Fix, apply_edits
+from precision_lint.finding import Applicability, Edit, Fix
 from precision_lint.fixers.python_changes import changed_code
 from precision_lint.fixers.spelling import Written
 from precision_lint.source import shell
@@ -69,8 +69,10 @@ def verified(
         return None
     if file.masked and not all(_is_seen(edit, file, file.masked) for edit in edits):
         return None
-    text = _edited(file.text, edits)
-    masked = _edited(file.masked, edits) if file.masked else None
+    if not file.text.takes(edits):
+        return None
+    text = file.text.edited(edits)
+    masked = file.masked.edited(edits) if file.masked else None
     try:
         says = _says(file, text, masked, change)
     except (Unparsable, RecursionError):
@@ -83,10 +85,6 @@ def verified(
 def _may_be_read(file: ConfigFile) -> bool:
     _read[file] = _read.get(file, 0) + len(file.text.text)
     return _read[file] <= _MAX_READ
-
-
-def _edited(text: SourceText, edits: Iterable[Edit]) -> SourceText:
-    return text.with_text(apply_edits(text.text, edits))
 
 
 def _is_seen(edit: Edit, part: ConfigFile, masked: SourceText) -> bool:

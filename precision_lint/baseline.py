@@ -80,5 +80,8 @@ def _fingerprint(finding: Finding, sources: Sources, root: Path) -> tuple[str, s
     path = finding.place.path
     where = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
     source = sources.get(path)
-    line = " ".join(source.line(finding.place.start.row).split()) if source else ""
+    line = ""
+    if source is not None:
+        row = source.around(finding.place).line(finding.place.start.row)
+        line = " ".join(row.split())
     return finding.code, where, line

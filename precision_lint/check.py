@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from precision_lint import registry, suppression
 from precision_lint.consumers.triggers import may_be_read
@@ -24,6 +25,9 @@ from precision_lint.settings import Settings
 from precision_lint.source.errors import Template, Unparsable
 from precision_lint.source.file import File
 from precision_lint.source.text import SourceText
+
+if TYPE_CHECKING:
+    from precision_lint.source.python import PythonFile
 
 
 @dataclass(frozen=True)
@@ -53,13 +57,24 @@ def check_bytes(
     triggered = [rule for rule in registry.rules() if rule.code in codes and _reads(rule, kind)]
     if not may_be_read(content, kind):
         triggered = [rule for rule in triggered if rule.hooks & _HOOKS_OF_PYTHON]
-    triggered = [rule for rule in triggered if rule.wants(content)]
+    # JSON hides quotes behind backslashes, and nothing else that a trigger has.
+    searched = content.replace(b'\\"', b'"') if kind == "notebook" else content
+    triggered = [rule for rule in triggered if rule.wants(searched)]
     if not (triggered or named or any(mark in content for mark in suppression.MARKS)):
         return Checked()
     try:
         text = decode(path, content, kind)
     except (UnicodeError, LookupError) as error:
         return check_unreadable(path, _decoding_problem(error), project, settings)
+    except Unparsable as problem:  # a notebook that is none
+        if not (triggered or named):
+            return Checked()
+        text = SourceText.from_bytes(path, content)
+        finding = _unparsable(text, project, problem)
+        return replace(_only(finding, project, settings), text=text)
+    if kind == "notebook":  # what its outputs hold is no trigger
+        code = text.text.encode("utf-8", "surrogatepass")
+        triggered = [rule for rule in triggered if rule.wants(code)]
     notes: list[str] = []
     try:
         findings = _run(text, kind, project, triggered, notes) if triggered or named else []
@@ -72,7 +87,7 @@ def check_bytes(
         too_deep = Unparsable("nested too deeply to analyse", 1, 1)
         findings = problems = [_unparsable(text, project, too_deep)]
 
-    findings = [finding for finding in findings if finding.code in codes]
+    findings = [_repairable(finding, text) for finding in findings if finding.code in codes]
     directives = suppression.directives(text, kind, is_clean=not findings)
     findings, used = suppression.apply(findings, directives, text)
     # Where nothing was checked, nothing is unused; documents show what a suppression looks like.
@@ -98,8 +113,21 @@ def check_unreadable(path: Path, problem: str, project: Project, settings: Setti
         place=Place(path, Span(0, 0), start, start),
         noqa_row=1,
     )
-    is_on = rule.code in settings.codes_for(path, project.root) and settings.reports(finding)
+    return _only(finding, project, settings)
+
+
+def _only(finding: Finding, project: Project, settings: Settings) -> Checked:
+    """A finding on a whole file, if its rule is on."""
+    codes = settings.codes_for(finding.place.path, project.root)
+    is_on = finding.code in codes and settings.reports(finding)
     return Checked((finding,) if is_on else ())
+
+
+def _repairable(finding: Finding, text: SourceText) -> Finding:
+    """The finding, without a fix that the file does not take."""
+    if finding.fix is None or text.takes(finding.fix.edits):
+        return finding
+    return replace(finding, fix=None)
 
 
 def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
@@ -107,7 +135,12 @@ def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
 
     Raises:
         UnicodeError, LookupError: the bytes are not text in that encoding.
+        Unparsable: they are no notebook, and should be one.
     """
+    if kind == "notebook":
+        from precision_lint.source.notebook import NotebookText
+
+        return NotebookText.read(SourceText.from_bytes(path, content))
     encoding = "utf-8"
     if kind == "python" and any(b"coding" in line for line in content.split(b"\n", 2)[:2]):
         import io
@@ -124,7 +157,7 @@ def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
 def _reads(rule: Rule, kind: Kind) -> bool:
     """True if the rule has a hook for files of this kind. Python makes settings, too."""
     return "check_config" in rule.hooks or (
-        kind == "python" and bool(rule.hooks & _HOOKS_OF_PYTHON)
+        kind in ("python", "notebook") and bool(rule.hooks & _HOOKS_OF_PYTHON)
     )
 
 
@@ -148,23 +181,25 @@ def _run(
 ) -> list[Finding]:
     """The findings of the rules; what a person should be told beside them goes into `notes`."""
     if kind == "python":
-        return list(_run_python(text, project, rules, notes))
-    return list(_run_config(text, kind, project, rules))
+        from precision_lint.source.python import parse_python
+
+        file = parse_python(text, project)
+        return [*_run_settings(file, rules), *_run_python(file, rules, notes)]
+    return list(_run_config(text, kind, project, rules, notes))
 
 
-def _run_python(
-    text: SourceText, project: Project, rules: list[Rule], notes: list[str]
-) -> Iterator[Finding]:
-    from precision_lint.source.python import parse_python
-
-    file = parse_python(text, project)
+def _run_settings(file: PythonFile, rules: list[Rule]) -> Iterator[Finding]:
+    """What rules for configurations say of the settings that Python makes."""
     if any("check_config" in rule.hooks for rule in rules):
         from precision_lint.source.config import ConfigFile
 
-        settings = ConfigFile(text, project, "python", python=file)
+        settings = ConfigFile(file.text, file.project, "python", python=file)
         for rule in rules:
             if "check_config" in rule.hooks:
                 yield from registry.module(rule).check_config(settings)
+
+
+def _run_python(file: PythonFile, rules: list[Rule], notes: list[str]) -> Iterator[Finding]:
     for rule in rules:
         if "check_source" in rule.hooks:
             yield from registry.module(rule).check_source(file)
@@ -175,7 +210,7 @@ def _run_python(
         followed = frozenset[str]().union(*(rule.calls - rule.glanced for rule in rules))
         calls = calls_in(file, wanted, wanted - followed)
         if not calls.is_complete:
-            notes.append(f"{text.path}: too much code to analyse: its calls were not checked")
+            notes.append(f"{file.text.path}: too much code to analyse: its calls were not checked")
         for call in calls:
             for rule in rules:
                 if rule.asks_for(call):
@@ -191,13 +226,14 @@ def _run_python(
     if kernel_rules:
         from precision_lint.triton_types.kernels import find_kernels
 
-        for kernel in find_kernels(file.tree, text, project.version_of("triton")):
+        version = file.project.version_of("triton")
+        for kernel in find_kernels(file.tree, file.text, version):
             for rule in kernel_rules:
                 yield from registry.module(rule).check_kernel(kernel, file)
 
 
 def _run_config(
-    text: SourceText, kind: Kind, project: Project, rules: list[Rule]
+    text: SourceText, kind: Kind, project: Project, rules: list[Rule], notes: list[str]
 ) -> Iterator[Finding]:
     from precision_lint.source.config import parse_config
 
@@ -207,8 +243,11 @@ def _run_config(
     # A document may show on purpose what goes wrong.
     most = Confidence.MEDIUM if file.is_excerpt else Confidence.HIGH
     for rule in rules:
-        for finding in registry.module(rule).check_config(file):
-            yield replace(finding, confidence=min(finding.confidence, most))
+        if "check_config" in rule.hooks:
+            for finding in registry.module(rule).check_config(file):
+                yield replace(finding, confidence=min(finding.confidence, most))
+    if file.python is not None:
+        yield from _run_python(file.python, rules, notes)
 
 
 def _unparsable(

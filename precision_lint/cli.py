@@ -207,7 +207,7 @@ def _check(arguments: Sequence[str], options: dict[str, Any]) -> int:
     if not found:
         is_off = not settings.markdown and any(kind_of(path) == "markdown" for path in paths)
         where = "; Markdown is read with --markdown" if is_off else ""
-        _note(f"nothing to check: no Python, YAML, JSON, TOML or shell file here{where}")
+        _note(f"nothing to check: no Python, notebook, YAML, JSON, TOML or shell file here{where}")
         return OK
     job = _job(project, settings, options, paths)
     from precision_lint.report.terminal import progress

@@ -100,9 +100,11 @@ class ConfigFiles:
         return [file for file in found if file is not None]
 
     def named_in_python(self, path: Path) -> list[Path]:
-        """The Python files in which a file is named: they may read it in a way of their own."""
+        """The Python files and notebooks that name a file: they may read it in their own way."""
         name = path.name.encode()
-        return [one for one in self.project.python_files if name in _content(one)]
+        notebooks = (one for one in self.project.files if kind_of(one) == "notebook")
+        code = (*self.project.python_files, *notebooks)
+        return [one for one in code if name in _content(one)]
 
     @cached_property
     def _references(self) -> Mapping[str, list[Path]]:

@@ -12,7 +12,9 @@ from typing import Literal
 
 from precision_lint.gitignore import Ignores
 
-Kind = Literal["python", "yaml", "json", "toml", "shell", "dockerfile", "makefile", "markdown"]
+Kind = Literal[
+    "python", "yaml", "json", "toml", "shell", "dockerfile", "makefile", "markdown", "notebook"
+]
 
 DEFAULT_EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
@@ -28,6 +30,7 @@ _KINDS: dict[str, Kind] = {
     ".sh": "shell", ".bash": "shell", ".env": "shell", ".slurm": "shell", ".sbatch": "shell",
     ".dockerfile": "dockerfile", ".mk": "makefile",
     ".md": "markdown", ".markdown": "markdown",
+    ".ipynb": "notebook",
 }  # fmt: skip
 _DOCKERFILE = re.compile(r"(?:Docker|Container)file(?:[._-]|$)")
 

@@ -115,6 +115,11 @@ def find(
     return weak
 
 
+def is_used_in(text: SourceText, tree: ast.Module) -> bool:
+    """True if a Python file itself names a half dtype, or autocast."""
+    return any(use for half in (BFLOAT16, FLOAT16) for use in _Code(text, half).uses(tree))
+
+
 def _is_weights_dtype(name: str) -> bool:
     """True for the name of a setting that weights get their dtype from, and not autocast."""
     return name.endswith("dtype") and _AUTOCAST.search(name) is None

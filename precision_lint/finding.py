@@ -56,14 +56,28 @@ class Position(NamedTuple):
     column: int
 
 
+class CellPlace(NamedTuple):
+    """Where a place of a notebook is: its cell, by a number from 1, and its rows in the JSON."""
+
+    number: int
+    start: Position
+    end: Position
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A span of a file, with its rows and columns."""
+    """A span of a file, with its rows and columns; those of a cell in a notebook."""
 
     path: Path
     span: Span
     start: Position
     end: Position
+    cell: CellPlace | None = None
+
+    @property
+    def in_file(self) -> tuple[Position, Position]:
+        """Where it starts and ends in the file itself, as programs count that know no cells."""
+        return (self.cell.start, self.cell.end) if self.cell else (self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from precision_lint.check import Checked, decode
 from precision_lint.discovery import Kind
-from precision_lint.finding import Applicability, Edit, Finding, Fix, Span, apply_edits
+from precision_lint.finding import Applicability, Edit, Finding, Fix, Span
 from precision_lint.source.comments import comments
 from precision_lint.source.text import SourceText
 
@@ -89,7 +89,9 @@ class _Round:
     def step(self, findings: Sequence[Finding]) -> _Step | None:
         """The text with the fixes of these findings; None if that breaks a promise."""
         edits = {edit: None for finding in findings if finding.fix for edit in finding.fix.edits}
-        changed = self.text.with_text(apply_edits(self.text.text, edits))
+        if not self.text.takes(edits):
+            return None
+        changed = self.text.edited(edits)
         if changed.text == self.text.text or not _is_readable(changed, self.kind):
             return None
         if not _parses(changed, self.kind) or self._loses_comment(changed, findings):

@@ -56,7 +56,7 @@ class Project:
         """What the configuration says of settings; each question counts as asked."""
         from precision_lint.configured import Configured
 
-        paths = [path for path in self._files if not self.is_test(path)]
+        paths = [path for path in self._witnesses if not self.is_test(path)]
         return Configured(self.root, paths, self.asked)
 
     def reports(self, path: Path) -> bool:
@@ -177,11 +177,16 @@ class Project:
         """Every file of the project that is read, in path order."""
         return files([self.root], self.root, self.exclude)
 
+    @property
+    def _witnesses(self) -> Iterator[Path]:
+        """The files that say something of the others: a notebook speaks of itself alone."""
+        return (path for path in self._files if kind_of(path) != "notebook")
+
     def _evidence(self, half: Half, message: str, *, only_weights: bool = False) -> Related | None:
         """The plainest use in what the project runs, else in its tests."""
         from precision_lint.evidence import find, mentions
 
-        paths = (path for path in self._files if mentions(path, half))
+        paths = (path for path in self._witnesses if mentions(path, half))
         ranked = sorted(paths, key=self._rank)
         tests = [path for path in ranked if self.is_test(path)]
         plain = ranked[: len(ranked) - len(tests)]

@@ -24,7 +24,9 @@ _WORTH_A_POOL = 1_000_000
 """Bytes to read from which worker processes are faster than one."""
 
 _LARGEST_CONFIG = 4 << 20
-"""Bytes; whatever is larger and not Python is data, and not even read."""
+"""Bytes; whatever is larger and not code is data, and not even read."""
+
+_CODE = frozenset[Kind]({"python", "notebook"})
 
 _GC_THRESHOLD = 100_000
 """Syntax trees have no cycles: collecting as often as by default costs a seventh of the run."""
@@ -103,10 +105,10 @@ def run(
 
 
 def _digests(job: Job, paths: Iterable[Path], cache: CleanFiles) -> dict[Path, tuple[bytes, bytes]]:
-    """The digests of the Python files that a cache can speak of: alone, and in this project."""
+    """The digests of the files of code that a cache can speak of: alone, and in this project."""
     digests = {}
     for path in paths:
-        if kind_of(path) == "python" and path not in job.named:
+        if kind_of(path) in _CODE and path not in job.named:
             with suppress(OSError):
                 codes = job.settings.codes_for(path, job.project.root)
                 alone = cache.digest(path.read_bytes(), codes)
@@ -122,7 +124,7 @@ def lint(job: Job, path: Path) -> Result:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             raise OSError("not a regular file")
-        if kind != "python" and status.st_size > _LARGEST_CONFIG:
+        if kind not in _CODE and status.st_size > _LARGEST_CONFIG:
             return Result(path)
         content = path.read_bytes()
     except OSError as error:

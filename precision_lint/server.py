@@ -76,7 +76,8 @@ def _lint(server: LanguageServer, uri: str) -> Result | None:
     """What is found in a document as the editor has it; None for what is not checked."""
     name = to_fs_path(uri)
     path = Path(name) if name else None
-    if path is None or kind_of(path) is None:
+    # Editors show the cells of a notebook as documents of their own, and not its JSON.
+    if path is None or kind_of(path) in (None, "notebook"):
         return None
     try:
         config = configuration.find_config(path.parent)
@@ -137,8 +138,8 @@ def _location(place: Place, text: SourceText) -> lsp.Location:
     if place.path == text.path:
         return lsp.Location(uri, _range(place.span, text))
     # Another file, whose text is not at hand: whole rows are right in any encoding of columns.
-    start = lsp.Position(place.start.row - 1, 0)
-    return lsp.Location(uri, lsp.Range(start, lsp.Position(place.end.row, 0)))
+    start, end = place.in_file
+    return lsp.Location(uri, lsp.Range(lsp.Position(start.row - 1, 0), lsp.Position(end.row, 0)))
 
 
 def _range(span: Span, text: SourceText) -> lsp.Range:

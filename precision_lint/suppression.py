@@ -46,7 +46,7 @@ class Directive:
         """True if the directive stands where it speaks of this finding's lines."""
         if self.whole_file:
             return True
-        first, last = finding.place.start.row, finding.place.end.row
+        first, last = map(text.row, finding.place.span)
         if not self.alone:
             return first <= self.row <= last
         row = self.row + 1

@@ -100,7 +100,7 @@ class _Linker:
     current: ConfigFile
 
     def readings(self, file: ConfigFile) -> tuple[Reading, ...]:
-        """What frameworks read from a file and those that it is composed of, without what it names."""
+        """What frameworks read from a file, and from those that it is composed of."""
         whole, is_complete = composed(file, self.part)
         if whole is file and is_complete:
             return _readings(file)

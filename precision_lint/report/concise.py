@@ -15,10 +15,10 @@ def render(report: Report) -> Iterator[str]:
     """The report, in pieces."""
     ink = report.ink
     for finding in report.findings:
-        row, column = finding.place.start
-        path = ink.paint(ink.visible(report.relative(finding.place.path)), "strong")
+        path = report.relative(finding.place.path)
+        position = report.position(finding.place)[len(path) :]
         url = registry.rule(finding.code).url if ink.color else ""
-        yield f"{path}:{row}:{column}: {head(finding, ink, url)}\n"
+        yield f"{ink.paint(ink.visible(path), 'strong')}{position}: {head(finding, ink, url)}\n"
     yield from summary(report)
 
 

@@ -47,7 +47,7 @@ def _edited(source: SourceText, first: int, last: int, edits: Iterable[Edit]) ->
     shifted = [
         Edit(Span(edit.span.start - start, edit.span.end - start), edit.content) for edit in edits
     ]
-    after = source.with_text(apply_edits(source.text[start:end], shifted))
+    after = SourceText(source.path, apply_edits(source.text[start:end], shifted))
     return [after.line(row) for row in range(1, len(after.line_starts) + 1)]
 
 

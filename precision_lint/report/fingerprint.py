@@ -27,6 +27,7 @@ def fingerprints(report: Report) -> list[str]:
 def _code(finding: Finding, report: Report) -> str:
     """The rows of a finding without regard to white space; its message if there is no text."""
     place, source = finding.place, report.sources.get(finding.place.path)
+    source = source.around(place) if source is not None else None
     if source is None or place.end.row > len(source.line_starts):
         return finding.message
     rows = range(place.start.row, place.end.row + 1)

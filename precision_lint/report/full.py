@@ -35,8 +35,8 @@ def _finding(finding: Finding, report: Report) -> Iterator[str]:
         (other, _frame(other.place, report, tone="gutter", mark="-", context=0))
         for other in finding.related
     ]
-    changed = _diff(finding, report)
-    rows = chain(shown, *(other_rows for _, other_rows in related), changed)
+    changed = _diffs(finding, report)
+    rows = chain(shown, *(other_rows for _, other_rows in (*related, *changed)))
     digits = max((len(str(row.number)) for row in rows if row.number is not None), default=1)
     indent = " " * digits
 
@@ -55,7 +55,10 @@ def _finding(finding: Finding, report: Report) -> Iterator[str]:
     if fix := finding.fix:
         how = ink.visible(fix.message) + ink.paint(_FIX_NOTES[fix.applicability], "quiet")
         yield f"{ink.paint('help', 'info')}: {how}"
-        yield from _lines(changed, digits, report)
+        for cell, cell_rows in changed:
+            if cell is not None:
+                yield f"{indent}{ink.paint(':::', 'gutter')} cell {cell}"
+            yield from _lines(cell_rows, digits, report)
 
 
 def _frame(
@@ -64,21 +67,25 @@ def _frame(
     source = report.sources.get(place.path)
     if source is None:
         return []
-    return frame(source, place, report.ink, tone=tone, mark=mark, context=context)
+    around = source.around(place)
+    return frame(around, place, report.ink, tone=tone, mark=mark, context=context)
 
 
-def _diff(finding: Finding, report: Report) -> list[Row]:
+def _diffs(finding: Finding, report: Report) -> list[tuple[int | None, list[Row]]]:
+    """What the fix changes, by the cells of a notebook."""
     source = report.sources.get(finding.place.path)
     if source is None or finding.fix is None:
         return []
     from precision_lint.report.diff import diff
 
-    return diff(source, finding.fix.edits, report.ink)
+    return [
+        (cell, diff(text, edits, report.ink))
+        for cell, text, edits in source.by_cell(finding.fix.edits)
+    ]
 
 
 def _position(place: Place, report: Report) -> str:
-    path = report.ink.visible(report.relative(place.path))
-    return f"{path}:{place.start.row}:{place.start.column}"
+    return report.ink.visible(report.position(place))
 
 
 def _lines(rows: list[Row], digits: int, report: Report) -> Iterator[str]:

@@ -20,7 +20,7 @@ def render(report: Report) -> Iterator[str]:
 
 
 def _command(finding: Finding, report: Report) -> str:
-    start, end = finding.place.start, finding.place.end
+    start, end = finding.place.in_file
     properties: dict[str, object] = {
         "title": f"precision-lint ({finding.code})",
         "file": report.ink.encodable(os.path.abspath(finding.place.path)),
@@ -30,8 +30,7 @@ def _command(finding: Finding, report: Report) -> str:
     if start.row == end.row:  # columns of a range over several rows are refused
         properties |= {"col": start.column, "endColumn": end.column}
     listed = ",".join(f"{key}={_escaped(value)}" for key, value in properties.items())
-    position = f"{report.relative(finding.place.path)}:{start.row}:{start.column}"
-    lines = (f"{position}: {finding.code} {finding.message}", finding.why)
+    lines = (f"{report.position(finding.place)}: {finding.code} {finding.message}", finding.why)
     data = "\n".join(report.ink.visible(line) for line in lines if line).translate(_DATA)
     return f"::{_COMMANDS[finding.severity]} {listed}::{data}"
 

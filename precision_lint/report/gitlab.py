@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from precision_lint.finding import Finding, Position, Severity
 from precision_lint.report.fingerprint import fingerprints
 from precision_lint.report.json_report import dumps
-from precision_lint.report.model import Report
+from precision_lint.report.model import Report, in_cell
 
 _SEVERITIES = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.INFO: "info"}
 
@@ -22,16 +22,17 @@ def render(report: Report) -> Iterator[str]:
 
 
 def _issue(finding: Finding, fingerprint: str, report: Report) -> dict[str, object]:
+    start, end = finding.place.in_file
     return {
         "check_name": finding.name,
-        "description": f"{finding.code}: {finding.message}",
+        "description": f"{finding.code}: {finding.message}{in_cell(finding.place)}",
         "severity": _SEVERITIES[finding.severity],
         "fingerprint": fingerprint,
         "location": {
             "path": report.relative(finding.place.path),
             "positions": {
-                "begin": _position(finding.place.start),
-                "end": _position(finding.place.end),
+                "begin": _position(start),
+                "end": _position(end),
             },
         },
     }

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from precision_lint import registry
-from precision_lint.finding import Edit, Finding, Position
+from precision_lint.finding import Edit, Finding, Place, Position
 from precision_lint.report.model import Report
 from precision_lint.source.text import SourceText
 
@@ -30,7 +30,7 @@ def record(finding: Finding, report: Report) -> dict[str, object]:
         "severity": str(finding.severity),
         "confidence": str(finding.confidence),
         "filename": _filename(finding.place.path),
-        "cell": None,
+        "cell": _cell(finding.place),
         "location": _location(finding.place.start),
         "end_location": _location(finding.place.end),
         "noqa_row": finding.noqa_row,
@@ -39,6 +39,7 @@ def record(finding: Finding, report: Report) -> dict[str, object]:
         "related": [
             {
                 "filename": _filename(related.place.path),
+                "cell": _cell(related.place),
                 "location": _location(related.place.start),
                 "message": related.message,
             }
@@ -65,16 +66,25 @@ def _fix(finding: Finding, report: Report) -> dict[str, object] | None:
     return {
         "applicability": str(finding.fix.applicability),
         "message": finding.fix.message,
-        "edits": [_edit(edit, source) for edit in finding.fix.edits],
+        "edits": [
+            _edit(edit, cell, text)
+            for cell, text, edits in source.by_cell(finding.fix.edits)
+            for edit in edits
+        ],
     }
 
 
-def _edit(edit: Edit, source: SourceText) -> dict[str, object]:
+def _edit(edit: Edit, cell: int | None, source: SourceText) -> dict[str, object]:
     return {
         "content": edit.content,
+        "cell": cell,
         "location": _location(source.position(edit.span.start)),
         "end_location": _location(source.position(edit.span.end)),
     }
+
+
+def _cell(place: Place) -> int | None:
+    return place.cell.number if place.cell else None
 
 
 def _location(position: Position) -> dict[str, int]:

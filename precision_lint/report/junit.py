@@ -32,7 +32,7 @@ def render(report: Report) -> Iterator[str]:
 
 
 def _case(suite: ElementTree.Element, finding: Finding, report: Report) -> None:
-    row, column = finding.place.start
+    row = finding.place.in_file[0].row
     path = report.relative(finding.place.path)
     case = _element(
         suite,
@@ -43,7 +43,7 @@ def _case(suite: ElementTree.Element, finding: Finding, report: Report) -> None:
         line=str(row),
     )
     failure = _element(case, "failure", type=str(finding.severity), message=finding.message)
-    lines = (f"{path}:{row}:{column}: {finding.code} {finding.message}", finding.why)
+    lines = (f"{report.position(finding.place)}: {finding.code} {finding.message}", finding.why)
     failure.text = _legal("\n".join(filter(None, lines)))
 
 

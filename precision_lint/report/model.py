@@ -7,9 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from precision_lint.finding import Finding
+from precision_lint.finding import Finding, Place
 from precision_lint.report.ink import Ink
 from precision_lint.source.text import SourceText
+
+
+def in_cell(place: Place) -> str:
+    """What is added to a message where a report has rows of the file alone, and no cells."""
+    cell = place.cell
+    return f" (cell {cell.number}, line {place.start.row})" if cell else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,3 +33,12 @@ class Report:
         if absolute.is_relative_to(self.root):
             return absolute.relative_to(self.root).as_posix()
         return absolute.as_posix()
+
+    def position(self, place: Place) -> str:
+        """A place as people read it: `train.py:3:5`, `train.ipynb:cell 2:3:5`."""
+        return f"{self.row(place)}:{place.start.column}"
+
+    def row(self, place: Place) -> str:
+        """A place without its column."""
+        cell = f"cell {place.cell.number}:" if place.cell else ""
+        return f"{self.relative(place.path)}:{cell}{place.start.row}"

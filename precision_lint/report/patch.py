@@ -1,4 +1,7 @@
-"""Patches of fixes: unified diffs of the very bytes, as `git apply` takes them."""
+"""Patches of fixes: unified diffs of the very bytes, as `git apply` takes them.
+
+A notebook is no text that people read: the diffs are those of its cells, for reading only.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,12 @@ def write_patch(before: SourceText, after: SourceText, root: Path, out: IO[bytes
     """Write the diff between two texts of one file."""
     path = before.path
     name = os.fsencode(path.relative_to(root) if path.is_relative_to(root) else path)
-    old, new = _lines(before.to_bytes()), _lines(after.to_bytes())
-    for line in diff_bytes(unified_diff, old, new, _quoted(b"a/" + name), _quoted(b"b/" + name)):
-        out.write(line)
-        if not line.endswith(b"\n"):
-            out.write(b"\n\\ No newline at end of file\n")
+    for (cell, old), (_, new) in zip(before.shown, after.shown, strict=True):
+        sides = _quoted(b"a/" + name + cell), _quoted(b"b/" + name + cell)
+        for line in diff_bytes(unified_diff, _lines(old), _lines(new), *sides):
+            out.write(line)
+            if not line.endswith(b"\n"):
+                out.write(b"\n\\ No newline at end of file\n")
 
 
 def _lines(content: bytes) -> list[bytes]:

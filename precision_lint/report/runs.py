@@ -44,7 +44,7 @@ def _head(explained: Explained, report: Report) -> str:
     reading = explained.reading
     framework = reading.framework
     path = report.relative(reading.file.text.path)
-    where = path if explained.is_whole else f"{path}:{explained.place.start.row}"
+    where = path if explained.is_whole else report.row(explained.place)
     release = _release(explained)
     version = f" ({framework.library} {release})" if release else ""
     started = f", started as {explained.program}" if explained.program else ""
@@ -131,13 +131,11 @@ def _lost(reference: Effective, report: Report) -> str:
 
 
 def _row(written: Written, report: Report) -> str:
-    place = place_of(written)
-    return report.ink.visible(f"{report.relative(place.path)}:{place.start.row}")
+    return report.ink.visible(report.row(place_of(written)))
 
 
 def _position(place: Place, report: Report) -> str:
-    path = report.ink.visible(report.relative(place.path))
-    return f"{path}:{place.start.row}:{place.start.column}"
+    return report.ink.visible(report.position(place))
 
 
 def _cut(text: str) -> str:
@@ -162,8 +160,8 @@ def _run_record(run: Run, report: Report) -> dict[str, object]:
 
 
 _OF_FINDINGS = frozenset({
-    "code", "name", "message", "severity", "confidence", "filename", "location", "end_location",
-    "url", "related",
+    "code", "name", "message", "severity", "confidence", "filename", "cell", "location",
+    "end_location", "url", "related",
 })  # fmt: skip
 
 
@@ -209,6 +207,7 @@ def _written_record(written: Written) -> dict[str, object]:
 def _located(place: Place) -> dict[str, object]:
     return {
         "filename": os.path.abspath(place.path),
+        "cell": place.cell.number if place.cell else None,
         "location": {"row": place.start.row, "column": place.start.column},
         "end_location": {"row": place.end.row, "column": place.end.column},
     }

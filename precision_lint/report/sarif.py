@@ -11,7 +11,7 @@ from precision_lint import registry
 from precision_lint.finding import Applicability, Edit, Finding, Place, Position, Severity
 from precision_lint.report.fingerprint import fingerprints
 from precision_lint.report.json_report import dumps
-from precision_lint.report.model import Report
+from precision_lint.report.model import Report, in_cell
 from precision_lint.rule import Rule
 from precision_lint.source.text import SourceText
 from precision_lint.version import __version__
@@ -57,7 +57,8 @@ def _rule(rule: Rule) -> Json:
 
 
 def _result(finding: Finding, rule_index: int, fingerprint: str, report: Report) -> Json:
-    text = f"{finding.message}\n{finding.why}" if finding.why else finding.message
+    message = finding.message + in_cell(finding.place)
+    text = f"{message}\n{finding.why}" if finding.why else message
     result: Json = {
         "ruleId": finding.code,
         "ruleIndex": rule_index,
@@ -72,7 +73,7 @@ def _result(finding: Finding, rule_index: int, fingerprint: str, report: Report)
             {
                 "id": index,
                 "physicalLocation": _location(related.place, report),
-                "message": {"text": related.message},
+                "message": {"text": related.message + in_cell(related.place)},
             }
             for index, related in enumerate(finding.related)
         ]
@@ -86,10 +87,11 @@ def _fixes(finding: Finding, report: Report) -> list[Json]:
     fix, source = finding.fix, report.sources.get(finding.place.path)
     if fix is None or fix.applicability is Applicability.DISPLAY or not fix.edits or source is None:
         return []
+    text, edits = source.in_file(fix.edits)
     is_unsafe = fix.applicability is Applicability.UNSAFE
     change = {
         "artifactLocation": _artifact(finding.place.path, report),
-        "replacements": [_replacement(edit, source) for edit in fix.edits],
+        "replacements": [_replacement(edit, text) for edit in edits],
     }
     return [
         {
@@ -111,7 +113,7 @@ def _replacement(edit: Edit, source: SourceText) -> Json:
 def _location(place: Place, report: Report) -> Json:
     return {
         "artifactLocation": _artifact(place.path, report),
-        "region": _region(place.start, place.end),
+        "region": _region(*place.in_file),
     }
 
 

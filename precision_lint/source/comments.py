@@ -44,6 +44,8 @@ def comments(text: SourceText, kind: Kind) -> list[Span]:
             return _matches(_LINE, text)
         case "markdown":
             return list(_markdown(text))
+        case "notebook":
+            return sorted(_notebook(text))
 
 
 def _matches(pattern: re.Pattern[str], text: SourceText) -> list[Span]:
@@ -57,7 +59,7 @@ def _python(text: SourceText) -> Iterator[Span]:
     import tokenize
 
     try:
-        for token in tokenize.generate_tokens(io.StringIO(text.text, newline="").readline):
+        for token in tokenize.generate_tokens(io.StringIO(text.code, newline="").readline):
             if token.type == tokenize.COMMENT:
                 start = text.offset(token.start[0], token.start[1] + 1)
                 yield Span(start, start + len(token.string))
@@ -102,6 +104,17 @@ def _markdown(text: SourceText) -> Iterator[Span]:
                 yield Span(fence.body.start + start, fence.body.start + stop)
         end = fence.body.end
     yield from _html(text, end, len(text.text))
+
+
+def _notebook(text: SourceText) -> Iterator[Span]:
+    """The comments of Python, and those of what IPython hands to others."""
+    from precision_lint.source.notebook import NotebookText
+
+    assert isinstance(text, NotebookText)
+    yield from _python(text)
+    for part, kind in text.foreign:
+        for start, stop in comments(text.with_text(text[part]), kind):
+            yield Span(part.start + start, part.start + stop)
 
 
 def _html(text: SourceText, start: int, end: int) -> Iterator[Span]:

@@ -1,4 +1,4 @@
-"""Configurations inside of other files: here-documents, fences, commands of images and jobs."""
+"""Configurations inside of other files: here-documents, fences, commands of images, jobs, cells."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from precision_lint.source.config import ConfigFile, Embedded
+from precision_lint.source.notebook import NotebookText
 
 _MOST_CHARACTERS = 8 * 1024 * 1024  # that are parsed for the parts of one file
 _MOST = 256
@@ -40,6 +41,10 @@ def _finder(file: ConfigFile) -> Callable[[ConfigFile], Iterator[Embedded]] | No
             from precision_lint.source.makefile import recipes
 
             return recipes
+        case "python" if isinstance(file.text, NotebookText):
+            from precision_lint.source.notebook_scripts import notebook_scripts
+
+            return notebook_scripts
         case "markdown":
             from precision_lint.source.markdown import copied
 

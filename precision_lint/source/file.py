@@ -32,7 +32,7 @@ class File:
     ) -> Finding:
         """A finding of `rule` at `span`; `severity` defaults to the rule's own."""
         place = self.text.place(span)
-        continued = self.text.line(place.start.row).endswith("\\")
+        continued = self.text.around(place).line(place.start.row).endswith("\\")
         return Finding(
             code=rule.code,
             name=rule.name,

@@ -8,10 +8,11 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from precision_lint.finding import Span
+from precision_lint.finding import Confidence, Span
 from precision_lint.project import Project
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.file import File
+from precision_lint.source.notebook import NotebookText
 from precision_lint.source.text import SourceText
 
 if TYPE_CHECKING:
@@ -26,6 +27,14 @@ class PythonFile(File):
     """
 
     tree: ast.Module
+
+    def chosen_by_caller(self) -> Confidence:
+        """A notebook is a program that nobody calls: what others use says nothing about it."""
+        if not isinstance(self.text, NotebookText):
+            return super().chosen_by_caller()
+        from precision_lint.evidence import is_used_in
+
+        return Confidence.MEDIUM if is_used_in(self.text, self.tree) else Confidence.LOW
 
     def span_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
         """The span of an `ast` node."""
@@ -75,8 +84,8 @@ def parse_python(text: SourceText, project: Project) -> PythonFile:
             # Invalid escapes and the like are another linter's business.
             warnings.simplefilter("ignore")
             tree = compile(
-                text.text,
-                str(text.path),
+                text.code,
+                "<source>",  # by a real name, the place of an error is looked up on the disk
                 "exec",
                 ast.PyCF_ONLY_AST,
                 dont_inherit=True,

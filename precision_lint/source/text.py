@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
-from precision_lint.finding import Place, Position, Span
+from precision_lint.finding import Edit, Place, Position, Span, apply_edits
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _UTF8_BOM = b"\xef\xbb\xbf"
+
+
+class CellEdits(NamedTuple):
+    """The edits of one cell of a notebook, at the offsets of its text; else those of a file."""
+
+    cell: int | None
+    text: SourceText
+    edits: list[Edit]
 
 
 @dataclass(frozen=True)
@@ -43,6 +53,11 @@ class SourceText:
 
     def with_text(self, text: str) -> SourceText:
         return SourceText(self.path, text, self.encoding, self.bom)
+
+    @property
+    def code(self) -> str:
+        """What Python's parser shall see, at the same offsets; all of it but in notebooks."""
+        return self.text
 
     @cached_property
     def line_starts(self) -> list[int]:
@@ -85,18 +100,44 @@ class SourceText:
     def offset_of_utf8(self, row: int, byte_column: int) -> int:
         """The offset of a row (from 1) and a column in UTF-8 bytes (from 0), as `ast` counts."""
         start = self.line_starts[row - 1]
-        if self.is_ascii or self.text[start : start + byte_column].isascii():
+        if self.is_ascii or self.code[start : start + byte_column].isascii():
             return start + byte_column
         span = self.line_span(row)
-        prefix = self.text[span.start : span.end].encode("utf-8", "surrogatepass")[:byte_column]
+        prefix = self.code[span.start : span.end].encode("utf-8", "surrogatepass")[:byte_column]
         return start + len(prefix.decode("utf-8", "surrogatepass"))
 
     @cached_property
     def is_ascii(self) -> bool:
-        return self.text.isascii()
+        return self.code.isascii()
 
     def place(self, span: Span) -> Place:
+        """A span as it is reported: in a notebook with the rows of its cell."""
         return Place(self.path, span, self.position(span.start), self.position(span.end))
+
+    def around(self, place: Place) -> SourceText:
+        """The text whose rows a place counts."""
+        return self
+
+    def takes(self, edits: Iterable[Edit]) -> bool:
+        """True if the file can be edited so; not across the cells of a notebook."""
+        return True
+
+    def edited(self, edits: Iterable[Edit]) -> SourceText:
+        """The file after edits that it takes."""
+        return self.with_text(apply_edits(self.text, edits))
+
+    def by_cell(self, edits: Iterable[Edit]) -> list[CellEdits]:
+        """The edits as they are shown, a cell at a time."""
+        return [CellEdits(None, self, list(edits))]
+
+    def in_file(self, edits: Iterable[Edit]) -> tuple[SourceText, list[Edit]]:
+        """The text of the file itself, and the edits of that."""
+        return self, list(edits)
+
+    @property
+    def shown(self) -> list[tuple[bytes, bytes]]:
+        """What people look at: the bytes of the file, or the cells of a notebook by their names."""
+        return [(b"", self.to_bytes())]
 
     def __getitem__(self, span: Span) -> str:
         return self.text[span.start : span.end]

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from precision_lint import check as checking
-from precision_lint import fixing, writing
+from precision_lint import writing
+from precision_lint.source.text import SourceText
 from tests.cli.running import BAD, BROKEN, CLEAN, FIXED, SCALER, project, run
 
 
@@ -197,7 +198,7 @@ def test_a_failure_while_fixing_keeps_the_findings(
     def fail(*rest: object) -> object:
         raise AssertionError("a bug of ours")
 
-    monkeypatch.setattr(fixing, "apply_edits", fail)
+    monkeypatch.setattr(SourceText, "edited", fail)
     ran = run("--fix", "--output-format", "concise", cwd=project(tmp_path, {"a.py": BAD}))
     assert ran.code == 2
     assert "a.py:4:9: MP101" in ran.out

@@ -50,11 +50,13 @@ def test_record(render, source, finding):
             "edits": [
                 {
                     "content": ".float().numpy",
+                    "cell": None,
                     "location": {"row": 2, "column": 8},
                     "end_location": {"row": 2, "column": 14},
                 },
                 {
                     "content": "",
+                    "cell": None,
                     "location": {"row": 1, "column": 1},
                     "end_location": {"row": 2, "column": 1},
                 },
@@ -63,6 +65,7 @@ def test_record(render, source, finding):
         "related": [
             {
                 "filename": "/repo/src/日.py",
+                "cell": None,
                 "location": {"row": 1, "column": 8},
                 "message": "bf16 enters here",
             }

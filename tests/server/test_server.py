@@ -101,8 +101,9 @@ def test_diagnostics_and_quick_fix(editor: Editor, tmp_path: Path) -> None:
     assert editor.diagnostics() == []
 
 
-def test_files_of_other_kinds_are_left_alone(editor: Editor, tmp_path: Path) -> None:
-    uri = (tmp_path / "notes.md").as_uri()
+@pytest.mark.parametrize("name", ["notes.md", "train.ipynb"])
+def test_files_of_other_kinds_are_left_alone(editor: Editor, tmp_path: Path, name: str) -> None:
+    uri = (tmp_path / name).as_uri()
     document = {"uri": uri, "languageId": "markdown", "version": 1, "text": SOURCE}
     editor.send("textDocument/didOpen", {"textDocument": document})
     assert editor.diagnostics() == []
