@@ -2,84 +2,263 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
+from typing import Literal, NamedTuple, overload
 
 import torch
 
-from precision_lint.runtime.cross_entropy_reference import reference_row_losses
+from precision_lint.runtime.cross_entropy_operator import row_losses
+from precision_lint.runtime.cross_entropy_rows import RowOptions, accumulation_dtype
 
 _REDUCTIONS = ("mean", "sum", "none")
-_KERNEL_DTYPES = (torch.bfloat16, torch.float16, torch.float32)
+_DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
 
 
-def _is_installed(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except (ImportError, ValueError):
-        return False
+class CrossEntropyOutput(NamedTuple):
+    """What ``cross_entropy`` returns when more than the loss is asked for; None where not asked.
+
+    All in float32 (float64 for float64 logits) but ``argmax``, in int64. Ignored positions have
+    the lse 0 and the argmax -1. ``loss``, ``lse`` and ``z_loss`` are differentiable.
+    """
+
+    loss: torch.Tensor  # reduced, z-loss included
+    lse: torch.Tensor | None = None  # log-sum-exp; shape of the target
+    z_loss: torch.Tensor | None = None  # the z-loss's share of the loss, reduced alike
+    accuracy: torch.Tensor | None = None  # share of positions whose argmax is the label, reduced
+    argmax: torch.Tensor | None = None  # class with the largest logit; shape of the target
 
 
-_HAS_TRITON = _is_installed("triton")
+@overload
+def cross_entropy(
+    logits: torch.Tensor,
+    target: torch.Tensor,
+    *,
+    weight: torch.Tensor | None = ...,
+    ignore_index: int = ...,
+    reduction: str = ...,
+    label_smoothing: float = ...,
+    logit_scale: float = ...,
+    softcap: float = ...,
+    z_loss: float = ...,
+    num_items: int | float | torch.Tensor | None = ...,
+    return_lse: Literal[False] = ...,
+    return_z_loss: Literal[False] = ...,
+    return_accuracy: Literal[False] = ...,
+    return_argmax: Literal[False] = ...,
+    inplace: bool = ...,
+    check_labels: bool = ...,
+) -> torch.Tensor: ...
+
+
+@overload
+def cross_entropy(
+    logits: torch.Tensor,
+    target: torch.Tensor,
+    *,
+    weight: torch.Tensor | None = ...,
+    ignore_index: int = ...,
+    reduction: str = ...,
+    label_smoothing: float = ...,
+    logit_scale: float = ...,
+    softcap: float = ...,
+    z_loss: float = ...,
+    num_items: int | float | torch.Tensor | None = ...,
+    return_lse: bool = ...,
+    return_z_loss: bool = ...,
+    return_accuracy: bool = ...,
+    return_argmax: bool = ...,
+    inplace: bool = ...,
+    check_labels: bool = ...,
+) -> torch.Tensor | CrossEntropyOutput: ...
 
 
 def cross_entropy(
     logits: torch.Tensor,
     target: torch.Tensor,
     *,
+    weight: torch.Tensor | None = None,
     ignore_index: int = -100,
     reduction: str = "mean",
+    label_smoothing: float = 0.0,
     logit_scale: float = 1.0,
     softcap: float = 0.0,
-) -> torch.Tensor:
+    z_loss: float = 0.0,
+    num_items: int | float | torch.Tensor | None = None,
+    return_lse: bool = False,
+    return_z_loss: bool = False,
+    return_accuracy: bool = False,
+    return_argmax: bool = False,
+    inplace: bool = False,
+    check_labels: bool = False,
+) -> torch.Tensor | CrossEntropyOutput:
     """``F.cross_entropy`` for class indices, in float32 from the load to the returned loss.
 
     ``F.cross_entropy`` on bfloat16 logits returns a bfloat16 loss (3 significant digits), and
     ``F.cross_entropy(logits.float())`` keeps several float32 copies of the logits. On CUDA and
     ROCm this is one Triton kernel per direction that reads the logits as they are; elsewhere,
-    and for float64, it is the same computation in torch operators.
+    and for float64, it is the same computation in torch operators, a few rows at a time.
 
     The loss is that of ``z = softcap * tanh(logit_scale * logits / softcap)``, or of
-    ``z = logit_scale * logits`` without a softcap. The logits are never written to and no host
-    synchronisation takes place.
+    ``z = logit_scale * logits`` without a softcap. No host synchronisation takes place.
 
     Args:
         logits: unnormalised scores of shape (C,), (N, C) or (N, C, d1, ...), in bfloat16,
-            float16, float32 or float64, any strides.
+            float16, float32 or float64, any strides. -inf takes a class out.
         target: class indices in [0, C), int64 or uint8, of shape (), (N,) or (N, d1, ...).
+        weight: factor of each class, shape (C,), any floating dtype; computed with in float32.
         ignore_index: the label of positions that do not count; their loss and gradient are zero
             whatever their logits, NaN included.
-        reduction: "mean" over the positions that count (NaN when there is none, as in torch),
-            "sum" or "none".
+        reduction: "mean" over the positions that count (NaN when there is none), weighted by
+            their labels' weights, as in torch; "sum"; or "none".
+        label_smoothing: share of the target, in [0, 1], that is spread evenly over the classes.
+            Classes with a logit of -inf get none of it, as if they were not there. (torch gives
+            an infinite loss.)
         logit_scale: finite factor on the logits, such as an inverse temperature.
         softcap: bound of the scaled logits (Gemma 2: 30.0); 0.0 for none.
+        z_loss: factor of the squared log-sum-exp that each position adds to its loss (PaLM:
+            1e-4). Class weights do not apply to it: its mean is over the positions that count.
+        num_items: what "mean" divides by instead of this call's own count: with gradient
+            accumulation or data parallelism the count of the whole batch. A number or a tensor
+            of one element; a tensor spares ``torch.compile`` a compilation per number.
+        return_lse: also return the log-sum-exp of each position's ``z``.
+        return_z_loss: also return the z-loss's share of the loss.
+        return_accuracy: also return how many positions have their label as argmax, reduced as
+            the loss is, without class weights.
+        return_argmax: also return the class with the largest ``z``, the first of several.
+        inplace: the gradient of the logits may be written to their memory when it is computed in
+            the backward pass, which saves as many bytes as the logits have. A later use of the
+            logits by autograd, or a second backward pass, then raises RuntimeError. Without
+            effect under ``torch.compile``, which plans its own buffers.
+        check_labels: raise IndexError for a label outside [0, C) on any device, which waits for
+            the device. On CPU such a label always raises; elsewhere it makes the loss and the
+            row's gradient NaN.
 
     Returns:
         The loss in float32 (float64 for float64 logits): a scalar, or with "none" a tensor of
-        the shape of ``target``.
+        the shape of ``target``. With any ``return_*``, a ``CrossEntropyOutput``.
 
     Raises:
-        ValueError: shapes do not fit, the devices differ, no classes, an unknown reduction, or a
-            factor out of range.
+        ValueError: shapes do not fit, the devices differ, no classes, an unknown reduction, a
+            factor out of range, a weight that requires grad, or ``num_items`` with a reduction
+            other than "mean".
         TypeError: logits are not of a supported dtype, the target holds class probabilities, or a
             factor is a tensor.
-        RuntimeError: target of another integer dtype than int64 and uint8 (as torch does).
-        IndexError: a label outside [0, C), on CPU. In the kernel such a label makes the loss and
-            the row's gradient NaN, since looking at it would wait for the device.
-
-    The kernel is differentiable once: a second derivative through it raises RuntimeError.
+        RuntimeError: target of another integer dtype than int64 and uint8 (as torch does); a
+            second or a forward-mode derivative; ``torch.vmap``.
+        IndexError: a label outside [0, C), see ``check_labels``.
     """
-    _check(logits, target, reduction, logit_scale, softcap)
+    _check_factors(
+        label_smoothing=label_smoothing, logit_scale=logit_scale, softcap=softcap, z_loss=z_loss
+    )
+    _check_reduction(reduction, num_items)
+    _check_tensors(logits, target, weight)
     rows, labels = _as_rows(logits, target)
-    row_losses = reference_row_losses
-    if _HAS_TRITON and rows.is_cuda and rows.dtype in _KERNEL_DTYPES:
-        from precision_lint.runtime.cross_entropy_triton import fused_row_losses as row_losses
-    losses = row_losses(rows, labels, ignore_index, logit_scale, softcap)
-    if reduction == "none":
-        return losses.view(target.shape)
-    if reduction == "sum":
-        return losses.sum()
-    return losses.sum() / (labels != ignore_index).sum()
+    if weight is not None:
+        weight = weight.to(accumulation_dtype(logits.dtype)).contiguous()
+    options = RowOptions(ignore_index, float(logit_scale), float(softcap), float(label_smoothing))
+    losses, lse, argmax, _ = row_losses(
+        rows,
+        labels,
+        weight,
+        options,
+        argmax=return_argmax or return_accuracy,
+        inplace=inplace and not torch.compiler.is_compiling(),
+        check_labels=check_labels,
+    )
+
+    def reduced(values: torch.Tensor, divisor: torch.Tensor | float | None) -> torch.Tensor:
+        if divisor is not None:
+            return values.sum() / divisor
+        return values.sum() if reduction == "sum" else values.view(target.shape)
+
+    by_weight = by_count = None
+    if reduction == "mean":
+        by_weight, by_count = _divisors(labels, weight, ignore_index, num_items)
+    loss = reduced(losses, by_weight)
+    z_losses = None
+    if z_loss or return_z_loss:
+        z_losses = reduced(z_loss * lse.square(), by_count)
+        loss = loss + z_losses
+    if not (return_lse or return_z_loss or return_accuracy or return_argmax):
+        return loss
+    # Both are -1 where a position is ignored by the label -1.
+    hits = (argmax == labels) & (argmax >= 0) if return_accuracy else None
+    return CrossEntropyOutput(
+        loss=loss,
+        lse=lse.view(target.shape) if return_lse else None,
+        z_loss=z_losses if return_z_loss else None,
+        accuracy=None if hits is None else reduced(hits.to(lse.dtype), by_count),
+        argmax=argmax.view(target.shape) if return_argmax else None,
+    )
+
+
+class CrossEntropyLoss(torch.nn.Module):
+    """``cross_entropy`` as a module, in the place of ``torch.nn.CrossEntropyLoss``.
+
+    Takes the options of ``cross_entropy``; ``weight`` becomes a buffer, which moves with the
+    module. ``num_items`` differs between batches and is an argument of the call.
+    """
+
+    weight: torch.Tensor | None
+
+    def __init__(
+        self,
+        weight: torch.Tensor | None = None,
+        *,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+        logit_scale: float = 1.0,
+        softcap: float = 0.0,
+        z_loss: float = 0.0,
+        return_lse: bool = False,
+        return_z_loss: bool = False,
+        return_accuracy: bool = False,
+        return_argmax: bool = False,
+        inplace: bool = False,
+        check_labels: bool = False,
+    ) -> None:
+        super().__init__()
+        self.register_buffer("weight", weight)
+        self.ignore_index = ignore_index
+        self.reduction = reduction
+        self.label_smoothing = label_smoothing
+        self.logit_scale = logit_scale
+        self.softcap = softcap
+        self.z_loss = z_loss
+        self.return_lse = return_lse
+        self.return_z_loss = return_z_loss
+        self.return_accuracy = return_accuracy
+        self.return_argmax = return_argmax
+        self.inplace = inplace
+        self.check_labels = check_labels
+
+    def forward(
+        self,
+        logits: torch.Tensor,
+        target: torch.Tensor,
+        *,
+        num_items: int | float | torch.Tensor | None = None,
+    ) -> torch.Tensor | CrossEntropyOutput:
+        """The loss; shapes, results and errors as for ``cross_entropy``."""
+        return cross_entropy(
+            logits,
+            target,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+            logit_scale=self.logit_scale,
+            softcap=self.softcap,
+            z_loss=self.z_loss,
+            num_items=num_items,
+            return_lse=self.return_lse,
+            return_z_loss=self.return_z_loss,
+            return_accuracy=self.return_accuracy,
+            return_argmax=self.return_argmax,
+            inplace=self.inplace,
+            check_labels=self.check_labels,
+        )
 
 
 def _as_rows(logits: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -92,19 +271,55 @@ def _as_rows(logits: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, 
     return logits.movedim(1, -1).reshape(-1, logits.shape[1]), labels
 
 
-def _check(
-    logits: torch.Tensor, target: torch.Tensor, reduction: str, logit_scale: float, softcap: float
-) -> None:
+def _divisors(
+    labels: torch.Tensor,
+    weight: torch.Tensor | None,
+    ignore_index: int,
+    num_items: int | float | torch.Tensor | None,
+) -> tuple[torch.Tensor | float, torch.Tensor | float]:
+    """What "mean" divides by: the sum of the labels' weights, and the count of positions."""
+    if num_items is not None:
+        if isinstance(num_items, torch.Tensor):
+            num_items = num_items.reshape(())
+            # A CPU scalar serves every device; one of another GPU does not.
+            if num_items.device.type != "cpu":
+                num_items = num_items.to(labels.device, non_blocking=True)
+        return num_items, num_items
+    counted = labels != ignore_index
+    count = counted.sum()
+    if weight is None:
+        return count, count
+    # Labels outside the vocabulary are reported elsewhere; as an index they would be fatal.
+    known = labels.clamp(0, weight.shape[0] - 1)
+    return weight[known].masked_fill(~counted, 0.0).sum(), count
+
+
+def _check_factors(**factors: float) -> None:
+    for name, value in factors.items():
+        if isinstance(value, torch.Tensor):
+            raise TypeError(f"{name} is a Python number, not a tensor")
+        # Comparisons, since torch.compile cannot trace math.isfinite of a float that varies.
+        if not -math.inf < value < math.inf:
+            raise ValueError(f"{name} must be finite, not {value}")
+        if value < 0.0 and name != "logit_scale":
+            raise ValueError(f"{name} must be at least 0, not {value}")
+        if value > 1.0 and name == "label_smoothing":
+            raise ValueError(f"label_smoothing must be at most 1, not {value}")
+
+
+def _check_reduction(reduction: str, num_items: int | float | torch.Tensor | None) -> None:
     if reduction not in _REDUCTIONS:
         raise ValueError(f"reduction is one of {', '.join(_REDUCTIONS)}, not {reduction!r}")
-    if isinstance(logit_scale, torch.Tensor) or isinstance(softcap, torch.Tensor):
-        raise TypeError("logit_scale and softcap are Python numbers; multiply the logits instead")
-    # Comparisons, since torch.compile cannot trace math.isfinite of a float that varies.
-    if not -math.inf < logit_scale < math.inf:
-        raise ValueError(f"logit_scale must be finite, not {logit_scale}")
-    if not 0.0 <= softcap < math.inf:
-        raise ValueError(f"softcap must be finite and at least 0, not {softcap}")
-    if logits.dtype not in (*_KERNEL_DTYPES, torch.float64):
+    if num_items is None:
+        return
+    if reduction != "mean":
+        raise ValueError(f"num_items is what 'mean' divides by; reduction is {reduction!r}")
+    if isinstance(num_items, torch.Tensor) and num_items.numel() != 1:
+        raise ValueError(f"num_items has one element, not shape {tuple(num_items.shape)}")
+
+
+def _check_tensors(logits: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None) -> None:
+    if logits.dtype not in _DTYPES:
         raise TypeError(f"logits must be bfloat16, float16, float32 or float64, not {logits.dtype}")
     if target.is_floating_point():
         raise TypeError(
@@ -121,7 +336,18 @@ def _check(
             f"logits of shape {tuple(logits.shape)} need a target of shape {tuple(expected)}, "
             f"not {tuple(target.shape)}"
         )
-    if logits.shape[min(1, logits.dim() - 1)] == 0:
+    classes = logits.shape[min(1, logits.dim() - 1)]
+    if classes == 0:
         raise ValueError(f"logits of shape {tuple(logits.shape)} have no classes")
     if logits.device != target.device:
         raise ValueError(f"logits are on {logits.device}, but the target is on {target.device}")
+    if weight is None:
+        return
+    if not weight.is_floating_point():
+        raise TypeError(f"weight must be floating, not {weight.dtype}")
+    if weight.shape != (classes,):
+        raise ValueError(f"{classes} classes need as many weights, not {tuple(weight.shape)}")
+    if weight.device != logits.device:
+        raise ValueError(f"logits are on {logits.device}, but the weight is on {weight.device}")
+    if weight.requires_grad:
+        raise ValueError("weight must not require grad: it is not differentiated")

@@ -6,9 +6,7 @@ set (`test_cross_entropy_interpreted.py` runs this file that way).
 
 from __future__ import annotations
 
-import importlib
 import math
-import os
 
 import pytest
 
@@ -17,10 +15,19 @@ torch = pytest.importorskip("torch")
 import torch.nn.functional as F  # noqa: E402
 
 from precision_lint.runtime import cross_entropy  # noqa: E402
+from precision_lint.runtime import cross_entropy_operator as operator  # noqa: E402
+from precision_lint.runtime.cross_entropy_rows import RowOptions  # noqa: E402
+from tests.runtime.cross_entropy_checks import (  # noqa: E402
+    BLOCK,
+    DEVICE,
+    INTERPRETED,
+    assert_matches,
+    leaf,
+    make,
+    reference,
+)
 
-INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
-DEVICE = "cuda" if torch.cuda.is_available() and not INTERPRETED else "cpu"
-BLOCK = 16
+pytestmark = pytest.mark.usefixtures("small_blocks")
 
 HALF = (torch.bfloat16, torch.float16)
 DTYPES = (torch.float32, *HALF)
@@ -32,60 +39,29 @@ on_kernels_only = pytest.mark.skipif(not INTERPRETED and DEVICE == "cpu", reason
 on_cuda_only = pytest.mark.skipif(DEVICE != "cuda", reason="needs CUDA")
 
 
-@pytest.fixture(autouse=True)
-def _kernels_with_small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not INTERPRETED and DEVICE == "cpu":
-        return
-    fused = pytest.importorskip("precision_lint.runtime.cross_entropy_triton")
-    monkeypatch.setattr(fused, "FORWARD_BLOCK", BLOCK)
-    monkeypatch.setattr(fused, "BACKWARD_BLOCK", BLOCK)
-    if INTERPRETED:
-        dispatch = importlib.import_module("precision_lint.runtime.cross_entropy")
-        monkeypatch.setattr(dispatch, "reference_row_losses", fused.fused_row_losses)
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(("logit_scale", "softcap"), [(1.0, 0.0), (0.5, 5.0)])
+@pytest.mark.parametrize("label_smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("z_loss", [0.0, 0.01])
+def test_grid(dtype, logit_scale, softcap, label_smoothing, weighted, z_loss):
+    logits, target = make(4, 50, dtype=dtype)
+    target[1] = -100
+    kwargs = {"label_smoothing": label_smoothing, "z_loss": z_loss}
+    kwargs |= {"logit_scale": logit_scale, "softcap": softcap}
+    if weighted:
+        kwargs["weight"] = torch.linspace(0.0, 2.0, 50, device=DEVICE)
+    assert_matches(logits, target, **kwargs)
 
 
-def reference(logits, target, *, logit_scale=1.0, softcap=0.0, **kwargs):
-    z = logits.double() * logit_scale
-    if softcap:
-        z = softcap * torch.tanh(z / softcap)
-    return F.cross_entropy(z, target, **kwargs)
-
-
-def leaf(logits, dtype):
-    return logits.detach().to(dtype, copy=True).requires_grad_()
-
-
-def make(*shape, dtype=torch.float32, seed=0, spread=3.0):
-    """Random logits in ``dtype`` and labels; float64 copies of the logits are exact."""
-    generator = torch.Generator().manual_seed(seed)
-    logits = (torch.randn(shape, generator=generator) * spread).to(dtype)
-    classes, rest = (shape[0], ()) if len(shape) == 1 else (shape[1], (shape[0], *shape[2:]))
-    target = torch.randint(0, classes, rest, generator=generator)
-    return logits.to(DEVICE), target.to(DEVICE)
-
-
-def tolerance(dtype):
-    """Half an ulp of rounding on hardware; the interpreter truncates to bfloat16: a whole ulp."""
-    if dtype == torch.float32:
-        return {"rtol": 1e-5, "atol": 3e-7}
-    ulp = torch.finfo(dtype).eps
-    return {"rtol": 1.01 * ulp if INTERPRETED else 0.51 * ulp, "atol": 3e-7}
-
-
-def assert_matches(logits, target, upstream=None, **kwargs):
-    """Loss and gradient agree with float64."""
-    x, exact = leaf(logits, logits.dtype), leaf(logits, torch.float64)
-    loss, expected = cross_entropy(x, target, **kwargs), reference(exact, target, **kwargs)
-    assert loss.dtype == torch.float32
-    torch.testing.assert_close(loss.double(), expected, rtol=2e-6, atol=2e-6, equal_nan=True)
-    upstream = torch.ones_like(loss) if upstream is None else upstream
-    loss.backward(upstream)
-    expected.backward(upstream.double())
-    assert x.grad.dtype == logits.dtype
-    torch.testing.assert_close(
-        x.grad.double(), exact.grad, equal_nan=True, **tolerance(logits.dtype)
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+@pytest.mark.parametrize("shape", [(9,), (3, 9), (2, 9, 3), (2, 9, 3, 2)], ids=str)
+def test_options_over_shapes_and_reductions(reduction, shape):
+    logits, target = make(*shape)
+    weight = torch.linspace(0.1, 2.0, 9, device=DEVICE)
+    assert_matches(
+        logits, target, weight=weight, label_smoothing=0.2, z_loss=0.1, reduction=reduction
     )
-    return x.grad
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -307,6 +283,214 @@ def test_no_grad():
     torch.testing.assert_close(loss.double(), reference(logits, target), rtol=2e-6, atol=2e-6)
 
 
+def test_small_losses_keep_their_digits():
+    # log(1 + others) would round the others away: torch's float32 loss is off by 7 % at the first
+    # gap, and 0 at the last.
+    gaps = torch.tensor([14.0, 16.0, 18.0, 25.0], device=DEVICE)
+    logits = torch.zeros(4, 20, device=DEVICE)
+    logits[:, 7] = gaps
+    target = torch.full((4,), 7, device=DEVICE)
+    x, exact = leaf(logits, torch.float32), leaf(logits, torch.float64)
+    losses = cross_entropy(x, target, reduction="none")
+    expected = torch.log1p(19 * torch.exp(-gaps.double()))
+    torch.testing.assert_close(losses.double(), expected, rtol=2e-6, atol=0)
+    losses.sum().backward()
+    torch.testing.assert_close(x.grad[:, 7].double(), torch.expm1(-expected), rtol=3e-6, atol=0)
+    reference(exact, target, reduction="sum").backward()
+    torch.testing.assert_close(x.grad.double(), exact.grad, rtol=3e-6, atol=0)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_smoothing_leaves_out_classes_at_minus_infinity(weighted, reduction):
+    logits, target = make(3, 50)
+    kept = torch.ones(50, dtype=torch.bool, device=DEVICE)
+    kept[:20] = False  # a whole block and a part of the next
+    kept[40] = False
+    target[:] = torch.tensor([20, 30, 45])
+    weight = torch.linspace(0.1, 2.0, 50, device=DEVICE) if weighted else None
+    masked = leaf(logits.masked_fill(~kept, -math.inf), torch.float32)
+    loss = cross_entropy(masked, target, weight=weight, label_smoothing=0.1, reduction=reduction)
+    fewer = leaf(logits[:, kept], torch.float64)
+    places = kept.cumsum(0) - 1
+    expected = F.cross_entropy(
+        fewer,
+        places[target],
+        None if weight is None else weight[kept].double(),
+        label_smoothing=0.1,
+        reduction=reduction,
+    )
+    torch.testing.assert_close(loss.double(), expected, rtol=1e-6, atol=1e-6)
+    loss.sum().backward()
+    expected.sum().backward()
+    assert not masked.grad[:, ~kept].any()
+    torch.testing.assert_close(masked.grad[:, kept].double(), fewer.grad, rtol=1e-5, atol=3e-7)
+
+
+def test_everything_that_can_be_returned():
+    logits, target = make(5, 50)
+    target[1] = -100
+    target[2] = logits[2].argmax()
+    logits[3, 10] = logits[3, 30] = 20.0  # a tie, in different blocks
+    out = cross_entropy(
+        logits,
+        target,
+        z_loss=0.1,
+        softcap=30.0,
+        return_lse=True,
+        return_z_loss=True,
+        return_accuracy=True,
+        return_argmax=True,
+    )
+    z = 30.0 * torch.tanh(logits.double() / 30.0)
+    counted = target != -100
+    lse = z.logsumexp(1) * counted
+    torch.testing.assert_close(out.lse.double(), lse, rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(out.z_loss.double(), 0.1 * lse.square().sum() / 4)
+    expected = reference(logits, target, softcap=30.0, z_loss=0.1)
+    torch.testing.assert_close(out.loss.double(), expected, rtol=1e-6, atol=1e-6)
+    best = z.argmax(1)
+    best[3] = 10
+    assert out.argmax.tolist() == torch.where(counted, best, -1).tolist()
+    assert out.accuracy.item() == (best == target)[counted].double().mean().item()
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_accuracy_is_reduced_as_the_loss(reduction):
+    logits = torch.eye(4, device=DEVICE)
+    target = torch.tensor([0, 2, 2, -1], device=DEVICE)
+    out = cross_entropy(logits, target, ignore_index=-1, reduction=reduction, return_accuracy=True)
+    expected = {"mean": pytest.approx(2 / 3), "sum": 2.0, "none": [1.0, 0.0, 1.0, 0.0]}
+    assert out.accuracy.tolist() == expected[reduction]
+    assert out.lse is out.z_loss is out.argmax is None
+
+
+def test_gradient_through_the_returned_lse():
+    logits, target = make(4, 50)
+    target[1] = -100
+    x, exact = leaf(logits, torch.float32), leaf(logits, torch.float64)
+    out = cross_entropy(x, target, return_lse=True, softcap=5.0)
+    (3 * out.loss + out.lse.square().sum()).backward()
+    z = 5.0 * torch.tanh(exact / 5.0)
+    squares = z.logsumexp(1).square() * (target != -100)
+    (3 * reference(exact, target, softcap=5.0) + squares.sum()).backward()
+    torch.testing.assert_close(x.grad.double(), exact.grad, rtol=1e-5, atol=3e-6)
+    alone = leaf(logits, torch.float32)
+    cross_entropy(alone, target, return_lse=True).lse.sum().backward()
+    expected = logits.double().softmax(1) * (target != -100).unsqueeze(1)
+    torch.testing.assert_close(alone.grad.double(), expected, rtol=1e-5, atol=3e-7)
+
+
+@pytest.mark.parametrize("as_tensor", [False, True])
+def test_num_items_adds_up_over_micro_batches(as_tensor):
+    logits, target = make(6, 20)
+    target[:2] = -100
+    options = {"label_smoothing": 0.1, "z_loss": 0.1}
+    whole, parts = leaf(logits, torch.float32), leaf(logits, torch.float32)
+    expected = cross_entropy(whole, target, **options)
+    items = torch.tensor([4], device=DEVICE) if as_tensor else 4
+    losses = [
+        cross_entropy(parts[half], target[half], num_items=items, **options)
+        for half in (slice(0, 2), slice(2, 4), slice(4, 6))
+    ]
+    torch.testing.assert_close(sum(losses), expected)
+    expected.backward()
+    sum(losses).backward()
+    torch.testing.assert_close(parts.grad, whole.grad, rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "logit_scale", "softcap"),
+    [(torch.float32, 1.0, 0.0), (torch.bfloat16, 0.5, 5.0), (torch.float16, 2.0, 0.0)],
+)
+def test_classes_in_shards(dtype, logit_scale, softcap):
+    """Partials of ranges of classes, combined: what a vocabulary spread over devices does."""
+    logits, target = make(6, 50, dtype=dtype)
+    target[:] = torch.tensor([0, 19, 20, 49, -100, 50])
+    logits[2, :20] = -math.inf
+    weight = torch.linspace(0.1, 2.0, 50, device=DEVICE)
+    options = RowOptions(logit_scale=logit_scale, softcap=softcap, label_smoothing=0.1)
+    rows = operator.implementation(logits)
+    shards = [slice(0, 20), slice(20, 50)]
+    partials = [
+        rows.row_partials(
+            logits[:, shard],
+            target,
+            weight[shard],
+            options,
+            argmax=True,
+            first_class=shard.start,
+        )
+        for shard in shards
+    ]
+    merged = rows.combine(torch.cat(partials), target, options, argmax=True, classes=50)
+    whole = rows.combine(
+        rows.row_partials(logits, target, weight, options, argmax=True, first_class=0),
+        target,
+        options,
+        argmax=True,
+        classes=50,
+    )
+    assert whole.losses.isnan().tolist() == [False] * 5 + [True]
+    assert whole.losses[4] == 0
+    for ours, theirs in zip(merged, whole, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5, equal_nan=True)
+    grad_losses = torch.linspace(-1.0, 1.0, 6, device=DEVICE)
+    out = [torch.empty_like(logits) for _ in range(2)]
+    arguments = (target, weight, whole.statistics, options)
+    rows.row_gradient(out[0], grad_losses, None, logits, *arguments, first_class=0, classes=50)
+    for shard in shards:
+        rows.row_gradient(
+            out[1][:, shard],
+            grad_losses,
+            None,
+            logits[:, shard],
+            target,
+            weight[shard],
+            whole.statistics,
+            options,
+            first_class=shard.start,
+            classes=50,
+        )
+    torch.testing.assert_close(out[1], out[0], rtol=0, atol=0, equal_nan=True)
+
+
+@pytest.mark.parametrize("argmax", [False, True])
+@on_kernels_only
+def test_few_rows_are_split_into_parts(argmax, monkeypatch):
+    fused = pytest.importorskip("precision_lint.runtime.cross_entropy_triton")
+    logits, target = make(2, 100)
+    target[:] = torch.tensor([99, 5])
+    options = RowOptions(label_smoothing=0.1)
+    one = fused.row_losses(logits, target, None, options, argmax=argmax)
+    monkeypatch.setattr(fused, "_processors", lambda device: 1)
+    partials = fused.row_partials(logits, target, None, options, argmax=argmax, first_class=0)
+    assert len(partials) == 4  # 2 rows x 4 parts of 2 blocks, the last of 1
+    split = fused.row_losses(logits, target, None, options, argmax=argmax)
+    for ours, theirs in zip(split, one, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("label", [20, -1])
+def test_labels_are_checked_on_request(label):
+    logits, target = make(3, 20)
+    target[:] = torch.tensor([-100, label, 3])
+    with pytest.raises(IndexError, match=f"label {label} of position 1 .* 20 classes"):
+        cross_entropy(logits, target, check_labels=True)
+    target[1] = 19
+    cross_entropy(logits, target, check_labels=True)
+
+
+def test_inplace_gives_the_same_gradient():
+    logits, target = make(4, 50, dtype=torch.bfloat16)
+    target[1] = -100
+    options = {"softcap": 5.0, "label_smoothing": 0.1, "logit_scale": 0.5}
+    x, y = leaf(logits, torch.bfloat16), leaf(logits, torch.bfloat16)
+    cross_entropy(x, target, **options).backward()
+    cross_entropy(y * 1, target, inplace=True, **options).backward()
+    torch.testing.assert_close(y.grad, x.grad, rtol=0, atol=0)
+
+
 def test_byte_targets():
     logits, target = make(4, 20)
     assert_matches(logits, target.to(torch.uint8))
@@ -350,6 +534,15 @@ def test_device_mismatch():
         ({"softcap": math.inf}, ValueError),
         ({"logit_scale": math.nan}, ValueError),
         ({"logit_scale": torch.tensor(2.0)}, TypeError),
+        ({"label_smoothing": 1.1}, ValueError),
+        ({"label_smoothing": -0.1}, ValueError),
+        ({"z_loss": -1.0}, ValueError),
+        ({"num_items": 3, "reduction": "sum"}, ValueError),
+        ({"num_items": torch.ones(2)}, ValueError),
+        ({"weight": torch.ones(2)}, ValueError),
+        ({"weight": torch.ones(3, dtype=torch.long)}, TypeError),
+        ({"weight": torch.ones(3, requires_grad=True)}, ValueError),
+        ({"weight": torch.ones(3, device="meta")}, ValueError),
     ],
     ids=str,
 )
@@ -365,7 +558,7 @@ def test_label_outside_the_vocabulary_on_cpu():
 
 
 @on_cpu_only
-def test_float64_stays_float64_and_differentiates_twice():
+def test_float64_stays_float64():
     logits, target = make(3, 5, dtype=torch.float64)
     target[1] = -100
 
@@ -375,7 +568,6 @@ def test_float64_stays_float64_and_differentiates_twice():
     x = logits.requires_grad_()
     assert loss(x).dtype == torch.float64
     assert torch.autograd.gradcheck(loss, x)
-    assert torch.autograd.gradgradcheck(loss, x)
 
 
 @on_cpu_only
@@ -410,7 +602,6 @@ def test_gradient_close_to_the_softcap():
     torch.testing.assert_close(x.grad.double(), exact.grad, rtol=1e-4, atol=0)
 
 
-@on_kernels_only
 def test_double_backward_is_refused():
     logits, target = make(2, 20)
     x = leaf(logits, torch.float32)

@@ -17,14 +17,15 @@ pytest.importorskip("triton")
 
 
 def test_kernels_through_the_interpreter(tmp_path: Path) -> None:
-    suite = Path(__file__).with_name("test_cross_entropy.py")
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(suite)]
+    names = ("test_cross_entropy.py", "test_cross_entropy_properties.py")
+    suites = [str(Path(__file__).with_name(name)) for name in names]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *suites]
     environment = {
         **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},
         "TRITON_INTERPRET": "1",
         "TRITON_CACHE_DIR": str(tmp_path),
         "OMP_NUM_THREADS": "1",
     }
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stdout[-6000:] + done.stderr[-2000:]
     assert " passed" in done.stdout

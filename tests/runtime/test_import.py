@@ -63,6 +63,18 @@ print(*sorted(n for n in sys.modules if n.startswith("precision_lint.")))
     assert set(engine) <= {"precision_lint.version"}
 
 
+def test_computing_a_loss_does_not_import_the_compiler():
+    # `torch._dynamo` takes seconds, and a package whose first loss imports it costs every user.
+    out = run(
+        USE
+        + """
+import sys
+print("torch._dynamo" in sys.modules)
+"""
+    )
+    assert out.split() == ["False"]
+
+
 def test_everything_public_is_there():
     from precision_lint import runtime
 

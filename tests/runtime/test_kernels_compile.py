@@ -1,6 +1,8 @@
 """The kernels compile to machine code for the GPUs they are meant for; no GPU is needed.
 
-The interpreter checks no dtype consistency, so passing there says nothing about compiling.
+The interpreter checks no dtype consistency, so passing there says nothing about compiling. The
+whole matrix is `benchmarks/cross_entropy_resources.py`; here every target and dtype meets all
+options at once and none at all, and one target meets each option alone.
 """
 
 from __future__ import annotations
@@ -16,100 +18,86 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("triton")
 
+ROOT = Path(__file__).resolve().parents[2]
+
 # A process of its own, since this one may have imported triton to interpret.
-COMPILE_ALL = """
-import itertools, json, re, sys
+COMPILE = """
+import json, re, sys
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 
-import triton
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
+sys.path.insert(0, sys.argv[1])
+import cross_entropy_resources as resources
+from cross_entropy_resources import KERNELS, variants
 
-from precision_lint.runtime import cross_entropy_kernels as kernels
-from precision_lint.runtime import cross_entropy_triton as launch
-
-TARGETS = {
-    "sm_80": GPUTarget("cuda", 80, 32),
-    "sm_90": GPUTarget("cuda", 90, 32),
-    "gfx942": GPUTarget("hip", "gfx942", 64),
-}
-TYPES = {
-    **dict.fromkeys(["loss_ptr", "peak_ptr", "log_sum_ptr", "grad_loss_ptr"], "*fp32"),
-    **dict.fromkeys(["n_classes", "ignore_index", "grad_loss_stride"], "i32"),
-    **dict.fromkeys(["logits_row_stride", "grad_logits_row_stride"], "i32"),
-    "target_ptr": "*i64",
-}
-KERNELS = {
-    "forward": (kernels.forward_kernel, launch._block(128_256, launch.FORWARD_BLOCK)),
-    "backward": (kernels.backward_kernel, launch._block(128_256, launch.BACKWARD_BLOCK)),
-}
-FLAGS = list(itertools.product([False, True], repeat=2))
-
-# torch.compile passes Python floats as fp64; ints that equal 1 become constexpr.
-variants = [
-    (target, dtype, name, flags, "fp32")
-    for target, dtype, name, flags in itertools.product(
-        TARGETS, ["bf16", "fp16", "fp32"], KERNELS, FLAGS
-    )
-]
-variants += [("sm_90", "bf16", name, (True, True), "fp64") for name in KERNELS]
-variants += [("sm_90", "bf16", name, (True, True), 1) for name in KERNELS]
-
-results = []
-for target, dtype, name, (scaled, capped), scalar in variants:
-    kernel, block = KERNELS[name]
+for kernel, _ in KERNELS.values():
     assert all(p.is_constexpr == p.name.isupper() for p in kernel.params), "a run-time flag"
-    constants = {"HAS_SCALE": scaled, "HAS_SOFTCAP": capped, "BLOCK": block}
-    types = {**TYPES, "logits_ptr": f"*{dtype}", "grad_logits_ptr": f"*{dtype}"}
-    for factor in ("logit_scale", "softcap"):
-        if scalar == 1:
-            constants[factor] = 1
-        else:
-            types[factor] = scalar
-    signature = {n: "constexpr" if n in constants else types[n] for n in kernel.arg_names}
-    compiled = triton.compile(
-        ASTSource(fn=kernel, signature=signature, constexprs=constants),
-        target=TARGETS[target],
-        options={"num_warps": launch._num_warps(block)},
-    )
-    binary = compiled.asm.get("cubin") or compiled.asm.get("hsaco")
-    ptx, ttir = compiled.asm.get("ptx", ""), compiled.asm["ttir"]
-    results.append({
-        "variant": f"{target} {dtype} {name} scale={scaled} cap={capped} {scalar}",
-        "bytes": len(binary or b""),
+
+everything = list(variants(options=["all"], names=["forward", "gradient"]))
+everything += variants(dtypes=["bf16"], options=["plain"], names=["forward", "gradient"])
+everything += variants(dtypes=["bf16"], options=["all"], names=["partials", "combine"])
+everything += variants(targets=["sm_90"], dtypes=["bf16"])
+# torch.compile passes Python floats as fp64; arguments that equal 1 become constexpr.
+odd = list(variants(["sm_90"], ["bf16"], ["all"]))
+everything += [replace(v, floats=floats) for v in odd for floats in ("fp64", 1)]
+
+
+def measured(variant):
+    done = resources.compiled(variant)
+    ptx, ttir = done.asm.get("ptx", ""), done.asm["ttir"]
+    half = r"(?:arith|math)\\.(?!extf|truncf|constant).*b?f16\\b.*"
+    return {
+        "variant": str(variant),
+        "kernel": variant.kernel,
+        "target": variant.target,
+        "bytes": done.binary,
+        "stack": done.stack,
+        "spills": done.spills,
         "float64": re.findall(r"[\\w.]+\\.f64\\b", ptx),
-        "half math": re.findall(r"(?:arith|math)\\.(?!extf|truncf|constant).*b?f16\\b.*", ttir),
+        "half math": re.findall(half, ttir),
         "row offsets": re.findall(r"tt\\.addptr %\\w*logits_ptr\\w*, .*", ttir),
-    })
-json.dump(results, sys.stdout)
+        "wide loads": "ld.global.v4.b32" in ptx or variant.floats == 1,  # rows of one class
+    }
+
+
+if __name__ == "__main__":
+    with ProcessPoolExecutor(2) as pool:
+        json.dump(list(pool.map(measured, dict.fromkeys(everything))), sys.stdout)
 """
 
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> list[dict]:
+    folder = tmp_path_factory.mktemp("triton")
     environment = {
         **{k: v for k, v in os.environ.items() if k != "TRITON_INTERPRET"},
-        "TRITON_CACHE_DIR": str(tmp_path_factory.mktemp("triton")),
-        # Left unset, triton 3.9 warns that its default is about to change.
-        "TRITON_DEFAULT_FP_FUSION": "1",
+        "TRITON_CACHE_DIR": str(folder),
     }
-    script = Path(environment["TRITON_CACHE_DIR"]) / "compile_all.py"
-    script.write_text(COMPILE_ALL)
-    done = subprocess.run(
-        [sys.executable, str(script)], env=environment, capture_output=True, text=True, timeout=300
-    )
+    script = folder / "compile_kernels.py"
+    script.write_text(COMPILE)
+    command = [sys.executable, str(script), str(ROOT / "benchmarks")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr[-4000:]
     return json.loads(done.stdout)
 
 
 def test_every_variant_becomes_machine_code(compiled):
-    assert len(compiled) == 3 * 3 * 2 * 4 + 4
+    assert {c["target"] for c in compiled} == {
+        *("sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120", "gfx90a", "gfx942"),
+    }
+    assert {c["kernel"] for c in compiled} == {"forward", "partials", "combine", "gradient"}
     assert [c["variant"] for c in compiled if not c["bytes"]] == []
+
+
+def test_nothing_is_spilled(compiled):
+    assert [c for c in compiled if c["spills"] or c["stack"]] == []
 
 
 def test_float64_factors_are_narrowed_once(compiled):
     # More than the conversion would be float64 arithmetic: tens of times slower.
     used = {name for c in compiled for name in c["float64"]}
     assert used <= {"cvt.rn.f32.f64", "ld.param.f64", "ld.param.b64"}
+    assert "cvt.rn.f32.f64" in used
 
 
 def test_no_arithmetic_in_half_precision(compiled):
@@ -118,5 +106,12 @@ def test_no_arithmetic_in_half_precision(compiled):
 
 def test_row_offsets_are_64_bit(compiled):
     for c in compiled:
+        if c["kernel"] == "combine":
+            continue
         assert c["row offsets"], c["variant"]
         assert all(", i64" in line for line in c["row offsets"]), c
+
+
+def test_logits_are_loaded_16_bytes_at_a_time(compiled):
+    on_nvidia = [c for c in compiled if c["target"].startswith("sm_") and c["kernel"] != "combine"]
+    assert [c["variant"] for c in on_nvidia if not c["wide loads"]] == []
