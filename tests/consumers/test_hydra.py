@@ -104,7 +104,8 @@ def test_what_a_list_leaves_open_is_not_judged(choice: str, count: int, tmp_path
 def test_nothing_is_removed_that_would_show_another(
     beneath: str, is_fixed: bool, tmp_path: Path
 ) -> None:
-    config = "defaults:\n  - base\nbase_model: m\nadapter: lora\ndatasets: []\nbf16: true\nfp16: true\n"
+    axolotl = "base_model: m\nadapter: lora\ndatasets: []\n"
+    config = f"defaults:\n  - base\n{axolotl}bf16: true\nfp16: true\n"
     project(tmp_path, {"config.yaml": config, "base.yaml": f"sequence_len: 8\n{beneath}"})
     (finding,) = found(tmp_path, "config.yaml")
     assert (finding.fix is not None) is is_fixed
