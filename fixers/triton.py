@@ -1,18 +1,42 @@
-"""Repairing Triton kernels: computing in float32 from a load on, compile-time flags."""
+"""Repairing Triton kernels: computing in float32, casting back, compile-time flags."""
 
 from __future__ import annotations
 
-from precision_lint.finding import Edit, Span
+from precision_lint.finding import Applicability, Edit, Fix, Span
+from precision_lint.triton_types.notes_remedies import Pin
+from precision_lint.triton_types.remedies import Annotation, Conversion, Remedy, Replacement
 
 
-def widen(load: Span, float32: str) -> Edit:
-    """`tl.load(p)` to `tl.load(p).to(tl.float32)`.
+def fix(remedy: Remedy | Pin | None) -> Fix | None:
+    """The edits of a remedy."""
+    match remedy:
+        case Pin(at=at, statement=statement, indent=indent):
+            edit = Edit(Span(at, at), f"{statement}\n{indent}")
+            return Fix(Applicability.SAFE, f"Start with `{statement}`", (edit,))
+        case Conversion(expression=span, dtype=dtype):
+            verb = "Load as" if remedy.is_load else "Convert to"
+            return Fix(_applicability(remedy), f"{verb} {dtype}", convert(remedy, span))
+        case Replacement(expression=span, text=text):
+            return Fix(_applicability(remedy), f"Use {text}", (Edit(span, text),))
+        case Annotation(at=at, constexpr=constexpr):
+            edit = Edit(Span(at, at), f": {constexpr}")
+            return Fix(_applicability(remedy), f"Make the flag a {constexpr}", (edit,))
+    return None
+
+
+def convert(remedy: Conversion, span: Span) -> tuple[Edit, ...]:
+    """`tl.load(p)` to `tl.load(p).to(tl.float32)`, `s * x` to `(s * x).to(x.dtype)`.
 
     Not `tl.cast`: releases of Triton that are in use do not take it where they take `.to`.
     """
-    return Edit(Span(load.end, load.end), f".to({float32})")
+    end = Edit(Span(span.end, span.end), f".to({remedy.dtype})")
+    if not remedy.needs_parentheses:
+        return (end,)
+    return (
+        Edit(Span(span.start, span.start), "("),
+        Edit(Span(span.end, span.end), f").to({remedy.dtype})"),
+    )
 
 
-def annotate(at: int, constexpr: str) -> Edit:
-    """`FLAG` to `FLAG: tl.constexpr` in a parameter list."""
-    return Edit(Span(at, at), f": {constexpr}")
+def _applicability(remedy: Remedy) -> Applicability:
+    return Applicability.SAFE if remedy.is_safe else Applicability.UNSAFE

@@ -227,7 +227,7 @@ def _run_python(file: PythonFile, rules: list[Rule], notes: list[str]) -> Iterat
         from precision_lint.triton_types.kernels import find_kernels
 
         version = file.project.version_of("triton")
-        for kernel in find_kernels(file.tree, file.text, version):
+        for kernel in find_kernels(file.tree, file.text, version, file.project):
             for rule in kernel_rules:
                 yield from registry.module(rule).check_kernel(kernel, file)
 

@@ -2,8 +2,8 @@
 
 ## What it does
 Finds an `if` in a `@triton.jit` kernel, decided at run time, after which a variable would have two
-types: it is redefined in the branch with another dtype than it had before, or it is new and the two
-blocks disagree. A branch on a `tl.constexpr` is decided while compiling, and fine; a parameter
+types: it is redefined in the branch with another dtype than it had before, or it is new and the
+two blocks disagree. A branch on a `tl.constexpr` is decided while compiling, and fine; a parameter
 without that annotation is a run-time value, even if a bool is passed for it.
 
 ## Why it hurts
@@ -39,8 +39,9 @@ def scale_kernel(x_ptr, scale, DO_SCALE: tl.constexpr, BLOCK: tl.constexpr):
 The fix loads the variable as float32, which loses nothing: stores convert back. It is safe if the
 kernel's types agree with it for every dtype that failed, and unsafe if the loaded elements also go
 into an address, a mask, `tl.dot` or a function that is not known. Where there is no load to widen,
-and the file only passes bools for the flag, the unsafe fix makes the flag a `tl.constexpr`: one
-kernel is compiled for each of its values.
+a variable that starts from `tl.zeros` or `0` starts in float32. Else the unsafe fix casts what the
+branch assigns back to the dtype that the variable had, or, if the file only passes bools for the
+flag, makes the flag a `tl.constexpr`: one kernel is compiled for each of its values.
 
 ## References
 - Pitfall G01
@@ -53,12 +54,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Related, Severity
+from precision_lint.finding import Finding, Severity
 from precision_lint.fixers import triton
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
+from precision_lint.triton_types.certainty import certainty, severity
 from precision_lint.triton_types.kernels import Kernel
-from precision_lint.triton_types.mismatches import Annotation, Mismatch, Widening
+from precision_lint.triton_types.rejections import Rejection
 
 RULE = Rule(
     code="MP501",
@@ -73,78 +75,28 @@ RULE = Rule(
 
 
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
-    for mismatch in kernel.mismatches:
-        yield file.finding(
-            RULE,
-            mismatch.assigned,
-            _message(mismatch),
-            confidence=_confidence(mismatch, file),
-            why=_why(mismatch),
-            fix=_fix(mismatch),
-            related=_related(mismatch, file),
-        )
+    for rejection in kernel.rejections:
+        if rejection.kind in ("branch", "mismatch"):
+            confidence = certainty(rejection, file)
+            yield file.finding(
+                RULE,
+                rejection.span,
+                _message(rejection),
+                confidence=confidence,
+                severity=severity(confidence),
+                why=rejection.compiler_says,
+                fix=triton.fix(rejection.remedy),
+                related=rejection.related,
+            )
 
 
-def _confidence(mismatch: Mismatch, file: PythonFile) -> Confidence:
-    """Kernels often load float32 state beside a default of 0.0; values that promote do not."""
-    if mismatch.always_fails:
-        return Confidence.HIGH
-    if mismatch.promotes_itself and not mismatch.is_new:
-        return file.chosen_by_caller()
-    return Confidence.LOW
-
-
-def _message(mismatch: Mismatch) -> str:
-    before, after = mismatch.before, mismatch.after
-    if before.partition("[")[0] != after.partition("[")[0]:
-        before, after = before.partition("[")[0] or before, after.partition("[")[0] or after
-    name = f"`{mismatch.variable}`"
-    if mismatch.is_new:
+def _message(rejection: Rejection) -> str:
+    before, after = rejection.shown
+    name = f"`{rejection.subject}`"
+    if rejection.kind == "mismatch":
         text = f"{name} is {before} in the then block and {after} in the else block"
     else:
-        text = f"{name} changes from {before} to {after} in the {mismatch.block} block"
-    if mismatch.flag is None:
+        text = f"{name} changes from {before} to {after} in the {rejection.block} block"
+    if rejection.flag is None:
         return f"{text} of a run-time branch"
-    return f"{text}: `{mismatch.flag.name}` is not tl.constexpr, so this is a run-time branch"
-
-
-def _why(mismatch: Mismatch) -> str:
-    """The compiler's words."""
-    name, before, after = f"`{mismatch.variable}`", mismatch.before, mismatch.after
-    if mismatch.is_new:
-        error = (
-            f"Mismatched type for {mismatch.variable} between then block "
-            f"({before.removesuffix('[]')}) and else block ({after.removesuffix('[]')})"
-        )
-    else:
-        error = (
-            f"initial value for {name} is of type {before}, "
-            f"but the {mismatch.block} block redefines it as {after}"
-        )
-    hidden = "" if "fp32" in mismatch.fails_for else " (not for float32 tensors, which hide it)"
-    return f"CompilationError: {error}{hidden}."
-
-
-def _related(mismatch: Mismatch, file: PythonFile) -> list[Related]:
-    found = [file.related(load, "half precision enters here") for load in mismatch.loads]
-    if mismatch.flag is not None:
-        message = f"`{mismatch.flag.name}` has no tl.constexpr annotation"
-        found.append(file.related(mismatch.flag.span, message))
-    return found
-
-
-def _fix(mismatch: Mismatch) -> Fix | None:
-    match mismatch.remedy:
-        case Widening(load=load, float32=float32, is_contained=is_contained):
-            return Fix(
-                Applicability.SAFE if is_contained else Applicability.UNSAFE,
-                f"Load as {float32}",
-                (triton.widen(load, float32),),
-            )
-        case Annotation(at=at, constexpr=constexpr):
-            return Fix(
-                Applicability.UNSAFE,
-                f"Make the flag a {constexpr}",
-                (triton.annotate(at, constexpr),),
-            )
-    return None
+    return f"{text}: `{rejection.flag.name}` is not tl.constexpr, so this is a run-time branch"

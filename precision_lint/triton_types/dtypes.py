@@ -15,10 +15,11 @@ Dtypes = frozenset[str]
 _DIGITS = re.compile(r"\d+")
 _SIGNED = ("int8", "int16", "int32", "int64")
 _UNSIGNED = ("int1", "uint8", "uint16", "uint32", "uint64")
-_FLOAT8 = ("fp8e4nv", "fp8e4b8", "fp8e4b15", "fp8e5", "fp8e5b16")
+_FLOAT8S = ("fp8e4nv", "fp8e4b8", "fp8e4b15", "fp8e5", "fp8e5b16")
 
 INTEGERS: Dtypes = frozenset({*_SIGNED, *_UNSIGNED})
-FLOATS: Dtypes = frozenset({*_FLOAT8, "fp16", "bf16", "fp32", "fp64"})
+FLOATS: Dtypes = frozenset({*_FLOAT8S, "fp16", "bf16", "fp32", "fp64"})
+FLOAT8: Dtypes = frozenset(_FLOAT8S)
 ANY: Dtypes = INTEGERS | FLOATS
 HALF: Dtypes = frozenset({"fp16", "bf16"})
 WIDE: Dtypes = frozenset({"fp32", "fp64"})
@@ -34,7 +35,7 @@ NUMBER: Dtypes = INDEX | FLOAT32
 
 BY_NAME: dict[str, str] = {
     **{name: name for name in (*_SIGNED, *_UNSIGNED)},
-    **{name.replace("fp8", "float8"): name for name in _FLOAT8},
+    **{name.replace("fp8", "float8"): name for name in _FLOAT8S},
     "float16": "fp16",
     "bfloat16": "bf16",
     "float32": "fp32",

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import ast
 from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
 from precision_lint.finding import Span
 from precision_lint.triton_types import dtypes as types
 from precision_lint.triton_types import functions
+from precision_lint.triton_types.choices import Chosen, decided, follows
 from precision_lint.triton_types.folding import fold, fold_comparison
 from precision_lint.triton_types.language import Language, Version, as_tensor
-from precision_lint.triton_types.module import Module
+from precision_lint.triton_types.module import JitFunction, Module
+from precision_lint.triton_types.refusals import Block, Choice, Refusals
 from precision_lint.triton_types.usage import Usage
 from precision_lint.triton_types.values import (
     COMPILE_TIME,
@@ -30,6 +34,7 @@ from precision_lint.triton_types.values import (
     broadcast,
     derived,
     differ,
+    have_many,
     join,
     origins,
 )
@@ -37,6 +42,11 @@ from precision_lint.triton_types.values import (
 _BUILTINS = frozenset({"float", "int", "len", "isinstance", "getattr", "hasattr", "min", "max"})
 _DESCRIPTOR_METHODS = frozenset({"load", "store", "gather", "scatter", "atomic_add"})
 _LOADS = frozenset({"triton.language.load", "triton.language.load_tensor_descriptor"})
+
+_OPERANDS_CONVERT: Version = (3, 4)
+"""Since then `and` and `or` take whatever can be a condition; before, bools."""
+_TUPLES: Version = (3, 3)
+"""Since then a variable can hold a tuple; before, it got the first value."""
 
 _DTYPE_TESTS: dict[str, types.Dtypes] = {
     "is_fp16": frozenset({"fp16"}),
@@ -53,13 +63,23 @@ class Variable:
     """What a name stands for, and the assignment that made it so.
 
     Not `certain` where the name exists for some compile-time choices only. `alternatives` are what
-    it stands for under each choice, if their types differ.
+    it stands for under each choice, if their types differ. `given` is the expression assigned.
     """
 
     value: Value
     assigned: Span
     certain: bool = True
     alternatives: tuple[Variable, ...] = ()
+    given: ast.expr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Returned:
+    """What a `return` gives, and the compile-time choices that lead to it."""
+
+    value: Value
+    node: ast.Return
+    choices: tuple[Choice, ...]
 
 
 @dataclass(slots=True)
@@ -67,26 +87,66 @@ class Frame:
     """One activation of a kernel or helper."""
 
     variables: dict[str, Variable]
-    returned: list[Value] = field(default_factory=list)
+    returned: list[Returned] = field(default_factory=list)
     depth: int = 0
+    loops: int = 0
+    """Run-time loops around the statement that is executed."""
+    chosen: Chosen = field(default_factory=dict)
+    """What the compile-time choices on the way to the statement say."""
+    local: frozenset[str] = frozenset()
+    """The names that the function certainly assigns by statements."""
+    stored: frozenset[str] = frozenset()
+    """The names that it binds anywhere: what is known of them holds until then only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A conversion that a remedy would put behind an expression: to the dtype of another one."""
+
+    to: types.Dtypes | ast.expr
+
+
+Patches = Mapping[Span, Cast | Value]
+"""What remedies make of expressions: a conversion, or another value in their place."""
 
 
 class Expressions(ABC):
     """Evaluates expressions. What a helper of the same file returns is the subclass's business."""
 
-    def __init__(self, module: Module, version: Version, widened_loads: frozenset[Span]) -> None:
+    def __init__(self, module: Module, version: Version, patches: Patches) -> None:
         self.module = module
         self.usage = Usage()
-        self.language = Language(version, self.usage)
-        self.widened_loads = widened_loads
+        self.refusals = Refusals(module)
+        self.language = Language(version, self.usage, self.refusals)
+        self.patches = patches
         self.frame = Frame({})
 
     @abstractmethod
-    def call_helper(self, name: str, arguments: Arguments, has_stars: bool) -> Value:
-        """What a `@triton.jit` function of this file returns."""
+    def call_helper(self, helper: JitFunction, arguments: Arguments, has_stars: bool) -> Value:
+        """What a `@triton.jit` function returns."""
 
     def evaluate(self, node: ast.expr) -> Value:
         """The value of an expression, names looked up in the current frame."""
+        if not self.patches or self.refusals.crossing is not None:
+            return self._evaluate(node)
+        match self.patches.get(self.module.span(node)):
+            case None:
+                return self._evaluate(node)
+            case Cast(to=to):
+                return self._converted(node, to)
+            case value:
+                return value
+
+    def _converted(self, node: ast.expr, to: types.Dtypes | ast.expr) -> Value:
+        """`node.to(dtype)`, as a remedy has it: only tensors have that method."""
+        value = self._evaluate(node)
+        like = self._evaluate(to) if isinstance(to, ast.expr) else Tensor(to)
+        if isinstance(value, Tensor) and isinstance(like, Tensor):
+            return replace(value, dtypes=like.dtypes, loads=frozenset())
+        self.refusals.add("argument", "to", place=self.module.span(node))
+        return UNKNOWN
+
+    def _evaluate(self, node: ast.expr) -> Value:
         match node:
             case ast.Constant(value=value):
                 return Constant(value)
@@ -98,12 +158,12 @@ class Expressions(ABC):
                 return self._call(node)
             case ast.BinOp(left=left, op=op, right=right):
                 return self.binary(op, self.evaluate(left), self.evaluate(right))
+            case ast.UnaryOp(op=ast.Not()) | ast.BoolOp():
+                return self.condition(node)
             case ast.UnaryOp(op=op, operand=operand):
                 return self._unary(op, self.evaluate(operand))
             case ast.Compare():
                 return self._compare(node)
-            case ast.BoolOp(op=op, values=values):
-                return self._boolean(op, [self.evaluate(value) for value in values])
             case ast.IfExp():
                 return self._ternary(node)
             case ast.Tuple(elts=items) | ast.List(elts=items):
@@ -114,7 +174,8 @@ class Expressions(ABC):
                 return self._subscript(node)
             case ast.NamedExpr(target=ast.Name(id=name), value=value):
                 found = as_tensor(self.evaluate(value))
-                self.frame.variables[name] = Variable(found, self.module.span(node))
+                span = self.module.span(node)
+                self.frame.variables[name] = Variable(found, span, given=value)
                 return found
             case ast.JoinedStr():
                 return COMPILE_TIME
@@ -123,13 +184,19 @@ class Expressions(ABC):
     def _name(self, name: str, node: ast.expr) -> Value:
         if name in self.frame.variables:
             return self.frame.variables[name].value
-        if name in self.module.functions or name in _BUILTINS:
+        if (helper := self.module.helper(name)) is not None:
+            return Function(name, helper)
+        if name in _BUILTINS:
             return Function(name)
         if (path := self.module.qualified(node)) is not None:
             return _member(path)
         match self.module.assignments.get(name):
             case [value]:
                 return self._global(value)
+            # Under a compile-time choice, another one may have assigned it.
+            case None if name in self.frame.local and not self.refusals.choices:
+                if self.module.lacks(name):
+                    self.refusals.add("name", name, place=self.module.span(node))
         return UNKNOWN
 
     def _global(self, node: ast.expr) -> Value:
@@ -150,12 +217,20 @@ class Expressions(ABC):
     def _attribute(self, node: ast.Attribute) -> Value:
         if (path := self._path(node)) is not None:
             return _member(path)
+        match node:
+            case ast.Attribute(ast.Name(id=package), name) if package not in self.frame.variables:
+                if (helper := self.module.helper(f"{package}.{name}")) is not None:
+                    return Function(name, helper)
         value = self.evaluate(node.value)
         match node:
             case ast.Attribute(ast.Attribute(owner, "dtype" | "type"), "element_ty"):
-                self.usage.address(self.evaluate(owner))
+                pointer = self.evaluate(owner)
+                self.usage.address(pointer)
+                if isinstance(pointer, Pointer) and pointer.parameter is not None:
+                    self.usage.varying.add(pointer.parameter)
         match value, node.attr:
             case Tensor() | Pointer(), "dtype" | "type":
+                self.usage.vary(value)
                 if isinstance(value, Pointer):
                     return TypeRef(value.elements, is_pointer=True)
                 return TypeRef(value.dtypes)
@@ -199,9 +274,10 @@ class Expressions(ABC):
                 for keyword in node.keywords
                 if keyword.arg is not None
             },
+            {} if has_stars else _nodes(node),
         )
         site = self.module.span(node)
-        self.usage.site = site
+        self.refusals.call = site
         match callee:
             case Method(receiver=TypeRef() as dtype, name=test):
                 return _test(dtype.dtypes, _DTYPE_TESTS[test])
@@ -209,10 +285,9 @@ class Expressions(ABC):
                 return self._descriptor(receiver, name, arguments, site)
             case Method(receiver=receiver, name=name):
                 name = "cast" if name == "to" else name
-                arguments = replace(arguments, positional=(receiver, *arguments.positional))
-                return self._library(f"triton.language.{name}", arguments, site)
-            case Function(name=name) if name in self.module.functions:
-                return self.call_helper(name, arguments, has_stars)
+                return self._library(f"triton.language.{name}", arguments.of(receiver, node), site)
+            case Function(helper=JitFunction() as helper):
+                return self.call_helper(helper, arguments, has_stars)
             case Function(name=name) if name in _BUILTINS:
                 return _builtin(name, arguments, self.language)
             case Function(name=path) if not has_stars:
@@ -238,9 +313,9 @@ class Expressions(ABC):
     def _library(self, path: str, arguments: Arguments, site: Span) -> Value:
         found = functions.call(path, arguments, self.language)
         if path in _LOADS and isinstance(found, Tensor) and not found.dtypes.isdisjoint(types.HALF):
-            if site in self.widened_loads:
-                return replace(found, dtypes=types.FLOAT32)
-            return replace(found, loads=frozenset({site}))
+            # What is loaded in another file cannot be repaired in this one.
+            loads = frozenset({site}) if self.refusals.crossing is None else frozenset[Span]()
+            return replace(found, loads=loads)
         return self.unknown_result(arguments) if found == UNKNOWN else found
 
     def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
@@ -256,7 +331,8 @@ class Expressions(ABC):
                 ast.Add(),
             ):
                 self.usage.index(offset)
-                return replace(pointer, rank=broadcast(pointer, offset))
+                rank, has_many = broadcast(pointer, offset), have_many(pointer, offset)
+                return replace(pointer, rank=rank, has_many=has_many)
             case _, _, ast.BitAnd() | ast.BitOr() | ast.BitXor() | ast.LShift() | ast.RShift():
                 return self._bitwise(left, right)
             case _, _, ast.FloorDiv():
@@ -307,7 +383,7 @@ class Expressions(ABC):
             case _, Constant():
                 return NUMBER_NOT_KNOWN
             case ast.Not(), Tensor(rank=rank):
-                return Tensor(types.BOOL, rank)
+                return Tensor(types.BOOL, rank, has_many=value.has_many)
             case ast.Invert(), Tensor():
                 return _only(value, types.INTEGERS)
             case ast.USub() | ast.UAdd(), Tensor():
@@ -341,7 +417,7 @@ class Expressions(ABC):
                 self.usage.compare(left, right)
                 if {left, right} & {UNKNOWN}:
                     return Tensor(types.BOOL)
-                return Tensor(types.BOOL, broadcast(left, right))
+                return Tensor(types.BOOL, broadcast(left, right), has_many=have_many(left, right))
         return UNKNOWN
 
     def _boolean(self, op: ast.boolop, values: list[Value]) -> Value:
@@ -354,7 +430,7 @@ class Expressions(ABC):
         if len(tensors) == 1:
             return replace(tensors[0], loads=frozenset())
         if tensors:
-            return Tensor(types.BOOL, broadcast(*tensors))
+            return Tensor(types.BOOL, broadcast(*tensors), has_many=have_many(*tensors))
         if all(isinstance(value, Constant) for value in values):
             return (
                 values[-1]
@@ -363,26 +439,91 @@ class Expressions(ABC):
             )
         return UNKNOWN
 
+    def condition(self, node: ast.expr) -> Value:
+        """The value of a condition; known if the compile-time choices on the way here decide it."""
+        match node:
+            case ast.UnaryOp(op=ast.Not() as op, operand=operand):
+                return self._unary(op, self.condition(operand))
+            case ast.BoolOp(op=op, values=values):
+                return self._operands(op, values)
+        value = self.evaluate(node)
+        if self.frame.chosen and isinstance(value, Constant) and not value.is_known:
+            truth = decided(node, self.frame.chosen)
+            return value if truth is None else Constant(truth)
+        return value
+
+    def _operands(self, op: ast.boolop, nodes: list[ast.expr]) -> Value:
+        """`and`, `or`: what follows an operand that decides at compile time is not evaluated."""
+        wanted = isinstance(op, ast.And)
+        values: list[Value] = []
+        with ExitStack() as choices:
+            for node in nodes:
+                value = self.condition(node)
+                values.append(value)
+                if isinstance(value, Constant) and value.is_known:
+                    if bool(value.value) is not wanted:
+                        break
+                elif isinstance(value, Constant):
+                    block: Block = "then" if wanted else "else"
+                    choices.enter_context(self.choosing(node, block, node))
+        found = self._boolean(op, values)
+        if self.language.version < _OPERANDS_CONVERT and isinstance(found, Tensor):
+            for node, value in zip(nodes, values, strict=False):
+                number = as_tensor(value)
+                if isinstance(number, Tensor) and types.BOOL.isdisjoint(number.dtypes):
+                    place = self.module.span(node)
+                    self.refusals.add("condition", "", number, Tensor(types.BOOL), place=place)
+        return found
+
+    @contextmanager
+    def choosing(
+        self, node: ast.expr | ast.stmt, block: Block, test: ast.expr | None = None
+    ) -> Iterator[None]:
+        """Inside something that is compiled for some choices only."""
+        choices, known = self.refusals.choices, self.frame.chosen
+        self.refusals.choices = (*choices, (self.module.span(node).start, block))
+        if test is not None and self.frame.stored.isdisjoint(_names(test)):
+            self.frame.chosen = {**known, **follows(test, block == "then")}
+        try:
+            yield
+        finally:
+            self.refusals.choices, self.frame.chosen = choices, known
+
     def _ternary(self, node: ast.IfExp) -> Value:
-        condition = self.evaluate(node.test)
+        condition = self.condition(node.test)
         if isinstance(condition, Constant) and condition.is_known:
             return self.evaluate(node.body if condition.value else node.orelse)
-        then, other = self.evaluate(node.body), self.evaluate(node.orelse)
-        if isinstance(condition, Tensor):
-            then, other = as_tensor(then), as_tensor(other)
-            if differ(then, other):
-                self.usage.rejected.add(("ternary", self.module.span(node)))
+        if not isinstance(condition, Tensor):
+            with self.choosing(node, "then", node.test):
+                then = self.evaluate(node.body)
+            with self.choosing(node, "else", node.test):
+                other = self.evaluate(node.orelse)
+            return join(then, other)
+        then, other = as_tensor(self.evaluate(node.body)), as_tensor(self.evaluate(node.orelse))
+        if differ(then, other):
+            self.refusals.add(
+                "ternary",
+                "",
+                then,
+                other,
+                place=self.module.span(node),
+                start=node.body,
+                given=node.orelse,
+                test=node.test,
+            )
         return join(then, other)
 
     def _subscript(self, node: ast.Subscript) -> Value:
         value = self.evaluate(node.value)
         match value:
             case Items(values=values):
+                if self.language.version < _TUPLES:
+                    self.refusals.add("tuple", "", place=self.module.span(node))
                 match self.evaluate(node.slice):
                     case Constant(value=int() as index) if -len(values) <= index < len(values):
                         return values[index]
             case Tensor() | Pointer():
-                if value.rank == 0 and not _adds_axes(node.slice):
+                if not _is_axes(node.slice):
                     return UNKNOWN  # a tuple that only looks like a number
                 indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
                 added = sum(isinstance(index, ast.Constant) for index in indices)
@@ -391,8 +532,17 @@ class Expressions(ABC):
         return UNKNOWN
 
 
-def _adds_axes(index: ast.expr) -> bool:
-    """True for `[None]`, `[:, None]`."""
+def _names(expression: ast.expr) -> set[str]:
+    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
+
+
+def _nodes(call: ast.Call) -> dict[int | str, ast.expr]:
+    found: dict[int | str, ast.expr] = dict(enumerate(call.args))
+    return found | {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
+
+
+def _is_axes(index: ast.expr) -> bool:
+    """True for `[None]`, `[:, None]`, `[:]`."""
     parts = index.elts if isinstance(index, ast.Tuple) else [index]
     return all(
         isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is None)

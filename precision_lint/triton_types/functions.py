@@ -17,8 +17,10 @@ from precision_lint.triton_types.language import (
     dtype_of,
     number_dtypes,
 )
+from precision_lint.triton_types.products import dot, dot_scaled
 from precision_lint.triton_types.values import (
     NONE,
+    NOT_KNOWN,
     NUMBER_NOT_KNOWN,
     UNKNOWN,
     Arguments,
@@ -47,17 +49,25 @@ def same(arguments: Arguments, language: Language) -> Value:
     return arguments.get(0, "input") or UNKNOWN
 
 
-def wide_only(arguments: Arguments, language: Language) -> Value:
-    """`tl.exp`: rejects half precision and integers."""
-    values = tuple(map(as_tensor, arguments.positional))
-    found, *others = values or (UNKNOWN,)
-    for other in others:
-        found = language.binary(found, other)
-    if not isinstance(found, Tensor):
-        return UNKNOWN
-    if found.dtypes.isdisjoint(types.WIDE):
-        language.usage.reject("math")
-    return derived(found.dtypes & types.WIDE, broadcast(*values), found)
+def _math(name: str, accepted: Dtypes, refused: Dtypes = types.ANY) -> Transfer:
+    """A function of numbers of some dtypes, which surely refuses others."""
+
+    def transfer(arguments: Arguments, language: Language) -> Value:
+        values = (*arguments.positional, *arguments.keywords.values())
+        keys = (*range(len(arguments.positional)), *arguments.keywords)
+        for key, value in zip(keys, values, strict=True):
+            if isinstance(value, Tensor) and value.dtypes <= refused - accepted:
+                given, all_values = arguments.nodes.get(key), Items(tuple(map(as_tensor, values)))
+                language.refusals.add("math", name, all_values, value, given=given)
+                return derived(types.FLOAT32, broadcast(*values), *values)
+        found, *others = map(as_tensor, values or (UNKNOWN,))
+        for other in others:
+            found = language.binary(found, other)
+        if not isinstance(found, Tensor):
+            return UNKNOWN
+        return derived(found.dtypes & accepted, broadcast(*values), found)
+
+    return transfer
 
 
 def _select(arguments: Arguments, language: Language) -> Value:
@@ -126,7 +136,9 @@ def _reduced(value: Tensor, arguments: Arguments, dtypes: Dtypes, keep_position:
             rank = value.rank - 1
         case _, Constant(value=True):
             rank = value.rank
-    return derived(dtypes, rank, value)
+    found = derived(dtypes, rank, value)
+    # The axis that is left may have one element.
+    return replace(found, has_many=False) if isinstance(found, Tensor) else found
 
 
 def _sum(arguments: Arguments, language: Language) -> Value:
@@ -200,28 +212,6 @@ def _softmax(arguments: Arguments, language: Language) -> Value:
     return derived(types.widened(value.dtypes) & types.WIDE, value.rank, value)
 
 
-def _dot(arguments: Arguments, language: Language) -> Value:
-    left, right = arguments.get(0, "input"), arguments.get(1, "other")
-    if not isinstance(left, Tensor) or not isinstance(right, Tensor):
-        return UNKNOWN
-    language.usage.pin(left, right)
-    if left.dtypes.isdisjoint(right.dtypes):
-        language.usage.reject("dot")
-    accumulator = arguments.get(2, "acc")
-    given = arguments.keywords.get("out_dtype", NONE)
-    if isinstance(accumulator, Tensor):
-        return Tensor(accumulator.dtypes, accumulator.rank)
-    if accumulator not in (None, NONE):
-        return UNKNOWN
-    if given != NONE:
-        return Tensor(dtype_of(given), left.rank)
-    found = {
-        "int32" if dtype in types.INTEGERS else "fp64" if dtype == "fp64" else "fp32"
-        for dtype in left.dtypes
-    }
-    return Tensor(frozenset(found), left.rank)
-
-
 def cast(arguments: Arguments, language: Language) -> Value:
     """`x.to(dtype)` and `tl.cast(x, dtype)`."""
     value = as_tensor(arguments.get(0, "input") or UNKNOWN)
@@ -238,22 +228,52 @@ def cast(arguments: Arguments, language: Language) -> Value:
             is_bitcast = arguments.get(2, "bitcast") or arguments.get(3, "bitcast")
             if is_bitcast is not None and is_bitcast != Constant(False):
                 language.usage.pin(value)
+            if arguments.keywords.get("bitcast") == Constant(True):
+                if _widths(value.dtypes).isdisjoint(_widths(found)):
+                    language.refusals.add("bitcast", "", value, Tensor(found, value.rank))
+                return Tensor(found, value.rank, has_many=value.has_many)
+            if found == types.FLOAT32:
+                language.usage.vary(value)
             if found <= types.INTEGERS:
                 # What is converted to an index need not have been an integer: no trace of it.
                 language.usage.truncate(value)
-                return Tensor(found, value.rank)
+                return Tensor(found, value.rank, has_many=value.has_many)
             return derived(found, value.rank, replace(value, loads=frozenset()))
         case Unknown(elements=elements), _:
             return Tensor(found, provenance=Provenance(elements=elements))
     return Tensor(found, broadcast(value))
 
 
+def _widths(dtypes: Dtypes) -> set[int]:
+    return set(map(types.width, dtypes))
+
+
 def _full(arguments: Arguments, language: Language) -> Value:
-    return Tensor(dtype_of(arguments.get(2, "dtype")), _rank_of_shape(arguments.get(0, "shape")))
+    if arguments.get(2, "dtype") is None:
+        language.refusals.add("argument", "full")
+    return _filled(arguments, dtype_of(arguments.get(2, "dtype")))
 
 
 def _zeros(arguments: Arguments, language: Language) -> Value:
-    return Tensor(dtype_of(arguments.get(1, "dtype")), _rank_of_shape(arguments.get(0, "shape")))
+    if arguments.get(1, "dtype") is None:
+        language.refusals.add("argument", "zeros")
+    return _filled(arguments, dtype_of(arguments.get(1, "dtype")))
+
+
+def _filled(arguments: Arguments, dtypes: Dtypes) -> Value:
+    shape = arguments.get(0, "shape")
+    sizes = shape.values if isinstance(shape, Items) else ()
+    has_many = any(
+        isinstance(size, Constant) and size.value not in (1, NOT_KNOWN) for size in sizes
+    )
+    return Tensor(dtypes, _rank_of_shape(shape), has_many=has_many)
+
+
+def _range(arguments: Arguments, language: Language) -> Value:
+    match arguments.get(0, "start"), arguments.get(1, "end"):
+        case Constant(value=int() as start), Constant(value=int() as end):
+            return Tensor(types.INT32, 1, has_many=end - start > 1)
+    return Tensor(types.INT32, 1)
 
 
 def _zeros_like(arguments: Arguments, language: Language) -> Value:
@@ -364,9 +384,9 @@ def load(arguments: Arguments, language: Language) -> Value:
     if (mask := arguments.get(1, "mask")) is not None:
         language.usage.mask(mask)
     match address:
-        case Pointer(elements=elements, rank=rank, parameter=parameter):
-            found = Tensor(elements, rank)
-            return replace(found, provenance=language.usage.loaded(parameter))
+        case Pointer(elements=elements, rank=rank, parameter=parameter, has_many=has_many):
+            found = Tensor(elements, rank, has_many=has_many)
+            return replace(found, provenance=language.usage.loaded(parameter, elements))
         case Tensor(rank=rank):
             return anything(rank)
     return anything()
@@ -379,10 +399,29 @@ def _store(arguments: Arguments, language: Language) -> Value:
     return NONE
 
 
-def _atomic(arguments: Arguments, language: Language) -> Value:
-    found = load(Arguments(arguments.positional[:1], arguments.keywords), language)
-    rank = broadcast(*arguments.positional[:2])
-    return replace(found, rank=rank) if isinstance(found, Tensor) else found
+_ATOMIC_ADD_OF_BF16: Version = (3, 4)
+
+
+def _atomic(name: str) -> Transfer:
+    def transfer(arguments: Arguments, language: Language) -> Value:
+        found = load(Arguments(arguments.positional[:1], arguments.keywords), language)
+        rank = broadcast(*arguments.positional[:2])
+        if not isinstance(found, Tensor):
+            return found
+        refused = _NOT_ATOMIC
+        if name != "atomic_add":
+            refused |= types.HALF
+        elif language.version < _ATOMIC_ADD_OF_BF16:
+            refused |= {"bf16"}
+        if name != "atomic_cas" and found.dtypes <= refused:
+            node = arguments.node(0, "pointer")
+            language.refusals.add("atomic", name, after=found, given=node)
+        return replace(found, rank=rank)
+
+    return transfer
+
+
+_NOT_ATOMIC: Dtypes = frozenset({"int1", "int8", "int16"})
 
 
 def _inline_assembly(arguments: Arguments, language: Language) -> Value:
@@ -417,28 +456,32 @@ def _table(names: str, transfer: Transfer) -> dict[str, Transfer]:
     return dict.fromkeys(names.split(), transfer)
 
 
+_OF_WIDE_FLOATS = "exp exp2 log log2 sqrt rsqrt sin cos erf floor ceil sigmoid".split()
+
 TRANSFERS: dict[str, Transfer] = {
     **_table("abs flip sort trans permute gather advance", same),
     **_table("multiple_of max_contiguous max_constancy associative_scan", same),
-    **_table("exp exp2 log log2 sqrt rsqrt sin cos erf floor ceil sigmoid", wide_only),
-    **_table("sqrt_rn div_rn fdiv", wide_only),
+    **{name: _math(name, types.WIDE) for name in _OF_WIDE_FLOATS},
+    **{name: _math(name, types.FLOAT32) for name in ("sqrt_rn", "div_rn")},
     **_table("where", _select),
     **_table("maximum minimum", _extremum),
     **_table("clamp", _clamp),
     **_table("fma", _fma),
     **_table("add sub mul umulhi", _operator()),
+    **_table("fdiv", _operator(division=True)),
     **_table("sum", _sum),
     **_table("cumsum cumprod", _scan),
     **_table("max min", _maximum_along),
     **_table("argmax argmin", _index_along),
     **_table("reduce reduce_or", _reduce),
     **_table("softmax", _softmax),
-    **_table("dot", _dot),
+    **_table("dot", dot),
+    **_table("dot_scaled", dot_scaled),
     **_table("cast", cast),
     **_table("full", _full),
     **_table("zeros", _zeros),
     **_table("zeros_like", _zeros_like),
-    **_table("arange", _fresh(types.INT32, 1)),
+    **_table("arange", _range),
     **_table("program_id num_programs", _fresh(types.INT32, 0)),
     **_table("histogram", _fresh(types.INT32, 1)),
     **_table("rand randn", _random(types.FLOAT32)),
@@ -459,10 +502,10 @@ TRANSFERS: dict[str, Transfer] = {
     **_table("make_tensor_descriptor", _block_pointer(3)),
     **_table("load load_tensor_descriptor", load),
     **_table("store store_tensor_descriptor", _store),
-    **_table(
-        "atomic_add atomic_max atomic_min atomic_xchg atomic_and atomic_or atomic_xor atomic_cas",
-        _atomic,
-    ),
+    **{
+        f"atomic_{name}": _atomic(f"atomic_{name}")
+        for name in ("add", "max", "min", "xchg", "and", "or", "xor", "cas")
+    },
     **_table("inline_asm_elementwise", _inline_assembly),
     **_table("pointer_type", _pointer_type),
     **_table("constexpr", _compile_time),
@@ -494,7 +537,7 @@ def call(path: str, arguments: Arguments, language: Language) -> Value:
     if package in _PACKAGES and name in TRANSFERS:
         return TRANSFERS[name](arguments, language)
     if name in _LIBDEVICE and package.startswith(("triton.language", "triton.ops")):
-        return wide_only(arguments, language)
+        return _math(f"libdevice.{name}", types.WIDE, types.HALF)(arguments, language)
     if path == "triton.cdiv":
         return _ceiling_division(arguments, language)
     return NUMBER_NOT_KNOWN if package == "triton" else UNKNOWN

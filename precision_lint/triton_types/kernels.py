@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from precision_lint.finding import Span
+from precision_lint.project import Project
+from precision_lint.source.python import PythonFile
 from precision_lint.source.text import SourceText
+from precision_lint.triton_types.imported import Helpers
 from precision_lint.triton_types.language import NEWEST, Version
-from precision_lint.triton_types.mismatches import Analysis, Mismatch
 from precision_lint.triton_types.module import JitFunction, Module
+from precision_lint.triton_types.notes import Note, Notes, notes_of
 from precision_lint.triton_types.parameters import Parameter
+from precision_lint.triton_types.rejections import Analysis, Rejection
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,30 +26,48 @@ class Kernel:
     name: str
     span: Span
     parameters: tuple[Parameter, ...]
-    mismatches: tuple[Mismatch, ...]
+    rejections: tuple[Rejection, ...]
+    notes: tuple[Note, ...] = ()
+    wide: frozenset[str] = frozenset()
+    """The pointer parameters that kernels of this file add int64 offsets to."""
 
 
 def find_kernels(
-    tree: ast.Module, text: SourceText, target_triton: Version | None = None
+    tree: ast.Module,
+    text: SourceText,
+    target_triton: Version | None = None,
+    project: Project | None = None,
 ) -> tuple[Kernel, ...]:
     """The kernels of a file, typed for a version of Triton (the newest if None).
 
-    A mismatch in a helper is reported once, with the first kernel that calls it so.
+    What is rejected in a helper is reported once, with the first kernel that calls it so. Helpers
+    of other files are looked for in the `project`.
     """
-    module = Module(tree, text)
-    seen: set[tuple[Span, str]] = set()
+    module = Helpers(PythonFile(text, project, tree)).main if project else Module(tree, text)
+    seen: set[tuple[str, Span, str]] = set()
+    wide: set[str] = set()
     found = []
     for function in _entries(module):
         try:
             analysis = Analysis(module, function, target_triton or NEWEST)
-            parameters, mismatches = analysis.facts()
+            parameters, rejections = analysis.facts()
         except RecursionError:
             continue  # an expression nested as deeply as Python's stack
-        new = tuple(m for m in mismatches if (m.condition, m.variable) not in seen)
-        seen.update((mismatch.condition, mismatch.variable) for mismatch in new)
+        new = tuple(r for r in rejections if (r.kind, r.span, r.subject) not in seen)
+        seen.update((rejection.kind, rejection.span, rejection.subject) for rejection in new)
         node = function.node
-        found.append(Kernel(node.name, module.span(node), parameters, new))
-    return tuple(found)
+        notes = _notes(analysis)
+        noted = tuple(n for n in notes.notes if (n.kind, n.span, n.subject) not in seen)
+        seen.update((note.kind, note.span, note.subject) for note in noted)
+        wide |= notes.wide
+        found.append(Kernel(node.name, module.span(node), parameters, new, noted))
+    return tuple(replace(kernel, wide=frozenset(wide)) for kernel in found)
+
+
+def _notes(analysis: Analysis) -> Notes:
+    with suppress(RecursionError):
+        return notes_of(analysis)
+    return Notes()
 
 
 def _entries(module: Module) -> Iterator[JitFunction]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from precision_lint.triton_types import dtypes as types
 from precision_lint.triton_types.dtypes import Dtypes
+from precision_lint.triton_types.refusals import Refusals
 from precision_lint.triton_types.usage import Usage
 from precision_lint.triton_types.values import (
     NUMBER_NOT_KNOWN,
@@ -25,10 +26,11 @@ _WEAK_NUMBERS: Version = (3, 2)
 
 @dataclass(frozen=True, slots=True)
 class Language:
-    """A version of Triton, and where the uses of values are noted."""
+    """A version of Triton, and where uses of values and what it refuses are noted."""
 
     version: Version
     usage: Usage
+    refusals: Refusals
 
     def binary(self, left: Value, right: Value, division: bool = False) -> Value:
         """An operator on two numbers; pointers are the caller's business."""
@@ -58,7 +60,9 @@ class Language:
 
 def number_dtypes(number: Constant) -> Dtypes:
     """The dtype that a compile-time value has as a number; all that a number has if unknown."""
-    return types.of_number(number.value) if number.is_known else types.NUMBER | types.BOOL
+    if number.is_known:
+        return types.of_number(number.value)
+    return number.dtypes or types.NUMBER | types.BOOL
 
 
 def as_tensor(value: Value) -> Value:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from precision_lint.triton_types import dtypes as types
@@ -33,7 +34,7 @@ _TORCH: dict[str, str] = {
     "long": "int64",
 }
 _FLOAT_FACTORIES = frozenset({"empty", "zeros", "ones", "rand", "randn"})
-_LIKE_FACTORIES = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like"})
+LIKE_FACTORIES = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like"})
 _OTHER_FACTORIES = frozenset(
     {"full", "tensor", "arange", "full_like", "new_empty", "new_zeros", "new_ones", "new_full"}
 )
@@ -65,6 +66,38 @@ def launches_of(module: Module, kernel: JitFunction) -> list[Launch]:
         values |= {k.arg: host.value(k.value) for k in call.keywords if k.arg is not None}
         found.append(Launch(values, not stars))
     return found
+
+
+def follow_their_input(module: Module, kernel: JitFunction) -> frozenset[str]:
+    """The parameters for which a launch passes a parameter of the host that others are typed by.
+
+    Who allocates `torch.empty_like(x)`, or something of `x.dtype`, takes `x` as it comes.
+    """
+    names = [parameter.arg for parameter in kernel.parameters]
+    found: set[str] = set()
+    for function, call in module.launches.get(kernel.node.name, ()):
+        if isinstance(function, ast.Module):
+            continue
+        arguments = function.args
+        taken = {p.arg for p in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+        taken &= {name for node in own_nodes(function) for name in _typed_by(node)}
+        given = [*zip(names, call.args, strict=False)]
+        given += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
+        found |= {
+            name for name, value in given if isinstance(value, ast.Name) and value.id in taken
+        }
+    return frozenset(found)
+
+
+def _typed_by(node: ast.AST) -> Iterator[str]:
+    """The tensors whose dtype an expression makes use of."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=name), attr="dtype"):
+            yield name
+        case ast.Call(
+            func=ast.Attribute(attr=method), args=[ast.Name(id=name), *_], keywords=keywords
+        ) if method in LIKE_FACTORIES and all(keyword.arg != "dtype" for keyword in keywords):
+            yield name
 
 
 def passed(launches: list[Launch], parameter: str) -> Value:
@@ -190,12 +223,12 @@ class _Host:
         """The dtype of a tensor that a factory, a cast or a view returns."""
         keywords = {keyword.arg: keyword.value for keyword in call.keywords}
         is_torch = isinstance(receiver, ast.Name) and receiver.id == "torch"
-        if method in _FLOAT_FACTORIES | _LIKE_FACTORIES | _OTHER_FACTORIES:
+        if method in _FLOAT_FACTORIES | LIKE_FACTORIES | _OTHER_FACTORIES:
             if "dtype" in keywords:
                 return self._dtype(keywords["dtype"])
             if is_torch and method in _FLOAT_FACTORIES:
                 return types.FLOAT32
-            if is_torch and method in _LIKE_FACTORIES and call.args:
+            if is_torch and method in LIKE_FACTORIES and call.args:
                 return self._elements(call.args[0])
             return None
         if is_torch:

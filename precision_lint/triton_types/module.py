@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import builtins
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +15,7 @@ HostFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
 
 _BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 _DECORATORS = frozenset({"triton.jit", "triton.runtime.jit.jit", "triton.runtime.jit"})
+_HANDED_ON = {"triton": "triton", "tl": "triton.language"}
 _LAUNCHERS = frozenset({"triton.autotune", "triton.heuristics"})
 
 
@@ -21,6 +23,7 @@ _LAUNCHERS = frozenset({"triton.autotune", "triton.heuristics"})
 class JitFunction:
     """A function under `@triton.jit`, with what its decorators say."""
 
+    module: Module
     node: ast.FunctionDef
     is_launched: bool
     """Under `@triton.autotune` or `@triton.heuristics`: called from the host only."""
@@ -47,6 +50,40 @@ class JitFunction:
         return found
 
     @cached_property
+    def stored(self) -> frozenset[str]:
+        """The names that anything in the function binds."""
+        return frozenset(
+            node.id
+            for node in ast.walk(self.node)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        )
+
+    @cached_property
+    def assigned(self) -> frozenset[str]:
+        """The local variables, without those whose assignment is no statement of Triton's."""
+        names: set[str] = set()
+        others: set[str] = set()
+        for node in ast.walk(self.node):
+            match node:
+                case ast.Assign(targets=targets):
+                    for target in targets:
+                        names |= set(_names(target))
+                case ast.AugAssign(target=target) | ast.For(target=target):
+                    names |= set(_names(target))
+                case ast.AnnAssign(target=target, value=ast.expr()):
+                    names |= set(_names(target))
+                case ast.NamedExpr(target=target) | ast.comprehension(target=target):
+                    others |= set(_names(target))
+                case ast.Starred(value=value):
+                    others |= set(_names(value))
+                case ast.With() | ast.Try() | ast.Match() | ast.Delete() | ast.Import():
+                    return frozenset()
+                case ast.ImportFrom() | ast.FunctionDef() | ast.Lambda() | ast.ClassDef():
+                    if node is not self.node:
+                        return frozenset()
+        return frozenset(names - others)
+
+    @cached_property
     def defaults(self) -> dict[str, ast.expr]:
         arguments = self.node.args
         positional = [*arguments.posonlyargs, *arguments.args]
@@ -63,11 +100,22 @@ class JitFunction:
 
 
 class Module:
-    """The names of one file, as far as its kernels need them."""
+    """The names of one file, as far as its kernels need them.
 
-    def __init__(self, tree: ast.Module, text: SourceText) -> None:
+    `imported` finds the jit functions of other files of the project, by the name that this file has
+    for them.
+    """
+
+    def __init__(
+        self,
+        tree: ast.Module,
+        text: SourceText,
+        imported: Callable[[Module, str], JitFunction | None] | None = None,
+    ) -> None:
         self.tree = tree
         self.text = text
+        self._imported = imported
+        self._helpers: dict[str, JitFunction | None] = {}
 
     def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
         assert node.end_lineno is not None
@@ -103,7 +151,10 @@ class Module:
 
     @cached_property
     def imports(self) -> dict[str, str]:
-        """Qualified names of what the file imports from Triton, wherever it does."""
+        """Qualified names of what the file imports from Triton, wherever it does.
+
+        Some projects hand `triton` and `tl` on from a module of their own.
+        """
         found = {}
         for node in self.statements:
             match node:
@@ -111,9 +162,10 @@ class Module:
                     for alias in names:
                         root = alias.name if alias.asname else alias.name.partition(".")[0]
                         found[alias.asname or root] = root
-                case ast.ImportFrom(module=str() as source, names=names, level=0):
+                case ast.ImportFrom(module=source, names=names):
                     for alias in names:
-                        found[alias.asname or alias.name] = f"{source}.{alias.name}"
+                        path = _HANDED_ON.get(alias.name, f"{source}.{alias.name}")
+                        found[alias.asname or alias.name] = path
         return {name: path for name, path in found.items() if path.partition(".")[0] == "triton"}
 
     @cached_property
@@ -133,8 +185,39 @@ class Module:
             if isinstance(node, ast.FunctionDef) and node.decorator_list:
                 names = {self._decorator(decorator) for decorator in node.decorator_list}
                 if names & _DECORATORS:
-                    found.append(JitFunction(node, bool(names & _LAUNCHERS)))
+                    found.append(JitFunction(self, node, bool(names & _LAUNCHERS)))
         return sorted(found, key=lambda function: function.node.lineno)
+
+    def helper(self, name: str) -> JitFunction | None:
+        """The jit function that a name, or `module.name`, of this file stands for."""
+        if name in self.functions or self._imported is None:
+            return self.functions.get(name)
+        if name not in self._helpers:
+            self._helpers[name] = self._imported(self, name)
+        return self._helpers[name]
+
+    def lacks(self, name: str) -> bool:
+        """True if no statement outside of functions can have given a meaning to a name."""
+        return self._bound is not None and name not in self._bound and not hasattr(builtins, name)
+
+    @cached_property
+    def _bound(self) -> set[str] | None:
+        """The names that statements bind outside of functions; None after `import *`."""
+        found: set[str] = set()
+        pending: list[ast.AST] = [self.tree]
+        while pending:
+            match pending.pop():
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    found.add(name)
+                case ast.ClassDef(name=name):
+                    found.add(name)
+                case ast.Import(names=names) | ast.ImportFrom(names=names):
+                    found |= {(alias.asname or alias.name).partition(".")[0] for alias in names}
+                case ast.Name(id=name, ctx=ast.Store()):
+                    found.add(name)
+                case ast.ExceptHandler() | ast.stmt() | ast.Module() | ast.expr() as node:
+                    pending += ast.iter_child_nodes(node)
+        return None if "*" in found else found
 
     @cached_property
     def assignments(self) -> dict[str, list[ast.expr]]:
@@ -181,6 +264,13 @@ class Module:
 
     def _decorator(self, node: ast.expr) -> str | None:
         return self.qualified(node.func if isinstance(node, ast.Call) else node)
+
+
+def _names(target: ast.expr) -> Iterator[str]:
+    """The names of an assignment's target."""
+    for node in ast.walk(target):
+        if isinstance(node, ast.Name):
+            yield node.id
 
 
 def own_nodes(function: HostFunction) -> Iterator[ast.AST]:

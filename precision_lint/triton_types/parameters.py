@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,12 +13,19 @@ from precision_lint.triton_types.launches import Launch, is_boolean, passed
 from precision_lint.triton_types.module import JitFunction, Module
 from precision_lint.triton_types.usage import Usage
 from precision_lint.triton_types.values import (
+    COMPILE_TIME,
     Constant,
     Pointer,
     Provenance,
     Tensor,
     Value,
 )
+
+_COUNTS = re.compile(
+    r"(?i)(?:^|_)(?:cu|count|end|id|idx|inds?|index|indice|indptr|len|length|loc|num|nnz|off|offset"
+    r"|pos|position|seqlen|size|slot|start|step)(?:e?s)?(?=_|\d*$)"
+)
+"""Pointers that are called so hold integers, as a rule: `cu_seqlens`, `block_start_loc_ptr`."""
 
 Kind = Literal["constexpr", "scalar", "pointer", "unknown"]
 
@@ -81,7 +89,10 @@ def _is_boolean(name: str, function: JitFunction, launches: list[Launch]) -> boo
 def values_of(
     function: JitFunction, launches: list[Launch], usage: Usage, half: str
 ) -> dict[str, Value]:
-    """The values of all parameters if every pointer that may be half points to `half`."""
+    """The values of all parameters if every pointer that may be half points to `half`.
+
+    Or to `anything`.
+    """
     return {
         argument.arg: value_of(argument, function, launches, usage, half)
         for argument in function.parameters
@@ -96,6 +107,8 @@ def value_of(
     provenance = Provenance(name, frozenset({name}))
     if argument.annotation is not None:
         annotated = _annotated(argument.annotation, name)
+        if annotated == COMPILE_TIME:
+            return _compile_time(passed(launches, name))
         if annotated is not None:
             return annotated
     match passed(launches, name):
@@ -108,6 +121,16 @@ def value_of(
     if name in usage.pointers:
         return Pointer(_elements(name, usage, half), 0, name)
     return Tensor(_scalar(name, function, usage), 0, provenance=provenance)
+
+
+def _compile_time(given: Value) -> Constant:
+    """What is fixed at compile time, and what kind of number the launches pass for it."""
+    match given:
+        case Tensor(dtypes=dtypes):
+            return Constant(is_number=True, dtypes=dtypes)
+        case Constant(value=int() | float() as number):
+            return Constant(is_number=True, dtypes=types.of_number(number))
+    return COMPILE_TIME
 
 
 def _annotated(annotation: ast.expr, name: str) -> Value | None:
@@ -129,7 +152,9 @@ def _annotated(annotation: ast.expr, name: str) -> Value | None:
 def _elements(name: str, usage: Usage, half: str) -> types.Dtypes:
     if name in usage.integer_elements:
         return types.INTEGERS
-    return types.ANY if name in usage.doubtful_elements else frozenset({half})
+    if name in usage.doubtful_elements or _COUNTS.search(name) or half == "anything":
+        return types.ANY
+    return frozenset({half})
 
 
 def _scalar(name: str, function: JitFunction, usage: Usage) -> types.Dtypes:

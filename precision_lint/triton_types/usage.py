@@ -1,11 +1,11 @@
-"""What the uses of a kernel's parameters say about them, and what Triton would reject."""
+"""What the uses of a kernel's parameters say about them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 
 from precision_lint.finding import Span
-from precision_lint.triton_types.dtypes import FLOATS, INTEGERS
+from precision_lint.triton_types.dtypes import FLOATS, HALF, INTEGERS, Dtypes
 from precision_lint.triton_types.values import (
     NO_PROVENANCE,
     Constant,
@@ -19,8 +19,6 @@ from precision_lint.triton_types.values import (
 class Usage:
     """Collected while a kernel is evaluated."""
 
-    site: Span = field(default_factory=lambda: Span(0, 0))
-    """The call that is being evaluated."""
     pointers: set[str] = field(default_factory=set)
     """Parameters that stand at the front of an address."""
     indices: set[str] = field(default_factory=set)
@@ -31,21 +29,26 @@ class Usage:
     """Pointers whose elements index other pointers."""
     doubtful_elements: set[str] = field(default_factory=set)
     """Pointers whose elements are compared with integers, truncated, or used as masks."""
+    varying: set[str] = field(default_factory=set)
+    """Pointers whose elements are cast to float32, or whose dtype is asked: it is not one only."""
+    read: set[str] = field(default_factory=set)
+    """Pointers from which half-precision elements are loaded."""
     pinned: set[Span] = field(default_factory=set)
     """Loads whose elements are used where their dtype matters beyond its precision."""
-    rejected: set[tuple[str, Span]] = field(default_factory=set)
-    """What Triton rejects at other places than branches."""
 
     def learn(self, other: Usage) -> bool:
-        """Add what another evaluation shows of the parameters; True if any of it is new."""
+        """Add what another evaluation shows of the parameters; True if any of it is new.
+
+        What meets floats is learned anew: those were integers if their pointer is found to be one.
+        """
         roles = (
             (self.pointers, other.pointers),
             (self.indices, other.indices),
-            (self.floats, other.floats),
             (self.integer_elements, other.integer_elements),
             (self.doubtful_elements, other.doubtful_elements),
         )
-        is_new = any(not theirs <= mine for mine, theirs in roles)
+        is_new = self.floats != other.floats or any(not theirs <= mine for mine, theirs in roles)
+        self.floats = other.floats
         for mine, theirs in roles:
             mine.update(theirs)
         return is_new
@@ -98,12 +101,15 @@ class Usage:
             if isinstance(value, Tensor):
                 self.pinned |= value.loads
 
-    def reject(self, what: str) -> None:
-        """Triton raises at the current call."""
-        self.rejected.add((what, self.site))
+    def vary(self, value: Value) -> None:
+        """Somebody prepares for more than one dtype of what `value` holds: of one pointer."""
+        if isinstance(value, Tensor) and len(value.provenance.elements) == 1:
+            self.varying |= value.provenance.elements
 
-    def loaded(self, parameter: str | None) -> Provenance:
+    def loaded(self, parameter: str | None, dtypes: Dtypes) -> Provenance:
         """The provenance of what is loaded from a pointer parameter."""
         if parameter is None:
             return NO_PROVENANCE
+        if dtypes <= HALF:
+            self.read.add(parameter)
         return Provenance(elements=frozenset({parameter}))

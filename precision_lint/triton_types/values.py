@@ -2,13 +2,36 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from precision_lint.finding import Span
 from precision_lint.triton_types.dtypes import ANY, HALF, Dtypes
+from precision_lint.triton_types.module import JitFunction
 
 _NOWHERE: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """A mark on a value that an evaluation finds again in what is computed from it."""
+
+    kind: Literal["grid", "product", "late", "wide", "doubtful", "load", "update", "double"]
+    place: Span
+    parameter: str | None = None
+
+
+NO_TRACES: frozenset[Trace] = frozenset()
+_MAX_TRACES = 32
+"""Of one value; what bears more is not followed."""
+
+
+def merged(traces: frozenset[Trace], other: frozenset[Trace]) -> frozenset[Trace]:
+    """The traces of what is computed from two values."""
+    found = traces | other
+    return found if len(found) <= _MAX_TRACES else NO_TRACES
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +45,7 @@ class Provenance:
     base: str | None = None
     parameters: frozenset[str] = _NOWHERE
     elements: frozenset[str] = _NOWHERE
+    traces: frozenset[Trace] = NO_TRACES
 
     def merge(self, other: Provenance, *, is_sum: bool = False) -> Provenance:
         """The provenance of an operation on two values."""
@@ -29,6 +53,7 @@ class Provenance:
             (self.base or other.base) if is_sum else None,
             self.parameters | other.parameters,
             self.elements | other.elements,
+            merged(self.traces, other.traces),
         )
 
 
@@ -39,13 +64,15 @@ NO_PROVENANCE = Provenance()
 class Tensor:
     """A run-time value: rank 0 is a scalar, None a rank that is not known.
 
-    `loads` are the loads whose half-precision elements it was computed from without a cast.
+    It `has_many` elements if it certainly has more than one. `loads` are the loads whose
+    half-precision elements it was computed from without a cast.
     """
 
     dtypes: Dtypes
     rank: int | None = None
     loads: frozenset[Span] = field(default=frozenset(), compare=False)
     provenance: Provenance = field(default=NO_PROVENANCE, compare=False)
+    has_many: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +82,9 @@ class Pointer:
     elements: Dtypes
     rank: int | None = 0
     parameter: str | None = field(default=None, compare=False)
+    has_many: bool = field(default=False, compare=False)
+    traces: frozenset[Trace] = field(default=NO_TRACES, compare=False)
+    """Those of the offsets that were added to it."""
 
 
 class _NotKnown:
@@ -69,11 +99,13 @@ NOT_KNOWN = _NotKnown()
 class Constant:
     """A value fixed at compile time, `NOT_KNOWN` if it differs between compilations.
 
-    `is_number` tells a number that is not known from what may also be a dtype or None.
+    `is_number` tells a number that is not known from what may also be a dtype or None; `dtypes` are
+    what such a number would be as a tensor, if the launches show it.
     """
 
     value: object = NOT_KNOWN
     is_number: bool = False
+    dtypes: Dtypes = frozenset()
 
     @property
     def is_known(self) -> bool:
@@ -97,9 +129,10 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """Something callable, by qualified name: `triton.language.load`, or a helper of this file."""
+    """Something callable, by qualified name: `triton.language.load`; or a helper."""
 
     name: str
+    helper: JitFunction | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,15 +164,28 @@ NONE = Constant(None)
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """The values of a call's arguments."""
+    """The values of a call's arguments, and the expressions that they come from."""
 
     positional: tuple[Value, ...]
     keywords: Mapping[str, Value]
+    nodes: Mapping[int | str, ast.expr] = field(default_factory=dict)
 
     def get(self, position: int, keyword: str) -> Value | None:
         if keyword in self.keywords:
             return self.keywords[keyword]
         return self.positional[position] if position < len(self.positional) else None
+
+    def of(self, receiver: Value, call: ast.Call) -> Arguments:
+        """The same for `x.f(...)`, whose first argument is `x`."""
+        nodes: dict[int | str, ast.expr] = {
+            key + 1 if isinstance(key, int) else key: node for key, node in self.nodes.items()
+        }
+        if isinstance(call.func, ast.Attribute):
+            nodes[0] = call.func.value
+        return Arguments((receiver, *self.positional), self.keywords, nodes)
+
+    def node(self, position: int, keyword: str) -> ast.expr | None:
+        return self.nodes.get(keyword, self.nodes.get(position))
 
 
 def join(left: Value, right: Value) -> Value:
@@ -151,12 +197,15 @@ def join(left: Value, right: Value) -> Value:
                 left.rank if left.rank == right.rank else None,
                 left.loads | right.loads,
                 left.provenance.merge(right.provenance, is_sum=True),
+                left.has_many and right.has_many,
             )
         case Pointer(), Pointer():
             return Pointer(
                 left.elements | right.elements,
                 left.rank if left.rank == right.rank else None,
                 left.parameter if left.parameter == right.parameter else None,
+                left.has_many and right.has_many,
+                merged(left.traces, right.traces),
             )
         case Constant(), Constant():
             if left == right:
@@ -189,6 +238,17 @@ def differ(left: Value, right: Value) -> bool:
     return False
 
 
+def redefined(before: Value, after: Value) -> bool:
+    """True if a variable certainly cannot be assigned `after` in a branch or a loop.
+
+    What is fixed at compile time, by annotation or launch, is no number that may vary.
+    """
+    match before, after:
+        case Constant(), Tensor() | Pointer():
+            return True
+    return differ(before, after)
+
+
 def _ranks_differ(left: int | None, right: int | None) -> bool:
     return left is not None and right is not None and left != right
 
@@ -213,7 +273,13 @@ def derived(dtypes: Dtypes, rank: int | None, *inputs: Value) -> Value:
         if isinstance(value, Tensor):
             loads |= value.loads
             provenance = provenance.merge(value.provenance)
-    return Tensor(dtypes, rank, frozenset() if dtypes.isdisjoint(HALF) else loads, provenance)
+    loads = frozenset() if dtypes.isdisjoint(HALF) else loads
+    return Tensor(dtypes, rank, loads, provenance, have_many(*inputs))
+
+
+def have_many(*inputs: Value) -> bool:
+    """True if what is computed element by element from these has more than one element."""
+    return any(isinstance(value, Tensor | Pointer) and value.has_many for value in inputs)
 
 
 def origins(*values: Value) -> frozenset[str]:

@@ -10,44 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 # Triton keeps state in the process and reads functions back from files: a process of its own.
-_COMPILE_ALL = """
-import importlib.util, json, sys
-
-import triton
-from triton._C.libtriton import ir
-from triton.backends.compiler import GPUTarget
-from triton.compiler import ASTSource
-from triton.compiler.compiler import make_backend
-
-target = GPUTarget("cuda", 90, 32)
-backend = make_backend(target)
-options = backend.parse_options({})
-modules, verdicts = {}, []
-for number, job in enumerate(json.load(open(sys.argv[1]))):
-    path = job["path"]
-    if path not in modules:
-        spec = importlib.util.spec_from_file_location(f"kernels_{number}", path)
-        modules[path] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(modules[path])
-    kernel = getattr(modules[path], job["kernel"])
-    constants = job["constants"]
-    signature = {n: "constexpr" if n in constants else job["types"][n] for n in kernel.arg_names}
-    context = ir.context()
-    ir.load_dialects(context)
-    backend.load_dialects(context)
-    source = ASTSource(fn=kernel, signature=signature, constexprs=constants)
-    functions = backend.get_codegen_implementation(options)
-    try:
-        source.make_ir(target, options, functions, backend.get_module_map(), context)
-    except Exception as error:
-        chain = [error]
-        while chain[-1].__cause__ is not None:  # an error in a helper comes with its cause
-            chain.append(chain[-1].__cause__)
-        verdicts.append(" / ".join(f"{type(e).__name__}: {e}" for e in chain))
-    else:
-        verdicts.append("")
-json.dump(verdicts, sys.stdout)
-"""
+_WORKER = Path(__file__).with_name("compiling_worker.py")
 
 
 @dataclass(frozen=True)
@@ -60,23 +23,32 @@ class Job:
     constants: dict[str, object]
 
 
-def verdicts(jobs: list[Job], folder: Path) -> list[str]:
-    """What the compiler says of each job: nothing, or its error."""
-    (folder / "jobs.json").write_text(json.dumps([asdict(job) for job in jobs]))
-    script = folder / "compile_all.py"
-    script.write_text(_COMPILE_ALL)
+def verdicts(jobs: list[Job], folder: Path, python: str = sys.executable) -> list[str]:
+    """What the Triton of an interpreter says of each job: nothing, or its error.
+
+    A job that takes the process down is rejected as well, with the last words of the process.
+    """
+    listed, found = folder / "jobs.json", folder / "verdicts.jsonl"
+    listed.write_text(json.dumps([asdict(job) for job in jobs]))
+    found.write_text("")
     environment = {
         **{name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"},
         "TRITON_CACHE_DIR": str(folder / "cache"),
         # Left unset, triton 3.9 warns that its default is about to change.
         "TRITON_DEFAULT_FP_FUSION": "1",
     }
-    done = subprocess.run(
-        [sys.executable, str(script), str(folder / "jobs.json")],
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-4000:]
-    return json.loads(done.stdout)
+    while (done := len(found.read_text().splitlines())) < len(jobs):
+        run = subprocess.run(
+            [python, str(_WORKER), str(listed), str(found)],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=900,
+        )
+        if run.returncode < 0:
+            last = (run.stderr.strip().splitlines() or [""])[-1]
+            with found.open("a") as lines:
+                lines.write(json.dumps(f"aborts: {last}") + "\n")
+        assert run.returncode <= 0, run.stderr[-4000:]
+        assert len(found.read_text().splitlines()) > done
+    return [json.loads(line) for line in found.read_text().splitlines()]

@@ -134,5 +134,5 @@ def test_the_compiler_agrees(expression, compiled):
 @pytest.mark.parametrize("expression", REJECTED)
 def test_both_reject(expression, compiled):
     _, interpreter = evaluate(expression)
-    assert interpreter.usage.rejected
+    assert interpreter.refusals.found
     assert compiled[expression] != ""

@@ -9,7 +9,7 @@ import pytest
 
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.kernels import Kernel, find_kernels
-from precision_lint.triton_types.mismatches import Widening
+from precision_lint.triton_types.remedies import Conversion
 
 HALF = {"bf16", "fp16"}
 
@@ -37,7 +37,7 @@ def scale(parameters: str = "p, s, flag", launch: str = "", header: str = "") ->
 
 
 def fails(kernel: Kernel) -> set[str]:
-    return set().union(*(mismatch.fails_for for mismatch in kernel.mismatches))
+    return set().union(*(rejection.fails_for for rejection in kernel.rejections))
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,8 @@ def fails(kernel: Kernel) -> set[str]:
         ("from triton import jit, language as tl", "@jit", "tl"),
         ("import triton\nfrom triton import language", "@triton.jit", "language"),
         ("import triton", "@triton.jit", "triton.language"),
+        ("from mine.compat import tl, triton", "@triton.jit", "tl"),
+        ("from .compat import triton, tl as lang", "@triton.jit", "lang"),
         (
             "try:\n    import triton\n    import triton.language as tl\nfinally:\n    pass",
             "@triton.jit",
@@ -69,10 +71,10 @@ def test_however_triton_is_imported(imports, decorators, language):
     body = SCALE.format(parameters="p, s, flag").replace("tl.", f"{language}.")
     source = f"{imports}\n{decorators}{body}\ndef f(x, y):\n    scale[(1,)](x, y, bool(y))\n"
     (kernel,) = kernels(source)
-    (mismatch,) = kernel.mismatches
-    assert (kernel.name, mismatch.variable, mismatch.fails_for) == ("scale", "x", HALF)
-    assert isinstance(mismatch.remedy, Widening)
-    assert mismatch.remedy.float32 == f"{language}.float32"
+    (rejection,) = kernel.rejections
+    assert (kernel.name, rejection.subject, rejection.fails_for) == ("scale", "x", HALF)
+    assert isinstance(rejection.remedy, Conversion)
+    assert rejection.remedy.dtype == f"{language}.float32"
 
 
 def test_other_decorators_and_names_are_not_triton():
@@ -180,8 +182,8 @@ def test_the_flag_behind_a_condition(condition, flag):
         "import triton\nimport triton.language as tl\n@triton.autotune([], [])\n@triton.jit"
         + SCALE.format(parameters="p, s, flag").replace("if flag", f"if {condition}")
     )
-    (mismatch,) = kernel.mismatches
-    assert (mismatch.flag.name if mismatch.flag else None) == flag
+    (rejection,) = kernel.rejections
+    assert (rejection.flag.name if rejection.flag else None) == flag
 
 
 @pytest.mark.parametrize(
@@ -199,11 +201,35 @@ def test_uses_that_a_cast_could_disturb(use):
         "import triton\nimport triton.language as tl\n@triton.autotune([], [])\n@triton.jit"
         + source
     )
-    for mismatch in found[0].mismatches:
-        assert not isinstance(mismatch.remedy, Widening) or not mismatch.remedy.is_contained
+    branches = [r for r in found[0].rejections if r.kind == "branch"]
+    assert all(not isinstance(r.remedy, Conversion) or not r.remedy.is_safe for r in branches)
 
 
-def test_a_cast_that_breaks_something_else_is_no_remedy():
+@pytest.mark.parametrize(
+    ("pointer", "fails_for"),
+    [
+        ("x_ptr", HALF),
+        ("grad", HALF),
+        ("slope_ptr", HALF),
+        ("positional", HALF),
+        ("cu_seqlens", set()),
+        ("seq_lens_ptr", set()),
+        ("block_start_loc", set()),
+        ("slot_mapping", set()),
+        ("span_ends_ptr", set()),
+        ("idx0", set()),
+    ],
+)
+def test_what_is_called_like_a_count_may_be_one(pointer, fails_for):
+    body = SCALE.replace("tl.load(p +", f"tl.load({pointer} +").replace("(p +", f"({pointer} +")
+    (kernel,) = kernels(
+        "import triton\nimport triton.language as tl\n@triton.autotune([], [])\n@triton.jit"
+        + body.format(parameters=f"{pointer}, s, flag")
+    )
+    assert fails(kernel) == fails_for
+
+
+def test_a_load_is_not_widened_where_that_breaks_something_else():
     source = SCALE.format(parameters="p, s, flag").replace(
         "    tl.store", "    for i in range(4):\n        x = tl.load(p + offs)\n    tl.store"
     )
@@ -211,11 +237,13 @@ def test_a_cast_that_breaks_something_else_is_no_remedy():
         "import triton\nimport triton.language as tl\n@triton.autotune([], [])\n@triton.jit"
         + source
     )
-    (mismatch,) = kernel.mismatches
-    assert mismatch.remedy is None
+    (rejection,) = kernel.rejections
+    assert isinstance(rejection.remedy, Conversion)
+    assert not rejection.remedy.is_load
+    assert not rejection.remedy.is_safe
 
 
-def test_a_mismatch_in_a_helper_is_reported_once():
+def test_what_a_helper_is_rejected_for_is_reported_once():
     found = kernels("""
 import triton
 import triton.language as tl
@@ -237,7 +265,7 @@ def two(p, s, flag):
     tl.store(p, helper(tl.load(p), s, flag))
     tl.store(p, helper(tl.load(p), s, True))
 """)
-    assert [len(kernel.mismatches) for kernel in found] == [1, 0]
+    assert [len(kernel.rejections) for kernel in found] == [1, 0]
 
 
 def test_endless_helpers_end():
@@ -260,7 +288,7 @@ def kernel(p, flag):
     if flag:
         x = x * 1.5
 """)
-    assert kernel.mismatches == ()
+    assert kernel.rejections == ()
 
 
 def test_deep_expressions_are_left_alone():

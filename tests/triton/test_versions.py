@@ -67,7 +67,7 @@ def test_a_literal_factor_fails_where_literals_promote():
     def found(version: tuple[int, int]) -> list[str]:
         text = SourceText(Path("kernels.py"), source)
         kernels = find_kernels(ast.parse(source), text, version)
-        return [mismatch.variable for kernel in kernels for mismatch in kernel.mismatches]
+        return [r.subject for kernel in kernels for r in kernel.rejections]
 
     assert found((3, 1)) == ["x"]
     assert found((3, 2)) == []

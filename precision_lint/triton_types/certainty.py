@@ -1,0 +1,47 @@
+"""How sure a finding about a kernel can be: who says that its pointers hold half precision?"""
+
+from __future__ import annotations
+
+from precision_lint.finding import Confidence, Severity
+from precision_lint.source.file import File
+from precision_lint.triton_types.dtypes import HALF
+from precision_lint.triton_types.notes import Note
+from precision_lint.triton_types.rejections import Rejection
+
+
+def certainty(rejection: Rejection, file: File) -> Confidence:
+    """The confidence of a finding that reports a rejection.
+
+    Kernels load float32 state, too, so that a pointer could hold half precision is not enough: the
+    kernel or its launch must show that it takes more than one dtype.
+    """
+    if rejection.always:
+        return Confidence.MEDIUM if rejection.is_conditional else Confidence.HIGH
+    if _is_meant_for_half(rejection):
+        return file.chosen_by_caller()
+    return Confidence.LOW
+
+
+def severity(confidence: Confidence) -> Severity:
+    """An error only where something says that the dtype that fails is used."""
+    return Severity.WARNING if confidence is Confidence.LOW else Severity.ERROR
+
+
+def _is_meant_for_half(rejection: Rejection) -> bool:
+    if not rejection.fails_for >= HALF:
+        return False  # made for the one that works
+    match rejection.kind:
+        case "mismatch":
+            return False  # a default of 0.0 beside what is loaded
+        case "branch" | "loop" | "ternary" | "return":
+            # A value that promotes itself shows what its author expects of the elements.
+            return rejection.promotes_itself
+    # A compile-time choice may be made by the dtype.
+    return rejection.varies and not rejection.is_conditional
+
+
+def note_certainty(note: Note, file: File) -> Confidence:
+    """The confidence of a finding about what a kernel computes in half precision."""
+    if note.always:
+        return Confidence.MEDIUM if note.is_conditional else Confidence.HIGH
+    return file.chosen_by_caller() if note.is_shown else Confidence.LOW

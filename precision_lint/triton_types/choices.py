@@ -1,0 +1,48 @@
+"""What compile-time conditions on the way to a statement say of other conditions.
+
+Conditions are compared as text: they are about parameters, which nothing changes on the way.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+
+Chosen = Mapping[str, bool]
+"""Conditions that are known to be true or false, by their text."""
+
+_OPPOSITES: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.IsNot: ast.Is, ast.NotEq: ast.Eq}
+
+
+def follows(test: ast.expr, truth: bool) -> dict[str, bool]:
+    """What a condition that is true, or false, says."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return follows(operand, not truth)
+        case ast.BoolOp(op=op, values=values) if isinstance(op, ast.And) is truth:
+            return {text: is_true for v in values for text, is_true in follows(v, truth).items()}
+        case ast.Compare(left=left, ops=[op], comparators=comparators) if type(op) in _OPPOSITES:
+            opposite = ast.Compare(left, [_OPPOSITES[type(op)]()], comparators)
+            return follows(opposite, not truth)
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=value)]):
+            # Whatever equals 1 is true, and no other number.
+            return {ast.unparse(test): truth} | ({ast.unparse(left): bool(value)} if truth else {})
+    return {ast.unparse(test): truth}
+
+
+def decided(test: ast.expr, chosen: Chosen) -> bool | None:
+    """Whether a condition is true, if what is known says so."""
+    match test:
+        case ast.Compare(left=left, ops=[op], comparators=comparators) if type(op) in _OPPOSITES:
+            opposite = ast.Compare(left, [_OPPOSITES[type(op)]()], comparators)
+            found = decided(opposite, chosen)
+            return None if found is None else not found
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=value)]):
+            text, name = ast.unparse(test), ast.unparse(left)
+            others = (c for c, is_true in chosen.items() if is_true and c.startswith(f"{name} == "))
+            if text not in chosen and (
+                chosen.get(name, bool(value)) is not bool(value) or any(others)
+            ):
+                return False
+            return chosen.get(text)
+    return chosen.get(ast.unparse(test))

@@ -1,0 +1,132 @@
+"""A float parameter of a Triton kernel is float64 under torch.compile.
+
+## What it does
+Finds float parameters of `@triton.jit` kernels that meet blocks of numbers as they were passed.
+Triton passes a Python float as float32. `torch.compile`, from PyTorch 2.11 on, passes it as
+float64 to the kernels that it traces. Parameters with `tl.constexpr`, and those that the kernel
+casts before it uses them, are fine.
+
+## Why it hurts
+Whatever a float64 scalar meets becomes float64, so a loop that carries a float32 variable does not
+compile any more: `Loop-carried variable m has initial type fp32 but is re-assigned to fp64 in
+loop!`. Where no variable is carried, the kernel compiles, and computes in float64: cross entropy
+has been seen to take 27 times as long, RMS norm 11 times. Both only happen under `torch.compile`.
+
+## Example
+```python
+@triton.jit
+def peak_kernel(x_ptr, out_ptr, scale, n, BLOCK: tl.constexpr):
+    peak = float("-inf")
+    for start in range(0, n, BLOCK):
+        x = tl.load(x_ptr + start + tl.arange(0, BLOCK)).to(tl.float32)
+        peak = tl.maximum(peak, tl.max(x * scale, 0))
+    tl.store(out_ptr, peak)
+
+
+@torch.compile
+def peak(x, scale: float):
+    out = torch.empty(1, device=x.device)
+    peak_kernel[(1,)](x, out, scale, x.numel(), 1024)
+    return out
+```
+
+## Use instead
+```python
+@triton.jit
+def peak_kernel(x_ptr, out_ptr, scale, n, BLOCK: tl.constexpr):
+    scale = tl.cast(scale, tl.float32)
+    peak = float("-inf")
+    for start in range(0, n, BLOCK):
+        x = tl.load(x_ptr + start + tl.arange(0, BLOCK)).to(tl.float32)
+        peak = tl.maximum(peak, tl.max(x * scale, 0))
+    tl.store(out_ptr, peak)
+
+
+@torch.compile
+def peak(x, scale: float):
+    out = torch.empty(1, device=x.device)
+    peak_kernel[(1,)](x, out, scale, x.numel(), 1024)
+    return out
+```
+
+## Fix safety
+The fix is safe: it gives the parameter the dtype that it has without `torch.compile`. It does not
+write `scale.to(tl.float32)`, which fails where an argument is fixed at compile time: Triton does
+that to the integer 1. A parameter that may be None has no fix.
+
+## References
+- https://github.com/linkedin/Liger-Kernel/issues/1350
+- https://github.com/linkedin/Liger-Kernel/issues/1358
+- https://github.com/pytorch/pytorch/pull/170289
+- https://github.com/pytorch/pytorch/pull/190340
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from precision_lint.finding import Confidence, Finding, Severity
+from precision_lint.fixers import triton
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+from precision_lint.triton_types.kernels import Kernel
+from precision_lint.triton_types.notes import Note
+
+RULE = Rule(
+    code="MP506",
+    name="triton-float64-scalar",
+    summary="a float parameter of a Triton kernel is float64 under torch.compile",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b"triton",), (b"jit",)),
+)
+
+_PASSED_AS_FLOAT64 = (2, 11)
+_COMPILES = rb"torch\.compile\b|\btriton_op\b|\bwrap_triton\b|\bcapture_triton\b"
+_HIDES = rb"compiler\.disable\b|_dynamo\.disable\b|custom_op\b|torch\.library\.Library\b"
+_AS_FLOAT32 = rb"_use_fp64_for_unbacked_floats\s*=\s*False"
+
+
+def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
+    notes = [note for note in kernel.notes if note.kind == "float64"]
+    if not notes or not _are_passed_as_float64(file):
+        return
+    is_traced = _is_traced(file)
+    for note in notes:
+        yield file.finding(
+            RULE,
+            note.span,
+            f"`{note.subject}` is float64 under torch.compile, and so is what it meets",
+            confidence=Confidence.MEDIUM if note.is_shown and is_traced else Confidence.LOW,
+            severity=Severity.ERROR if note.said else Severity.WARNING,
+            why=_why(note),
+            fix=triton.fix(note.remedy),
+            related=note.related,
+        )
+
+
+def _are_passed_as_float64(file: PythonFile) -> bool:
+    torch = file.project.version_of("torch")
+    is_old = torch is not None and torch < _PASSED_AS_FLOAT64
+    return not is_old and not file.project.holds(_AS_FLOAT32)
+
+
+def _is_traced(file: PythonFile) -> bool:
+    """True if the project lets torch.compile into its kernels, as far as it shows.
+
+    Where some functions are hidden from the compiler, the file itself must say that it compiles.
+    """
+    if not file.project.holds(_COMPILES):
+        return False
+    content = file.text.text.encode("utf-8", "surrogatepass")
+    if re.search(_HIDES, content):
+        return False
+    return re.search(_COMPILES, content) is not None or not file.project.holds(_HIDES)
+
+
+def _why(note: Note) -> str:
+    if note.said:
+        return f"CompilationError under torch.compile: {note.said}."
+    return "The kernel computes in float64 there, many times slower than in float32."

@@ -1,0 +1,111 @@
+"""Many half-precision numbers are added up in half precision.
+
+## What it does
+Finds sums in `@triton.jit` kernels that stay in bfloat16 or float16: `tl.sum`, `tl.cumsum`,
+`tl.cumprod`, `tl.reduce` and `tl.associative_scan` of elements that were not converted to
+float32, variables that a loop adds to, and `tl.atomic_add` into a half-precision buffer. The
+version of Triton matters: from 3.3 on, `tl.sum` adds bfloat16 in bfloat16, and `tl.cumsum` from 3.9
+on; before, in float32. `tl.max` and sums that pick one element round nothing.
+
+## Why it hurts
+Every addition is rounded to the 8 bits of bfloat16 or the 11 of float16. A bfloat16 sum of ones
+stops at 256, as 257 is not a bfloat16 number; a float16 sum stops at 2048, and overflows at 65504.
+Nothing fails, and float32 tensors give the right result in a test.
+
+## Example
+```python
+@triton.jit
+def row_mean_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + offsets, mask=offsets < n, other=0.0)
+    tl.store(out_ptr + row, tl.sum(x, axis=0) / n)
+
+
+def row_mean(x):
+    out = torch.empty(x.shape[0], dtype=x.dtype, device=x.device)
+    row_mean_kernel[(x.shape[0],)](x.to(torch.bfloat16), out, x.shape[1], 4096)
+    return out
+```
+
+## Use instead
+```python
+@triton.jit
+def row_mean_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + offsets, mask=offsets < n, other=0.0).to(tl.float32)
+    tl.store(out_ptr + row, tl.sum(x, axis=0) / n)
+
+
+def row_mean(x):
+    out = torch.empty(x.shape[0], dtype=x.dtype, device=x.device)
+    row_mean_kernel[(x.shape[0],)](x.to(torch.bfloat16), out, x.shape[1], 4096)
+    return out
+```
+
+## Fix safety
+The fix loads the elements as float32, converts what is summed, or starts the accumulator in
+float32, which is safe if the kernel's types agree with it for every dtype; stores convert back. It
+is unsafe where the loaded elements also go into an address, a mask, `tl.dot` or a function that is
+not known.
+Atomics have no fix: the buffer belongs to the caller.
+
+## References
+- Pitfalls G05, G06, G07
+- https://github.com/microsoft/triton-shared/issues/139
+- https://github.com/triton-lang/triton/issues/1387
+- https://github.com/triton-lang/triton/pull/1689
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.finding import Finding, Severity
+from precision_lint.fixers import triton
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+from precision_lint.triton_types.certainty import note_certainty
+from precision_lint.triton_types.kernels import Kernel
+from precision_lint.triton_types.notes import Note
+
+RULE = Rule(
+    code="MP507",
+    name="triton-half-accumulation",
+    summary="many half-precision numbers are added up in half precision",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b"triton",), (b"jit",)),
+    pitfalls=("G05", "G06", "G07"),
+)
+
+
+def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
+    for note in kernel.notes:
+        if note.kind in ("reduction", "accumulator", "atomic"):
+            yield file.finding(
+                RULE,
+                note.span,
+                _message(note),
+                confidence=note_certainty(note, file),
+                why=_why(note),
+                fix=triton.fix(note.remedy),
+                related=note.related,
+            )
+
+
+def _message(note: Note) -> str:
+    match note.kind:
+        case "accumulator":
+            return f"the loop adds to `{note.subject}` in half precision"
+        case "atomic":
+            return f"`tl.atomic_add` adds to `{note.subject}` in half precision"
+    return f"`tl.{note.subject}` stays in half precision: convert to float32 first"
+
+
+def _why(note: Note) -> str:
+    if "bf16" in note.holds_for:
+        return "Every addition rounds to 8 bits: a bfloat16 sum of ones stops at 256."
+    return "Every addition rounds to 11 bits, and a float16 sum overflows at 65504."

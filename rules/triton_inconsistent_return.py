@@ -1,0 +1,102 @@
+"""A helper of a Triton kernel returns two dtypes, or a run-time ternary gives two.
+
+## What it does
+Finds `@triton.jit` helpers of which one `return` gives another dtype than the next, and `a if flag
+else b` with two dtypes and a condition that is decided at run time. An early `return` under a
+compile-time `if` counts as well unless the other stands under its `else`: Triton compiles what
+follows.
+
+## Why it hurts
+A call and a ternary have one type, and Triton does not convert. The kernel does not compile:
+`Return type mismatch: <[64], fp32> and <[64], bf16>`, or `Ternary expression with dynamic
+condition has inconsistent types`. Half precision that meets a float argument becomes float32, so
+the two sides agree for float32 tensors and for no others.
+
+## Example
+```python
+@triton.jit
+def scaled(x, scale, wanted):
+    if wanted:
+        return x * scale
+    return x
+
+
+@triton.jit
+def kernel(x_ptr, scale, wanted, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at)
+    tl.store(x_ptr + at, scaled(x, scale, wanted))
+```
+
+## Use instead
+```python
+@triton.jit
+def scaled(x, scale, wanted):
+    if wanted:
+        return x * scale
+    return x
+
+
+@triton.jit
+def kernel(x_ptr, scale, wanted, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + at).to(tl.float32)
+    tl.store(x_ptr + at, scaled(x, scale, wanted))
+```
+
+## Fix safety
+The fix loads the elements as float32, or converts the half-precision side to it, which loses
+nothing: stores convert back. It is safe if the kernel's types agree with it for every dtype that
+failed, and unsafe in a helper that others may call, and where the loaded elements also go into an
+address, a mask, `tl.dot` or a function that is not known.
+
+## References
+- Pitfall G09
+- https://github.com/triton-lang/triton/pull/8785
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.finding import Finding, Severity
+from precision_lint.fixers import triton
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+from precision_lint.triton_types.certainty import certainty, severity
+from precision_lint.triton_types.kernels import Kernel
+from precision_lint.triton_types.rejections import Rejection
+
+RULE = Rule(
+    code="MP505",
+    name="triton-inconsistent-return",
+    summary="a Triton helper returns two dtypes, or a ternary has two",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b"triton",), (b"jit",)),
+    pitfalls=("G09",),
+)
+
+
+def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
+    for rejection in kernel.rejections:
+        if rejection.kind in ("return", "ternary"):
+            confidence = certainty(rejection, file)
+            yield file.finding(
+                RULE,
+                rejection.span,
+                _message(rejection),
+                confidence=confidence,
+                severity=severity(confidence),
+                why=rejection.compiler_says,
+                fix=triton.fix(rejection.remedy),
+                related=rejection.related,
+            )
+
+
+def _message(rejection: Rejection) -> str:
+    before, after = rejection.shown
+    if rejection.kind == "ternary":
+        return f"a run-time ternary is {before} or {after}"
+    return f"`{rejection.subject}` returns {after} here and {before} before"

@@ -1,0 +1,94 @@
+"""An offset of a Triton kernel is an int32 product that can overflow.
+
+## What it does
+Finds offsets like `tl.program_id(0) * stride` that address memory and are computed in int32. Both
+the place in the grid and a stride below 2^31 are int32, and so is their product. If any other part
+of the offset is int64, nothing is said. It is only advice, unless the file has shown that large
+tensors are meant: another kernel adds int64 offsets to the same parameter, or the product itself is
+converted to int64, after the multiplication.
+
+## Why it hurts
+From 2^31 elements on the product wraps around, and the kernel reads and writes other memory: wrong
+numbers or an illegal memory access, far from the cause. Logits of 16384 tokens and 151936 words
+have 2.5e9 elements.
+
+## Example
+```python
+@triton.jit
+def scale_rows_kernel(x_ptr, stride, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + (row * stride).to(tl.int64) + offsets, mask=offsets < n)
+    tl.store(x_ptr + (row * stride).to(tl.int64) + offsets, x * 2.0, mask=offsets < n)
+```
+
+## Use instead
+```python
+@triton.jit
+def scale_rows_kernel(x_ptr, stride, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * stride + offsets, mask=offsets < n)
+    tl.store(x_ptr + row * stride + offsets, x * 2.0, mask=offsets < n)
+```
+
+## Fix safety
+The fix makes the place in the grid int64 where it is read, so that all products follow. It is
+unsafe: offsets in int64 cost registers, which only large tensors are worth.
+
+## References
+- https://github.com/triton-lang/triton/issues/832
+- https://github.com/triton-lang/triton/issues/1058
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.finding import Confidence, Finding, Severity, Span
+from precision_lint.fixers import triton
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+from precision_lint.triton_types.kernels import Kernel
+from precision_lint.triton_types.notes import Note
+from precision_lint.triton_types.notes_remedies import Pin
+from precision_lint.triton_types.remedies import Remedy
+
+RULE = Rule(
+    code="MP508",
+    name="triton-int32-offset",
+    summary="an offset of a Triton kernel is an int32 product that can overflow",
+    severity=Severity.INFO,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b"triton",), (b"jit",)),
+)
+
+
+def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
+    by_cause: dict[Remedy | Pin | Span, list[Note]] = {}
+    for note in kernel.notes:
+        if note.kind in ("offset", "late cast"):
+            # Offsets that one conversion repairs are one mistake.
+            by_cause.setdefault(note.remedy or note.span, []).append(note)
+    for notes in by_cause.values():
+        late = [note for note in notes if note.kind == "late cast"]
+        inconsistent = [note for note in notes if note.subject in kernel.wide]
+        note = [*late, *inconsistent, *notes][0]
+        yield file.finding(
+            RULE,
+            note.span,
+            "this product is int32, and wraps around from 2^31 on",
+            confidence=Confidence.MEDIUM if late or inconsistent else Confidence.LOW,
+            why=_why(note, bool(inconsistent)),
+            fix=triton.fix(note.remedy),
+            related=note.related,
+        )
+
+
+def _why(note: Note, is_inconsistent: bool) -> str:
+    if note.kind == "late cast":
+        return "The conversion to int64 comes after the overflow."
+    if is_inconsistent:
+        return f"Other offsets of `{note.subject}` in this file are int64, for larger tensors."
+    return f"`{note.subject}` is read or written elsewhere if it has more elements."

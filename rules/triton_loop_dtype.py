@@ -1,0 +1,97 @@
+"""A variable changes its dtype from one iteration of a Triton loop to the next.
+
+## What it does
+Finds a `for` or `while` loop in a `@triton.jit` kernel that assigns a variable another dtype than
+it had before the loop: a half-precision accumulator that takes float32, an `x` that a float
+argument scales, `total = 0` to which floats are added. A loop over `tl.range` or over a `range` of
+constants is a loop, too; `tl.static_range` is unrolled, and fine.
+
+## Why it hurts
+What a loop carries has one type. The kernel does not compile: `Loop-carried variable acc has
+initial type <[64], bf16> but is re-assigned to <[64], fp32> in loop!`. Half precision that meets a
+float32 value becomes float32, so a kernel that was only tried with float32 tensors fails for the
+first user who trains in bfloat16.
+
+## Example
+```python
+@triton.jit
+def sum_kernel(x_ptr, out_ptr, scale, n, BLOCK: tl.constexpr):
+    total = tl.zeros([BLOCK], dtype=tl.float16)
+    for start in range(0, n, BLOCK):
+        total += scale * tl.load(x_ptr + start + tl.arange(0, BLOCK))
+    tl.store(out_ptr, tl.sum(total, 0))
+```
+
+## Use instead
+```python
+@triton.jit
+def sum_kernel(x_ptr, out_ptr, scale, n, BLOCK: tl.constexpr):
+    total = tl.zeros([BLOCK], dtype=tl.float32)
+    for start in range(0, n, BLOCK):
+        total += scale * tl.load(x_ptr + start + tl.arange(0, BLOCK))
+    tl.store(out_ptr, tl.sum(total, 0))
+```
+
+## Fix safety
+The fix starts the variable in float32: its load, the dtype of `tl.zeros` or `tl.full`, `0.0` for
+`0`. That loses nothing, as stores convert back. It is offered if the kernel's types agree with it
+for every dtype that failed. It is unsafe in a helper that others may call, and where the loaded
+elements also go into an address, a mask, `tl.dot` or a function that is not known. Where only a
+cast of what is assigned helps, back to the dtype that the variable had, the fix is unsafe: each
+iteration then rounds.
+
+## References
+- Pitfall G02
+- https://github.com/triton-lang/triton/issues/1441
+- https://github.com/triton-lang/triton/issues/1891
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.finding import Finding, Severity
+from precision_lint.fixers import triton
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+from precision_lint.triton_types.certainty import certainty, severity
+from precision_lint.triton_types.kernels import Kernel
+from precision_lint.triton_types.rejections import Rejection
+
+RULE = Rule(
+    code="MP502",
+    name="triton-loop-dtype",
+    summary="a variable changes its dtype in a loop of a Triton kernel",
+    severity=Severity.ERROR,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b"triton",), (b"jit",)),
+    pitfalls=("G02",),
+)
+
+
+def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
+    for rejection in kernel.rejections:
+        if rejection.kind == "loop":
+            confidence = certainty(rejection, file)
+            yield file.finding(
+                RULE,
+                rejection.span,
+                _message(rejection),
+                confidence=confidence,
+                severity=severity(confidence),
+                why=rejection.compiler_says,
+                fix=triton.fix(rejection.remedy),
+                related=rejection.related,
+            )
+
+
+def _message(rejection: Rejection) -> str:
+    before, after = rejection.shown
+    name = f"`{rejection.subject}`"
+    match before:
+        case "None":
+            return f"{name} is None before the loop, which then assigns it"
+        case "constexpr":
+            return f"{name} is fixed at compile time, and the loop assigns it"
+    return f"{name} is {before} before the loop, which makes it {after}"
