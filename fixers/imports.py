@@ -41,8 +41,8 @@ def import_name(file: PythonFile, module: str, name: str, before: int) -> tuple[
 
 
 def _free_name(file: PythonFile, name: str) -> str:
-    """`name`, or with underscores in front until the file has no such word."""
-    while re.search(rf"\b{name}\b", file.text.text):
+    """`name`, or with underscores in front until the file has no such word but as an attribute."""
+    while re.search(rf"(?<![.\w]){name}\b", file.text.text):
         name = f"_{name}"
     return name
 

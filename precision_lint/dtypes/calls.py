@@ -76,8 +76,9 @@ class Call:
     """A call that a rule asked for.
 
     `name` is the last component of the callee, as it is called where it is imported from;
-    `function` is its qualified name when that is known (`torch.amp.GradScaler`), `receiver` the
-    value before the dot of a method call. `scope` is the qualified name of the enclosing function
+    `function` is its qualified name when that is known (`torch.amp.GradScaler`; for an instance of
+    a class of torch, `torch.nn.NLLLoss.forward`, and `name` is the class), `receiver` the value
+    before the dot of a method call. `scope` is the qualified name of the enclosing function
     or class body, "" for the module; `guards` are the conditions of the `if`s around the call,
     outermost first; `autocast` the innermost region around it that is on, around the callers of its
     function included; `dtypes` the names that hold a `torch.dtype` where the call stands.

@@ -115,7 +115,9 @@ class Analysis:
         self.found: dict[ast.Call, Call] = {}
         self.default_dtype = _default_dtype(file)
         self.aliases = _aliases(names, self.module.imports)
-        self.rows = _rows_calling(file, names | self.aliases.keys(), self.module.imports)
+        self.holders = _holders(names, file.text.text)
+        called = names | self.aliases.keys() | self.holders.keys()
+        self.rows = _rows_calling(file, called, self.module.imports)
         self._wants_dtypes = bool(names & _WITH_DTYPES)
         self.spent = 0
         self._limit = _MOST_AT_A_GLANCE
@@ -535,10 +537,18 @@ class Analysis:
         called = callee_name(node)
         if isinstance(node.func, ast.Name):
             called = self.aliases.get(called, called)
+        is_instance = isinstance(function, Model) and function.name is not None
+        if isinstance(function, Model) and function.name is not None:
+            called, name = function.name, f"torch.nn.{function.name}.forward"
+        elif self.glances and isinstance(function, Unknown) and called in self.holders:
+            called, is_instance = self.holders[called], True  # as far as can be seen here
+        if is_instance:
+            receiver = UNKNOWN
         if called not in self.names and f"{package}.*" not in self.names:
+            self.found.pop(node, None)
             return
         span_of = self.module.file.span_of
-        is_method = isinstance(node.func, ast.Attribute)
+        is_method = isinstance(node.func, ast.Attribute) and not is_instance
         self.found[node] = Call(
             span=span_of(node),
             name=called,
@@ -1047,6 +1057,14 @@ def _aliases(names: frozenset[str], imports: Mapping[str, str]) -> Mapping[str, 
     """What a file calls some of `names` by: `from torch.amp import GradScaler as Scaler`."""
     imported = {local: name.rpartition(".")[2] for local, name in imports.items()}
     return {local: name for local, name in imported.items() if name in names and name != local}
+
+
+def _holders(names: frozenset[str], text: str) -> Mapping[str, str]:
+    """What a file calls instances of some classes by: `self.loss = nn.CrossEntropyLoss()`."""
+    classes = sorted(name for name in names if name[0].isupper() and f"{name}(" in text)
+    if not classes:
+        return {}
+    return dict(re.findall(rf"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*({'|'.join(classes)})\(", text))
 
 
 def _rows_calling(file: PythonFile, names: frozenset[str], imports: Mapping[str, str]) -> list[int]:

@@ -1,0 +1,147 @@
+"""A classification loss of logits in half precision.
+
+## What it does
+Finds `F.cross_entropy`, `nn.CrossEntropyLoss` and `F.nll_loss` on bfloat16 or float16 input outside
+of autocast: logits that were cast, or that come from a model whose weights are in half precision.
+Inside an autocast region these losses are computed in float32, and left alone. Where the dtype is
+the checkpoint's choice, the finding has low confidence; where a Trainer or Lightning calls the
+method, which it may do under autocast, too.
+
+## Why it hurts
+Nothing is said. The loss comes out in the dtype of the logits. bfloat16 has 8 significant bits: a
+loss between 2 and 4 moves in steps of 1/64, a sum of losses above 256 in steps of 2, and the
+perplexity that is computed from it is off by per cents. The same steps go into every comparison of
+runs, early stopping and `loss < best`. `F.cross_entropy(logits.float(), target)` is right, and
+holds several float32 copies of the logits.
+
+## Example
+```python
+import torch
+import torch.nn.functional as F
+
+
+def loss_of(model, tokens, labels):
+    logits = model.head(tokens).to(torch.bfloat16)
+    return F.cross_entropy(logits, labels, ignore_index=0)
+```
+
+## Use instead
+```python
+import torch
+import torch.nn.functional as F
+from precision_lint.runtime import cross_entropy
+
+
+def loss_of(model, tokens, labels):
+    logits = model.head(tokens).to(torch.bfloat16)
+    return cross_entropy(logits, labels, ignore_index=0)
+```
+
+## Fix safety
+The fix calls `precision_lint.runtime.cross_entropy` instead: the same loss in float32 from the load
+on, without a copy of the logits. It is unsafe because the loss changes its dtype, and because the
+target may hold class probabilities, which that function refuses. Where the call has arguments that
+it does not take, and for `nn.CrossEntropyLoss`, the unsafe fix casts the logits, which costs
+memory. No fix for `F.nll_loss`: what comes before it has rounded already.
+
+## References
+- Pitfall E09
+- https://github.com/Modalities/modalities/pull/464
+- https://github.com/huggingface/transformers/pull/34147
+- https://github.com/huggingface/sentence-transformers/pull/3893
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from precision_lint.dtypes.calls import Call
+from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Output, Tensor
+from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
+from precision_lint.fixers import calls, imports
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+
+RULE = Rule(
+    code="MP301",
+    name="half-precision-loss",
+    summary="a classification loss of logits in half precision",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=(
+        (b"torch",),
+        (b"cross_entropy", b"CrossEntropyLoss", b"nll_loss"),
+        (b"bfloat16", b"float16", b"half", b"dtype"),
+    ),
+    calls=frozenset({"cross_entropy", "nll_loss", "CrossEntropyLoss"}),
+    pitfalls=("E09",),
+)
+
+_HALF = frozenset({BFLOAT16, FLOAT16})
+_LOSSES = {
+    "torch.nn.functional.cross_entropy": "F.cross_entropy",
+    "torch.nn.functional.nll_loss": "F.nll_loss",
+    "torch.nn.CrossEntropyLoss.forward": "nn.CrossEntropyLoss",
+}
+_TAKEN = frozenset({"weight", "ignore_index", "reduction", "label_smoothing"})
+_CALLEE = re.compile(r"[\w.]+(?=\s*\()")
+_FRAMEWORKS = re.compile(r"(?:Trainer|LightningModule)\b")
+
+
+def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
+    loss = _LOSSES.get(call.function or "")
+    logits = call.argument(0, "input")
+    if loss is None or logits is None or call.autocast is not None:
+        return
+    is_output = isinstance(logits.value, Output)
+    tensor = logits.value.tensor if isinstance(logits.value, Output) else logits.value
+    if not isinstance(tensor, Tensor) or not tensor.possible(_HALF):
+        return
+    dtypes = sorted(tensor.dtypes & _HALF)
+    confidence = Confidence.LOW
+    if tensor.proved(_HALF) and not _is_called_by_framework(call, file):
+        confidence = Confidence.MEDIUM if is_output else Confidence.HIGH
+    what = " or ".join(dtypes) or "half precision, if the model is"
+    yield file.finding(
+        RULE,
+        call.span,
+        f"`{loss}` is computed in {what}",
+        confidence=confidence,
+        why="The loss has 8 significant bits in bfloat16, 11 in float16: compute it in float32.",
+        fix=_fix(call, file),
+        related=[tensor.origin.related] if tensor.origin is not None else [],
+    )
+
+
+def _is_called_by_framework(call: Call, file: PythonFile) -> bool:
+    """True in a class whose methods a framework calls, under autocast if it is told to."""
+    classes = (node for node in file.tree.body if isinstance(node, ast.ClassDef))
+    owner = call.scope.partition(".")[0]
+    return any(
+        _FRAMEWORKS.search(ast.unparse(base))
+        for node in classes
+        if node.name == owner
+        for base in node.bases
+    )
+
+
+def _fix(call: Call, file: PythonFile) -> Fix | None:
+    logits = call.argument(0, "input")
+    if logits is None or logits.starred or call.name == "nll_loss":
+        return None
+    is_plain = len(call.arguments) == 2 and not any(each.starred for each in call.arguments)
+    if call.name == "cross_entropy" and is_plain and call.keywords.keys() <= _TAKEN:
+        helper, added = imports.import_name(
+            file, "precision_lint.runtime", "cross_entropy", call.span.start
+        )
+        if (callee := _CALLEE.match(file.text.text, call.span.start)) is not None:
+            return Fix(
+                Applicability.UNSAFE,
+                "Compute the loss in float32, without a copy of the logits",
+                (*added, Edit(Span(*callee.span()), helper)),
+            )
+    widened = calls.append_method(file, logits.span, ".float()")
+    return Fix(Applicability.UNSAFE, "Compute the loss in float32", tuple(widened))
