@@ -122,7 +122,9 @@ class Expressions(ABC):
         self.frame = Frame({})
 
     @abstractmethod
-    def call_helper(self, helper: JitFunction, arguments: Arguments, has_stars: bool) -> Value:
+    def call_helper(
+        self, helper: JitFunction, arguments: Arguments, has_stars: bool, chosen: Chosen
+    ) -> Value:
         """What a `@triton.jit` function returns."""
 
     def evaluate(self, node: ast.expr) -> Value:
@@ -287,12 +289,26 @@ class Expressions(ABC):
                 name = "cast" if name == "to" else name
                 return self._library(f"triton.language.{name}", arguments.of(receiver, node), site)
             case Function(helper=JitFunction() as helper):
-                return self.call_helper(helper, arguments, has_stars)
+                chosen = self._handed_on(helper, node)
+                return self.call_helper(helper, arguments, has_stars, chosen)
             case Function(name=name) if name in _BUILTINS:
                 return _builtin(name, arguments, self.language)
             case Function(name=path) if not has_stars:
                 return self._library(path, arguments, site)
         return self.unknown_result(arguments)
+
+    def _handed_on(self, helper: JitFunction, node: ast.Call) -> Chosen:
+        """What the choices on the way here say of the parameters of a helper."""
+        if not self.frame.chosen:
+            return {}
+        names = [parameter.arg for parameter in helper.parameters]
+        given = [*zip(names, node.args, strict=False), *((k.arg, k.value) for k in node.keywords)]
+        truths = {
+            name: decided(value, self.frame.chosen)
+            for name, value in given
+            if name is not None and name not in helper.stored
+        }
+        return {name: truth for name, truth in truths.items() if truth is not None}
 
     def unknown_result(self, arguments: Arguments) -> Value:
         """What a function returns of which nothing is known."""

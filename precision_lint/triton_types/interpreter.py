@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from precision_lint.triton_types import dtypes as types
+from precision_lint.triton_types.choices import Chosen
 from precision_lint.triton_types.expressions import (
     Expressions,
     Frame,
@@ -66,13 +67,21 @@ class Interpreter(Expressions):
         Raises:
             TooLong: its helpers and unrolled loops take too many steps.
         """
-        return self._enter(function, parameters, depth=0)
+        return self._enter(function, parameters, 0, {})
 
-    def _enter(self, function: JitFunction, parameters: dict[str, Value], depth: int) -> Value:
+    def _enter(
+        self, function: JitFunction, parameters: dict[str, Value], depth: int, chosen: Chosen
+    ) -> Value:
         spans = {p.arg: function.module.span(p) for p in function.parameters}
         variables = {name: Variable(value, spans[name]) for name, value in parameters.items()}
         caller = self.frame
-        self.frame = Frame(variables, depth=depth, local=function.assigned, stored=function.stored)
+        self.frame = Frame(
+            variables,
+            depth=depth,
+            chosen=chosen,
+            local=function.assigned,
+            stored=function.stored,
+        )
         self.execute(function.node.body)
         returned, self.frame = self.frame.returned, caller
         if self.language.version < _FALLING_THROUGH and _may_fall_through(returned, function):
@@ -109,7 +118,9 @@ class Interpreter(Expressions):
             return left, right
         return as_tensor(left), as_tensor(right)
 
-    def call_helper(self, helper: JitFunction, arguments: Arguments, has_stars: bool) -> Value:
+    def call_helper(
+        self, helper: JitFunction, arguments: Arguments, has_stars: bool, chosen: Chosen
+    ) -> Value:
         known = {parameter.arg for parameter in helper.parameters}
         too_deep = self.frame.depth >= _MAX_DEPTH or helper in self._calling
         if too_deep or has_stars or helper.node.args.vararg or arguments.keywords.keys() - known:
@@ -121,7 +132,7 @@ class Interpreter(Expressions):
                 if value is None and parameter.arg in helper.defaults:
                     value = self.evaluate_default(helper.defaults[parameter.arg])
                 parameters[parameter.arg] = UNKNOWN if value is None else value
-            return self._enter(helper, parameters, self.frame.depth + 1)
+            return self._enter(helper, parameters, self.frame.depth + 1, chosen)
 
     @contextmanager
     def _inside(self, helper: JitFunction) -> Iterator[None]:

@@ -243,6 +243,27 @@ def test_a_load_is_not_widened_where_that_breaks_something_else():
     assert not rejection.remedy.is_safe
 
 
+@pytest.mark.parametrize(("wanted", "fails_for"), [("C", set()), ("D", HALF)])
+def test_a_choice_holds_in_the_helpers_that_are_called_behind_it(wanted, fails_for):
+    (kernel,) = kernels(f"""
+import triton
+import triton.language as tl
+
+@triton.jit
+def helper(x, s, WANTED: tl.constexpr):
+    if WANTED:
+        return x * s
+    return x
+
+@triton.autotune([], [])
+@triton.jit
+def one(p, s, C: tl.constexpr, D: tl.constexpr):
+    if not C:
+        tl.store(p, helper(tl.load(p), s, {wanted}))
+""")
+    assert fails(kernel) == fails_for
+
+
 def test_what_a_helper_is_rejected_for_is_reported_once():
     found = kernels("""
 import triton
