@@ -229,14 +229,35 @@ class Interpreter(Expressions):
         before = self.frame.variables
         # A pointer is asked at run time whether it is null; None is decided while compiling.
         if isinstance(condition, Tensor | Pointer):
-            then, otherwise = self._branch(node.body, before), self._branch(node.orelse, before)
-            self.frame.variables = self._merge(node, before, then, otherwise)
+            self.frame.variables = self._run_time_if(node, before)
             return
         with self.choosing(node, "then", node.test):
             then = self._branch(node.body, before)
         with self.choosing(node, "else", node.test):
             otherwise = self._branch(node.orelse, before)
         self.frame.variables = _choose(then, otherwise)
+
+    def _run_time_if(self, node: ast.If, before: Variables) -> Variables:
+        """The variables after it. `C and flag` is decided at run time where C is true alone."""
+        static = self._static_operands(node.test)
+        if static is None:
+            then, otherwise = self._branch(node.body, before), self._branch(node.orelse, before)
+            return self._merge(node, before, then, otherwise)
+        is_and = isinstance(static.op, ast.And)
+        with self.choosing(node, "then" if is_and else "else", static):
+            then, otherwise = self._branch(node.body, before), self._branch(node.orelse, before)
+            merged = self._merge(node, before, then, otherwise)
+        with self.choosing(node, "else" if is_and else "then", static):
+            decided = self._branch(node.orelse if is_and else node.body, before)
+        return _choose(merged, decided)
+
+    def _static_operands(self, test: ast.expr) -> ast.BoolOp | None:
+        """Those operands of a condition that are fixed when it is compiled, but not here."""
+        if not isinstance(test, ast.BoolOp):
+            return None
+        values = [(operand, self.condition(operand)) for operand in test.values]
+        static = [o for o, v in values if isinstance(v, Constant) and not v.is_known]
+        return ast.BoolOp(test.op, static) if static else None
 
     def _branch(self, body: list[ast.stmt], before: Variables) -> Variables:
         self.steps += len(before) // _VARIABLES_A_STEP

@@ -143,6 +143,15 @@ BRANCHES: dict[str, tuple[str, set[str]]] = {
     "float argument": ("if s != 1.0:\n    x = s * x", HALF),
     "compile-time and run-time": ("if C and flag:\n    x = s * x", HALF),
     "run-time and compile-time": ("if n > 0 and C == 1:\n    x = s * x", HALF),
+    "compile-time and run-time, else": (
+        "if C and flag:\n    y = x\nelif not C:\n    x = x.to(tl.float32)",
+        NEVER,
+    ),
+    "compile-time in compile-time and run-time": (
+        "if C and flag:\n    if C:\n        y = x\n    else:\n        x = x * s",
+        NEVER,
+    ),
+    "compile-time or run-time": ("if CF == 2 or flag:\n    x = s * x", HALF),
     "false and run-time": ("if False and flag:\n    x = s * x", NEVER),
     "bitwise": ("if (n > 0) & (n < 9):\n    x = s * x", HALF),
     "chained": ("if 0 < n < 9:\n    x = s * x", HALF),
