@@ -155,9 +155,13 @@ PACKAGES = st.sampled_from(["", "@p", "@_global_", "@_here_", "@p.q", "@_global_
 
 @st.composite
 def projects(draw: st.DrawFn) -> dict[str, str]:
-    """Up to three layers of files; each names some of the files below it."""
+    """Up to three layers of files; each names some of the files below it.
+
+    No file is named twice: Hydra 1.3 hands on what the first place made of it.
+    """
     files: dict[str, str] = {}
     below: list[tuple[str, str]] = []
+    used: set[tuple[str, str]] = set()
     for level, group in enumerate(("p/t", "p", "")):
         names = ["config"] if not group else ["a", "b"]
         made = []
@@ -166,9 +170,10 @@ def projects(draw: st.DrawFn) -> dict[str, str]:
             taken = set()
             for its_group, its_name in below if draw(st.booleans()) else ():
                 package = draw(PACKAGES)
-                if (its_group, package) in taken:
+                if (its_group, package) in taken or (its_group, its_name) in used:
                     continue
                 taken.add((its_group, package))
+                used.add((its_group, its_name))
                 form = draw(st.sampled_from(["group", "path"]))
                 if form == "group":
                     items.append({f"/{its_group}{package}": its_name})
