@@ -74,7 +74,7 @@ RULE = Rule(
     triggers=(
         (b"torch",),
         (b"cross_entropy", b"CrossEntropyLoss", b"nll_loss"),
-        (b"bfloat16", b"float16", b"half", b"dtype"),
+        (b"bfloat16", b"float16", b".half("),
     ),
     calls=frozenset({"cross_entropy", "nll_loss", "CrossEntropyLoss"}),
     pitfalls=("E09",),

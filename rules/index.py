@@ -374,7 +374,7 @@ RULES: tuple[Rule, ...] = (
         triggers=(
             (b"torch",),
             (b"cross_entropy", b"CrossEntropyLoss", b"nll_loss"),
-            (b"bfloat16", b"float16", b"half", b"dtype"),
+            (b"bfloat16", b"float16", b".half("),
         ),
         calls=frozenset({"CrossEntropyLoss", "cross_entropy", "nll_loss"}),
         glanced=frozenset(),
