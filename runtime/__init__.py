@@ -7,7 +7,8 @@ own dependencies. Triton is imported when the first CUDA loss is computed.
 from __future__ import annotations
 
 from precision_lint.runtime.amp import grad_scaler
-from precision_lint.runtime.cross_entropy import CrossEntropyLoss, CrossEntropyOutput, cross_entropy
+from precision_lint.runtime.cross_entropy import CrossEntropyLoss, cross_entropy
+from precision_lint.runtime.cross_entropy_reduction import CrossEntropyOutput
 from precision_lint.runtime.dtypes import mask_value, resolve_dtype
 from precision_lint.runtime.host import to_numpy
 

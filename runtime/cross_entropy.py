@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple, overload
+from typing import Literal, overload
 
 import torch
 
 from precision_lint.runtime.cross_entropy_operator import row_losses
+from precision_lint.runtime.cross_entropy_reduction import CrossEntropyOutput, Reduction
 from precision_lint.runtime.cross_entropy_rows import RowOptions, accumulation_dtype
 
-_REDUCTIONS = ("mean", "sum", "none")
 _DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
-
-
-class CrossEntropyOutput(NamedTuple):
-    """What ``cross_entropy`` returns when more than the loss is asked for; None where not asked.
-
-    All in float32 (float64 for float64 logits) but ``argmax``, in int64. Ignored positions have
-    the lse 0 and the argmax -1. ``loss``, ``lse`` and ``z_loss`` are differentiable.
-    """
-
-    loss: torch.Tensor  # reduced, z-loss included
-    lse: torch.Tensor | None = None  # log-sum-exp; shape of the target
-    z_loss: torch.Tensor | None = None  # the z-loss's share of the loss, reduced alike
-    accuracy: torch.Tensor | None = None  # share of positions whose argmax is the label, reduced
-    argmax: torch.Tensor | None = None  # class with the largest logit; shape of the target
 
 
 @overload
@@ -150,46 +136,23 @@ def cross_entropy(
     _check_factors(
         label_smoothing=label_smoothing, logit_scale=logit_scale, softcap=softcap, z_loss=z_loss
     )
-    _check_reduction(reduction, num_items)
+    wanted = Reduction(
+        reduction, num_items, z_loss, return_lse, return_z_loss, return_accuracy, return_argmax
+    )
     _check_tensors(logits, target, weight)
     rows, labels = _as_rows(logits, target)
     if weight is not None:
         weight = weight.to(accumulation_dtype(logits.dtype)).contiguous()
-    options = RowOptions(ignore_index, float(logit_scale), float(softcap), float(label_smoothing))
-    losses, lse, argmax, _ = row_losses(
+    losses = row_losses(
         rows,
         labels,
         weight,
-        options,
-        argmax=return_argmax or return_accuracy,
+        RowOptions(ignore_index, float(logit_scale), float(softcap), float(label_smoothing)),
+        argmax=wanted.needs_argmax,
         inplace=inplace and not torch.compiler.is_compiling(),
         check_labels=check_labels,
     )
-
-    def reduced(values: torch.Tensor, divisor: torch.Tensor | float | None) -> torch.Tensor:
-        if divisor is not None:
-            return values.sum() / divisor
-        return values.sum() if reduction == "sum" else values.view(target.shape)
-
-    by_weight = by_count = None
-    if reduction == "mean":
-        by_weight, by_count = _divisors(labels, weight, ignore_index, num_items)
-    loss = reduced(losses, by_weight)
-    z_losses = None
-    if z_loss or return_z_loss:
-        z_losses = reduced(z_loss * lse.square(), by_count)
-        loss = loss + z_losses
-    if not (return_lse or return_z_loss or return_accuracy or return_argmax):
-        return loss
-    # Both are -1 where a position is ignored by the label -1.
-    hits = (argmax == labels) & (argmax >= 0) if return_accuracy else None
-    return CrossEntropyOutput(
-        loss=loss,
-        lse=lse.view(target.shape) if return_lse else None,
-        z_loss=z_losses if return_z_loss else None,
-        accuracy=None if hits is None else reduced(hits.to(lse.dtype), by_count),
-        argmax=argmax.view(target.shape) if return_argmax else None,
-    )
+    return wanted.of(losses, target, ignore_index=ignore_index, weighted=weight is not None)
 
 
 class CrossEntropyLoss(torch.nn.Module):
@@ -271,29 +234,6 @@ def _as_rows(logits: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, 
     return logits.movedim(1, -1).reshape(-1, logits.shape[1]), labels
 
 
-def _divisors(
-    labels: torch.Tensor,
-    weight: torch.Tensor | None,
-    ignore_index: int,
-    num_items: int | float | torch.Tensor | None,
-) -> tuple[torch.Tensor | float, torch.Tensor | float]:
-    """What "mean" divides by: the sum of the labels' weights, and the count of positions."""
-    if num_items is not None:
-        if isinstance(num_items, torch.Tensor):
-            num_items = num_items.reshape(())
-            # A CPU scalar serves every device; one of another GPU does not.
-            if num_items.device.type != "cpu":
-                num_items = num_items.to(labels.device, non_blocking=True)
-        return num_items, num_items
-    counted = labels != ignore_index
-    count = counted.sum()
-    if weight is None:
-        return count, count
-    # Labels outside the vocabulary are reported elsewhere; as an index they would be fatal.
-    known = labels.clamp(0, weight.shape[0] - 1)
-    return weight[known].masked_fill(~counted, 0.0).sum(), count
-
-
 def _check_factors(**factors: float) -> None:
     for name, value in factors.items():
         if isinstance(value, torch.Tensor):
@@ -305,17 +245,6 @@ def _check_factors(**factors: float) -> None:
             raise ValueError(f"{name} must be at least 0, not {value}")
         if value > 1.0 and name == "label_smoothing":
             raise ValueError(f"label_smoothing must be at most 1, not {value}")
-
-
-def _check_reduction(reduction: str, num_items: int | float | torch.Tensor | None) -> None:
-    if reduction not in _REDUCTIONS:
-        raise ValueError(f"reduction is one of {', '.join(_REDUCTIONS)}, not {reduction!r}")
-    if num_items is None:
-        return
-    if reduction != "mean":
-        raise ValueError(f"num_items is what 'mean' divides by; reduction is {reduction!r}")
-    if isinstance(num_items, torch.Tensor) and num_items.numel() != 1:
-        raise ValueError(f"num_items has one element, not shape {tuple(num_items.shape)}")
 
 
 def _check_tensors(logits: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None) -> None:
