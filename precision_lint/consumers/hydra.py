@@ -32,6 +32,7 @@ _GLOBAL = "_global_"
 _MAX_FILES = 64
 _MAX_DEPTH = 16
 _MAX_ROUNDS = 4
+_MAX_MAPPINGS = 4096
 
 Package = tuple[str, ...]
 Choices = dict[Path, str | None]
@@ -54,10 +55,11 @@ def composed(file: ConfigFile, read: Read) -> tuple[ConfigFile, bool]:
     composition = _followed(file, read)
     parts = dict.fromkeys((file, *(layer.file for layer in composition.layers)))
     homes: Homes = {each: part for part in parts for each in mappings(part.documents)}
-    root = _merged(composition.layers, homes)
+    merging = _Merging(homes)
+    root = merging.merged(composition.layers)
     return (
         ConfigFile(file.text, file.project, file.format, (root,), homes=homes),
-        composition.is_complete,
+        composition.is_complete and merging.is_complete,
     )
 
 
@@ -263,22 +265,43 @@ def _named(package: str) -> Package | None:
             return tuple(parts)
 
 
-def _merged(layers: list[_Layer], homes: Homes) -> Mapping:
-    """The mapping that layers make, the weakest first: mappings are merged, all else replaced."""
-    own = [layer for layer in layers if not layer.package]
-    if len(layers) == len(own) == 1:
-        return own[0].mapping
-    entries = []
-    for name in _names_of(layers):
-        if inner := _below(layers, name):
-            span = inner[-1].span
-            entries.append(Entry(Scalar(span, name), _merged(inner, homes), span))
-            homes[entries[-1]] = inner[-1].asked_in
-    beneath = tuple(layer.mapping for layer in reversed(own))
-    top = own[-1] if own else layers[-1]
-    merged = Mapping(top.mapping.span if own else top.span, tuple(entries), False, beneath=beneath)
-    homes[merged] = top.file if own else top.asked_in
-    return merged
+@dataclass
+class _Merging:
+    """Merges layers, the same ones once: aliases may lead to a mapping by more ways than count."""
+
+    homes: Homes
+    is_complete: bool = True
+    _done: dict[tuple[tuple[Package, int], ...], Mapping] = field(default_factory=dict)
+
+    def merged(self, layers: list[_Layer]) -> Mapping:
+        """The mapping that layers make, the weakest first.
+
+        Mappings are merged, all else is replaced.
+        """
+        if len(layers) == 1 and not layers[0].package:
+            return layers[0].mapping
+        key = tuple((layer.package, id(layer.mapping)) for layer in layers)
+        if key not in self._done:
+            self._done[key] = self._merged(layers)
+        return self._done[key]
+
+    def _merged(self, layers: list[_Layer]) -> Mapping:
+        own = [layer for layer in layers if not layer.package]
+        entries = []
+        for name in _names_of(layers):
+            if len(self._done) == _MAX_MAPPINGS:
+                self.is_complete = False
+                break
+            if inner := _below(layers, name):
+                span = inner[-1].span
+                entries.append(Entry(Scalar(span, name), self.merged(inner), span))
+                self.homes[entries[-1]] = inner[-1].asked_in
+        beneath = tuple(layer.mapping for layer in reversed(own))
+        top = own[-1] if own else layers[-1]
+        span = top.mapping.span if own else top.span
+        merged = Mapping(span, tuple(entries), False, beneath=beneath)
+        self.homes[merged] = top.file if own else top.asked_in
+        return merged
 
 
 def _names_of(layers: list[_Layer]) -> Iterator[str]:

@@ -41,6 +41,21 @@ def test_a_list_that_names_itself_comes_to_an_end(tmp_path: Path) -> None:
     assert not is_complete(tmp_path)
 
 
+def test_aliases_of_aliases_are_merged_once(tmp_path: Path) -> None:
+    """27 levels are 2^27 ways to the innermost mapping."""
+    levels = ["l0: &l0 {x: 1}"]
+    levels += [f"l{i}: &l{i} {{a: *l{i - 1}, b: *l{i - 1}}}" for i in range(1, 28)]
+    text = "\n".join(levels) + "\n"
+    project(tmp_path, {"config.yaml": "defaults: [base, _self_]\n" + text, "base.yaml": text})
+    assert is_complete(tmp_path)
+
+
+def test_more_mappings_than_anyone_writes_leave_it_open(tmp_path: Path) -> None:
+    text = "".join(f"k{i}: {{x: 1}}\n" for i in range(5000))
+    project(tmp_path, {"config.yaml": "defaults: [base, _self_]\n" + text, "base.yaml": text})
+    assert not is_complete(tmp_path)
+
+
 def test_before_hydra_1_1_the_list_was_stronger(tmp_path: Path) -> None:
     files = {"requirements.txt": "hydra-core==1.0.7\n", "trainer/a.yaml": "p: 1\n"}
     project(tmp_path, {"config.yaml": "defaults:\n  - trainer: a\ntrainer: {p: 2}\n", **files})
