@@ -36,17 +36,12 @@ _BLOCK_HEADER = re.compile(r"[|>][-+0-9]*([^\r\n]*)")
 _BARE_KEY = re.compile(r"[\w-]+", re.ASCII)
 
 
-def remove_setting(file: ConfigFile, origin: Origin, message: str) -> Fix | None:
-    """Take a setting out of its file; None where that needs more than deleting it."""
-    return remove_settings(file, [origin], message)
-
-
 def remove_settings(file: ConfigFile, origins: Sequence[Origin], message: str) -> Fix | None:
-    """Take several settings out at once. A mapping that loses all of its members becomes `{}`.
+    """Take settings out of their file. A mapping that loses all of its members becomes `{}`.
 
     Unsafe if a comment on the same line loses what it speaks of, or if an alias stands for the
-    mapping. The comment itself stays. None if the setting would still be there, from a duplicate
-    of the key or from a merged mapping.
+    mapping. The comment itself stays. None where it takes more than deleting, or where the setting
+    would still be there, from a duplicate of the key or from a merged mapping.
     """
     members = [origin for origin in origins if isinstance(origin, Member)]
     if members:

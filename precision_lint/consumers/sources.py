@@ -88,7 +88,6 @@ class MappingSource:
 
     whole: ConfigFile
     root: tree.Mapping
-    is_open: bool = False
     flat: bool = False
 
     @property
@@ -146,7 +145,7 @@ class MappingSource:
         return value if isinstance(value, tree.Mapping) else None
 
     def may_set(self, key: Key) -> bool:
-        if self.is_open or _is_open(self.root):
+        if _is_open(self.root):
             return True
         outer = key.name.rpartition(".")[0]
         member = self.member(outer) if outer else None

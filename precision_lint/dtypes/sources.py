@@ -106,5 +106,3 @@ FLOAT_FACTORIES = frozenset(
     }
 )  # fmt: skip
 """Functions of torch that make the default dtype, float32, when none is given."""
-
-INTEGER_FACTORIES = frozenset({"randint", "randperm", "tril_indices", "triu_indices", "arange"})

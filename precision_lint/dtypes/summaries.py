@@ -126,7 +126,6 @@ class Analysis:
         self._depth = 0
         self._asking = 0
         self._last_round = False
-        self._unstable = False
         self._before: dict[Hashable, Value] = {}
         self._closures: dict[Function, Environment] = {}
         self._classes: dict[tuple[Module, str], Class | None] = {}

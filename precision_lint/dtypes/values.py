@@ -83,11 +83,6 @@ class Tensor:
     origin: Origin | None = field(default=None, compare=False)
     scalar: bool | None = False
 
-    @property
-    def is_vague(self) -> bool:
-        """True if nothing is known of the dtype."""
-        return self.partial and not self.chosen and not self.dtypes
-
     def proved(self, dtypes: frozenset[str]) -> bool:
         """True if every dtype that the tensor can have is among `dtypes`."""
         return not (self.chosen or self.partial) and bool(self.dtypes) and self.dtypes <= dtypes

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from precision_lint.finding import Span
-from precision_lint.source.shell import Command, Word
+from precision_lint.source.shell import Word
 from precision_lint.source.shell_words import UNKNOWN, Text
 
 _NAME = re.compile(r"[^\W\d][\w.]*")
@@ -66,14 +66,6 @@ def assignments(words: Sequence[Word]) -> Iterator[Option]:
         name, separator, value = word.text.partition("=")
         if separator and _NAME.fullmatch(name) and id(word) not in values:
             yield Option(name, _known(value), (word,))
-
-
-def script_options(command: Command) -> Iterator[Option]:
-    """The options of the Python program that a command starts, without those of its launcher."""
-    for index, word in enumerate(command.words):
-        if word.text.endswith(".py"):
-            return options(command.words[index + 1 :])
-    return iter(())
 
 
 def _known(value: str) -> str | None:

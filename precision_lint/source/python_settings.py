@@ -23,17 +23,6 @@ from precision_lint.source.settings_tree import Mapping
 from precision_lint.source.syntax_tree import qualified
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """What becomes of an expression: the target it is assigned to, the callee that it is passed to
-    without a keyword, the function that returns it. The others are empty.
-    """
-
-    target: str = ""
-    passed_to: str = ""
-    returned_by: str = ""
-
-
 @dataclass(frozen=True, eq=False)
 class Made:
     """Settings that one expression, or a configuration module as a whole, makes.
@@ -43,7 +32,6 @@ class Made:
 
     node: ast.Dict | ast.Call | ast.Module
     callee: str
-    use: Use
     _source: _Source
 
     @cached_property
@@ -81,11 +69,14 @@ class _Source:
 
 
 class _Visit(NamedTuple):
-    """A node with what becomes of its value; `is_inside` if settings around it hold that."""
+    """A node.
+
+    Its value `is_used` if it is assigned, passed or returned, and `is_inside` if settings around
+    it hold it.
+    """
 
     node: ast.AST
-    function: str
-    use: Use | None = None
+    is_used: bool = False
     is_inside: bool = False
 
 
@@ -100,80 +91,62 @@ class _Finder:
     def made(self) -> Iterator[Made]:
         is_configuration = _is_configuration(self._tree)
         if is_configuration:
-            yield Made(self._tree, "", Use(), self._source)
-        pending = [_Visit(self._tree, "", is_inside=is_configuration)]
+            yield Made(self._tree, "", self._source)
+        pending = [_Visit(self._tree, is_inside=is_configuration)]
         while pending:
             visit = pending.pop()
             match visit:
-                case _Visit(node=ast.Dict() as node, use=Use() as use, is_inside=False):
-                    yield Made(node, "", use, self._source)
+                case _Visit(node=ast.Dict() as node, is_used=True, is_inside=False):
+                    yield Made(node, "", self._source)
                 case _Visit(node=ast.Call() as node) if is_dict(node):
                     if not visit.is_inside:
-                        yield Made(node, "dict", visit.use or Use(), self._source)
+                        yield Made(node, "dict", self._source)
                 case _Visit(node=ast.Call() as node) if node.keywords or _constructs(node):
-                    yield Made(node, self._name(node.func), visit.use or Use(), self._source)
+                    yield Made(node, self._callee(node), self._source)
             pending += [*self._below(visit)][::-1]
 
     def _below(self, visit: _Visit) -> Iterator[_Visit]:
-        node, function, use, is_inside = visit
+        node, is_used, is_inside = visit
         match node:
             case ast.Module(body=body):
-                yield from (_Visit(each, "", is_inside=is_inside) for each in body)
-            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                yield from (_Visit(each, name) for each in ast.iter_child_nodes(node))
-            case ast.Assign(targets=[target, *_], value=value):
-                to = Use(target=self._name(target))
-                yield _Visit(value, function, to, is_inside and isinstance(target, ast.Name))
+                yield from (_Visit(each, is_inside=is_inside) for each in body)
+            case ast.Assign(targets=[target, *_], value=ast.expr() as value):
+                yield _Visit(value, True, is_inside and isinstance(target, ast.Name))
             case ast.AnnAssign(target=target, value=ast.expr() as value):
-                to = Use(target=self._name(target))
-                yield _Visit(value, function, to, is_inside and isinstance(target, ast.Name))
-            case ast.NamedExpr(target=target, value=value):
-                yield _Visit(value, function, Use(target=target.id))
-            case ast.Return(value=ast.expr() as value):
-                yield _Visit(value, function, Use(returned_by=function))
+                yield _Visit(value, True, is_inside and isinstance(target, ast.Name))
+            case ast.NamedExpr(value=value) | ast.Return(value=ast.expr() as value):
+                yield _Visit(value, True)
             case ast.Dict(values=values):
-                inner = (Use(), True) if is_inside or use is not None else (None, False)
-                yield from (_Visit(value, function, *inner) for value in values)
-                yield from (_Visit(key, function) for key in node.keys if key is not None)
+                is_held = is_inside or is_used
+                yield from (_Visit(value, is_held, is_held) for value in values)
+                yield from (_Visit(key) for key in node.keys if key is not None)
             case ast.Call():
-                yield from self._arguments(node, function)
+                yield from self._arguments(node)
             case ast.List(elts=items) | ast.Tuple(elts=items):
-                yield from (_Visit(item, function, use, is_inside) for item in items)
+                yield from (_Visit(item, is_used, is_inside) for item in items)
             case ast.Set(elts=items) | ast.BoolOp(values=items):
-                yield from (_Visit(item, function, use) for item in items)
+                yield from (_Visit(item, is_used) for item in items)
             case ast.IfExp(test=test, body=one, orelse=other):
-                yield _Visit(test, function)
-                yield _Visit(one, function, use)
-                yield _Visit(other, function, use)
+                yield _Visit(test)
+                yield _Visit(one, is_used)
+                yield _Visit(other, is_used)
             case ast.JoinedStr():
                 pass  # before Python 3.12 nothing in it has a place
             case _:
-                yield from (_Visit(each, function) for each in ast.iter_child_nodes(node))
+                yield from map(_Visit, ast.iter_child_nodes(node))
 
-    def _arguments(self, call: ast.Call, function: str) -> Iterator[_Visit]:
-        yield _Visit(call.func, function)
-        if is_dict(call):
-            values = [*call.args, *(keyword.value for keyword in call.keywords)]
-            yield from (_Visit(value, function, Use(), is_inside=True) for value in values)
-            return
-        use = None
-        for argument in call.args:
-            if use is None and isinstance(argument, _CARRIERS):
-                use = Use(passed_to=self._name(call.func))
-            yield _Visit(argument, function, use)
-        for keyword in call.keywords:
-            yield _Visit(keyword.value, function, Use(), is_inside=True)
+    def _arguments(self, call: ast.Call) -> Iterator[_Visit]:
+        yield _Visit(call.func)
+        yield from (_Visit(argument, True, is_dict(call)) for argument in call.args)
+        yield from (_Visit(keyword.value, True, is_inside=True) for keyword in call.keywords)
 
-    def _name(self, node: ast.expr) -> str:
-        """The qualified name of a callee or of a target; "" for other expressions."""
+    def _callee(self, call: ast.Call) -> str:
+        """The qualified name of what is called; "" for what no name calls."""
         try:
-            return qualified(node, self._imports)
+            return qualified(call.func, self._imports)
         except RecursionError:
             return ""
 
-
-_CARRIERS = (ast.Dict, ast.Call, ast.List, ast.Tuple, ast.Set, ast.IfExp, ast.BoolOp)
-"""The expressions that can hold a display whose value they give."""
 
 _CHANGES = frozenset({"update", "pop", "setdefault", "append", "extend", "insert", "remove"})
 

@@ -8,8 +8,9 @@ from precision_lint.finding import Applicability, Finding
 from precision_lint.project import Project
 from precision_lint.registry import module, rules
 from precision_lint.source.config import ConfigFile, parse_config
+from precision_lint.source.options import Option, options
 from precision_lint.source.settings_tree import Mapping, Opaque, Scalar, Sequence, Value
-from precision_lint.source.shell import Script
+from precision_lint.source.shell import Command, Script
 from precision_lint.source.text import SourceText
 
 
@@ -31,6 +32,13 @@ def variables(text: str | bytes) -> dict[str, str]:
 
 def commands(text: str | bytes) -> list[list[str]]:
     return [[word.text for word in command.words] for command in shell(text).commands]
+
+
+def script_options(command: Command) -> list[Option]:
+    """The options of the Python program that a command starts, without those of its launcher."""
+    names = [word.text for word in command.words]
+    program = next((at for at, name in enumerate(names) if name.endswith(".py")), len(names))
+    return list(options(command.words[program + 1 :]))
 
 
 def plain(value: Value) -> object:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precision_lint.finding import Applicability
-from precision_lint.fixers.settings import remove_setting
+from precision_lint.fixers.settings import remove_settings
 from precision_lint.source.settings_tree import Mapping
 from tests.config.reading import config, findings, fixed, mapping, only
 
@@ -17,7 +17,7 @@ def without(text: str, format: str, name: str) -> tuple[str | None, Applicabilit
     file = config(text, format)
     member = mapping(file).get(name)
     assert member is not None
-    fix = remove_setting(file, member, "")
+    fix = remove_settings(file, [member], "")
     if fix is None:
         return None, None
     for edit in sorted(fix.edits, key=lambda edit: edit.span, reverse=True):
@@ -161,6 +161,6 @@ def test_members_of_a_merged_mapping_are_removed_where_they_stand() -> None:
     assert isinstance(run.entry.value, Mapping)
     member = run.entry.value.get("x")
     assert member is not None
-    fix = remove_setting(file, member, "")
+    fix = remove_settings(file, [member], "")
     assert fix is not None
     assert [file.text[edit.span] for edit in fix.edits] == ["  x: 1\n"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from precision_lint.source.options import options, script_options
-from tests.config.reading import commands, config, shell, variables
+from precision_lint.source.options import options
+from tests.config.reading import commands, config, script_options, shell, variables
 
 UNKNOWN = "\0"
 

@@ -13,12 +13,12 @@ from precision_lint.fixers.settings import Origin
 from precision_lint.fixers.spelling import Written
 from precision_lint.project import Project
 from precision_lint.source.config import MAX_CHARACTERS, ConfigFile
-from precision_lint.source.options import Option, options, script_options
+from precision_lint.source.options import Option, options
 from precision_lint.source.python import parse_python
 from precision_lint.source.python_settings import python_settings
 from precision_lint.source.settings_tree import Mapping, Member, Opaque
 from precision_lint.source.text import SourceText
-from tests.config.reading import config
+from tests.config.reading import config, script_options
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 
@@ -279,7 +279,7 @@ def test_what_aliases_stand_for_is_changed_unsafely() -> None:
     file = config("base: &b\n  x: 1\n  y: 2\nrun:\n  <<: *b\n", "yaml")
     x = member(file, "base.x")
     for fix in (
-        settings.remove_setting(file, x, ""),
+        settings.remove_settings(file, [x], ""),
         settings.replace_value(file, x, 2, ""),
         settings.add_setting(file, x.mapping, x.entry, "new", 2, ""),
     ):
@@ -307,7 +307,7 @@ def test_comments_that_lose_their_subject() -> None:
         ("o:\n  x: 1  # why\n", "yaml", "o.x", UNSAFE),
     ):
         file = config(text, format)
-        fix = settings.remove_setting(file, origin(file, name), "")
+        fix = settings.remove_settings(file, [origin(file, name)], "")
         assert fix is not None
         assert fix.applicability is level
 
@@ -380,7 +380,7 @@ def test_removed_from_python(
     before: str, name: str, expected: str | None, level: Applicability | None
 ) -> None:
     file = python(before)
-    fix = settings.remove_setting(file, python_member(file, name), "")
+    fix = settings.remove_settings(file, [python_member(file, name)], "")
     assert after(file, fix) == expected
     assert (fix.applicability if fix else None) is level
 
@@ -437,7 +437,7 @@ def test_commands_in_a_job_are_fixed_where_they_stand() -> None:
     assert isinstance(x, Option)
     changed = settings.replace_value(part, x, "bf16", "")
     assert after(part, changed) == text.replace("fp16", "bf16")
-    removed = settings.remove_setting(part, origin(part, "--b"), "")
+    removed = settings.remove_settings(part, [origin(part, "--b")], "")
     assert after(part, removed) == text.replace(" \\\n            --b", "")
     added = settings.add_option(part, x, "--new", "")
     assert after(part, added) == text.replace("fp16", "fp16 --new")

@@ -23,9 +23,9 @@ from precision_lint.fixers.settings import (
 )
 from precision_lint.source.config import ConfigFile
 from precision_lint.source.errors import Unparsable
-from precision_lint.source.options import Option, options, script_options
+from precision_lint.source.options import Option, options
 from precision_lint.source.settings_tree import Mapping, Member, Scalar, Sequence, mappings
-from tests.config.reading import config
+from tests.config.reading import config, script_options
 from tests.property import settings_files as files
 
 if sys.version_info >= (3, 11):

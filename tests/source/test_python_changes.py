@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import textwrap
 from types import SimpleNamespace
 
@@ -238,7 +239,15 @@ def agrees(value: Value, real: object) -> bool:
 def test_what_is_known_is_so(program: str) -> None:
     scope: dict[str, object] = {"box": SimpleNamespace()}
     exec(program, scope)
+    written = {
+        (each.value.lineno, each.value.col_offset): each.targets[0].id
+        for each in ast.parse(program).body
+        if isinstance(each, ast.Assign) and isinstance(each.targets[0], ast.Name)
+    }
     for each in made(program):
-        if each.use.target in NAMES:
-            real = scope[each.use.target]
+        if isinstance(each.node, ast.Module):
+            continue
+        target = written.get((each.node.lineno, each.node.col_offset))
+        if target in NAMES:
+            real = scope[target]
             assert agrees(each.mapping, real), (program, plain(each.mapping), real)

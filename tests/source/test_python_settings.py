@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from precision_lint.project import Project
 from precision_lint.source.python import parse_python
-from precision_lint.source.python_settings import Use, python_settings
+from precision_lint.source.python_settings import python_settings
 from precision_lint.source.settings_tree import Opaque, Scalar, mappings
 from precision_lint.source.text import SourceText
 from tests.source.reading import UNKNOWN, made, plain
@@ -176,24 +176,24 @@ def test_a_spread_that_a_name_brings() -> None:
 
 
 @pytest.mark.parametrize(
-    ("statement", "use"),
+    "statement",
     [
-        ("config = {'a': 1}", Use(target="config")),
-        ("config: dict = {'a': 1}", Use(target="config")),
-        ("self.config = {'a': 1}", Use(target="self.config")),
-        ("config['b'] = {'a': 1}", Use(target="config['b']")),
-        ("config = {'a': 1} if x else None", Use(target="config")),
-        ("config = x or {'a': 1}", Use(target="config")),
-        ("config = [{'a': 1}]", Use(target="config")),
-        ("return {'a': 1}", Use(returned_by="main")),
-        ("json.dump({'a': 1}, x)", Use(passed_to="json.dump")),
-        ("start([{'a': 1}])", Use(passed_to="start")),
+        "config = {'a': 1}",
+        "config: dict = {'a': 1}",
+        "self.config = {'a': 1}",
+        "config['b'] = {'a': 1}",
+        "config = {'a': 1} if x else None",
+        "config = x or {'a': 1}",
+        "config = [{'a': 1}]",
+        "return {'a': 1}",
+        "json.dump({'a': 1}, x)",
+        "start([{'a': 1}])",
     ],
 )
-def test_uses_of_displays(statement: str, use: Use) -> None:
+def test_displays_that_are_used(statement: str) -> None:
     (found,) = made(f"def main(x, self, config):\n    {statement}\n")
-    assert (found.use, found.callee) == (use, "")
     assert isinstance(found.node, ast.Dict)
+    assert (found.callee, plain(found.mapping)) == ("", {"a": 1})
 
 
 @pytest.mark.parametrize(
@@ -221,11 +221,11 @@ def test_the_outermost_display_alone() -> None:
             config = {"fp16": {"enabled": True}, "of": [{"a": Accelerator(mixed_precision="no")}]}
             start(x, config={"b": dict(c=1)})
     """
-    found = [(each.callee, each.use.target, plain(each.mapping)) for each in made(text)]
+    found = [(each.callee, plain(each.mapping)) for each in made(text)]
     assert found == [
-        ("", "config", {"fp16": {"enabled": True}, "of": [{"a": ...}]}),
-        ("accelerate.Accelerator", "", {"mixed_precision": "no"}),
-        ("start", "", {"config": {"b": {"c": 1}}}),
+        ("", {"fp16": {"enabled": True}, "of": [{"a": ...}]}),
+        ("accelerate.Accelerator", {"mixed_precision": "no"}),
+        ("start", {"config": {"b": {"c": 1}}}),
     ]
 
 
@@ -242,7 +242,7 @@ def test_the_outermost_display_alone() -> None:
 )
 def test_callees(imports: str, call: str, callee: str) -> None:
     (found,) = made(f"{imports}\ndef main(x):\n    args = {call}\n")
-    assert (found.callee, found.use.target) == (callee, "args")
+    assert found.callee == callee
 
 
 # Modules of assignments
