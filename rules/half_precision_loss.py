@@ -5,7 +5,8 @@ Finds `F.cross_entropy`, `nn.CrossEntropyLoss` and `F.nll_loss` on bfloat16 or f
 of autocast: logits that were cast, or that come from a model whose weights are in half precision.
 Inside an autocast region these losses are computed in float32, and left alone. Where the dtype is
 the checkpoint's choice, the finding has low confidence; where a Trainer or Lightning calls the
-method, which it may do under autocast, too.
+method, which it may do under autocast, too. A file is read only if it says `bfloat16`, `float16` or
+`.half(` itself.
 
 ## Why it hurts
 Nothing is said. The loss comes out in the dtype of the logits. bfloat16 has 8 significant bits: a
