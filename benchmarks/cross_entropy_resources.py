@@ -70,7 +70,6 @@ KERNELS = {
 
 _FLOATS = ("logit_scale", "softcap", "label_smoothing")
 _LABELS = ("target_ptr", "argmax_ptr")
-_LOGITS = ("logits_ptr", "out_ptr")
 # Divisible by 16 in practice; Triton then loads 16 bytes at a time.
 _SIZES = ("logits_row_stride", "out_row_stride", "n_classes", "vocabulary")
 
@@ -84,6 +83,7 @@ class Variant:
     kernel: str
     options: str
     launch: Launch
+    gradient: str = ""  # its dtype, where it is not that of the logits
     floats: str | int = "fp32"  # type of the float arguments; 1 compiles in floats, sizes, strides
 
 
@@ -164,7 +164,9 @@ def _type(name: str, variant: Variant) -> str:
         return "i32"
     if name in _LABELS:
         return "*i64"
-    return f"*{variant.dtype}" if name in _LOGITS else "*fp32"
+    if name == "out_ptr":
+        return f"*{variant.gradient or variant.dtype}"
+    return f"*{variant.dtype}" if name == "logits_ptr" else "*fp32"
 
 
 def _of_nvidia(cubin: bytes) -> dict[str, int]:

@@ -11,6 +11,7 @@ from precision_lint.runtime.cross_entropy import CrossEntropyLoss, cross_entropy
 from precision_lint.runtime.cross_entropy_reduction import CrossEntropyOutput
 from precision_lint.runtime.dtypes import mask_value, resolve_dtype
 from precision_lint.runtime.host import to_numpy
+from precision_lint.runtime.linear_cross_entropy import linear_cross_entropy
 from precision_lint.runtime.masking import masked_fill, safe_softmax
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "CrossEntropyOutput",
     "cross_entropy",
     "grad_scaler",
+    "linear_cross_entropy",
     "mask_value",
     "masked_fill",
     "resolve_dtype",

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from typing import Literal, overload
+from typing import TYPE_CHECKING, Literal, overload
 
 import torch
 
+from precision_lint.runtime.cross_entropy_arguments import (
+    check_class_weight,
+    check_factors,
+    check_target_dtype,
+)
 from precision_lint.runtime.cross_entropy_operator import row_losses
+from precision_lint.runtime.cross_entropy_parallel import (
+    is_dtensor,
+    local_arguments,
+    replicated,
+    shard_in_group,
+    whole,
+)
 from precision_lint.runtime.cross_entropy_reduction import CrossEntropyOutput, Reduction
 from precision_lint.runtime.cross_entropy_rows import RowOptions, accumulation_dtype
+
+if TYPE_CHECKING:
+    from torch.distributed import ProcessGroup
 
 _DTYPES = (torch.bfloat16, torch.float16, torch.float32, torch.float64)
 
@@ -33,6 +47,7 @@ def cross_entropy(
     return_argmax: Literal[False] = ...,
     inplace: bool = ...,
     check_labels: bool = ...,
+    process_group: ProcessGroup | None = ...,
 ) -> torch.Tensor: ...
 
 
@@ -55,6 +70,7 @@ def cross_entropy(
     return_argmax: bool = ...,
     inplace: bool = ...,
     check_labels: bool = ...,
+    process_group: ProcessGroup | None = ...,
 ) -> torch.Tensor | CrossEntropyOutput: ...
 
 
@@ -76,6 +92,7 @@ def cross_entropy(
     return_argmax: bool = False,
     inplace: bool = False,
     check_labels: bool = False,
+    process_group: ProcessGroup | None = None,
 ) -> torch.Tensor | CrossEntropyOutput:
     """``F.cross_entropy`` for class indices, in float32 from the load to the returned loss.
 
@@ -87,9 +104,17 @@ def cross_entropy(
     The loss is that of ``z = softcap * tanh(logit_scale * logits / softcap)``, or of
     ``z = logit_scale * logits`` without a softcap. No host synchronisation takes place.
 
+    Classes may be spread over processes, by ``process_group`` or by DTensor logits. The loss is
+    then that of the whole vocabulary, the same in every process, and the gradient that of the
+    process's own logits. The processes exchange 32 bytes per position in the forward pass (64 for
+    float64) and nothing in the backward pass.
+
     Args:
         logits: unnormalised scores of shape (C,), (N, C) or (N, C, d1, ...), in bfloat16,
-            float16, float32 or float64, any strides. -inf takes a class out.
+            float16, float32 or float64, any strides. -inf takes a class out. A DTensor (torch
+            2.5) may be sharded by class over one dimension of its mesh, evenly or not; its
+            gradient has its placements. Target, weight and num_items are then whole, as DTensors
+            or as plain tensors equal in all processes, and the results are replicated DTensors.
         target: class indices in [0, C), int64 or uint8, of shape (), (N,) or (N, d1, ...).
         weight: factor of each class, shape (C,), any floating dtype; computed with in float32.
         ignore_index: the label of positions that do not count; their loss and gradient are zero
@@ -118,6 +143,11 @@ def cross_entropy(
         check_labels: raise IndexError for a label outside [0, C) on any device, which waits for
             the device. On CPU such a label always raises; elsewhere it makes the loss and the
             row's gradient NaN.
+        process_group: the group over which the classes are spread, in equal shares and in the
+            order of its ranks, as in Megatron-LM with its padded vocabulary. ``logits`` and
+            ``weight`` are the share of this process, (N, C / world size) and (C / world size,);
+            ``target`` counts through the whole vocabulary. All ranks must make the call with the
+            same target and options and, in the backward pass, the same upstream gradient.
 
     Returns:
         The loss in float32 (float64 for float64 logits): a scalar, or with "none" a tensor of
@@ -125,21 +155,31 @@ def cross_entropy(
 
     Raises:
         ValueError: shapes do not fit, the devices differ, no classes, an unknown reduction, a
-            factor out of range, a weight that requires grad, or ``num_items`` with a reduction
-            other than "mean".
-        TypeError: logits are not of a supported dtype, the target holds class probabilities, or a
-            factor is a tensor.
+            factor out of range, a weight that requires grad, ``num_items`` with a reduction
+            other than "mean", DTensor logits with ``process_group``, with other placements than
+            named above, or with a process that holds no class.
+        TypeError: logits are not of a supported dtype, the target holds class probabilities, a
+            factor is a tensor, or ``process_group`` is not one that this process belongs to.
         RuntimeError: target of another integer dtype than int64 and uint8 (as torch does); a
-            second or a forward-mode derivative; ``torch.vmap``.
+            second or a forward-mode derivative; ``torch.vmap``; ``torch.func.grad``.
         IndexError: a label outside [0, C), see ``check_labels``.
     """
-    _check_factors(
+    check_factors(
         label_smoothing=label_smoothing, logit_scale=logit_scale, softcap=softcap, z_loss=z_loss
     )
+    num_items = whole(num_items)
     wanted = Reduction(
         reduction, num_items, z_loss, return_lse, return_z_loss, return_accuracy, return_argmax
     )
     _check_tensors(logits, target, weight)
+    mesh = shard = None
+    if is_dtensor(logits):
+        if process_group is not None:
+            raise ValueError("DTensor logits know their process group: leave process_group out")
+        mesh = logits.device_mesh
+        logits, target, weight, shard = local_arguments(logits, target, weight)
+    elif process_group is not None:
+        shard = shard_in_group(logits.shape[min(1, logits.dim() - 1)], process_group)
     rows, labels = _as_rows(logits, target)
     if weight is not None:
         weight = weight.to(accumulation_dtype(logits.dtype)).contiguous()
@@ -151,15 +191,18 @@ def cross_entropy(
         argmax=wanted.needs_argmax,
         inplace=inplace and not torch.compiler.is_compiling(),
         check_labels=check_labels,
+        shard=shard,
     )
-    return wanted.of(losses, target, ignore_index=ignore_index, weighted=weight is not None)
+    result = wanted.of(losses, target, ignore_index=ignore_index, weighted=weight is not None)
+    return result if mesh is None else replicated(result, mesh)
 
 
 class CrossEntropyLoss(torch.nn.Module):
     """``cross_entropy`` as a module, in the place of ``torch.nn.CrossEntropyLoss``.
 
     Takes the options of ``cross_entropy``; ``weight`` becomes a buffer, which moves with the
-    module. ``num_items`` differs between batches and is an argument of the call.
+    module. ``num_items`` differs between batches and is an argument of the call. A module with a
+    ``process_group`` can be neither copied deeply nor pickled, as the group itself.
     """
 
     weight: torch.Tensor | None
@@ -180,6 +223,7 @@ class CrossEntropyLoss(torch.nn.Module):
         return_argmax: bool = False,
         inplace: bool = False,
         check_labels: bool = False,
+        process_group: ProcessGroup | None = None,
     ) -> None:
         super().__init__()
         self.register_buffer("weight", weight)
@@ -195,6 +239,7 @@ class CrossEntropyLoss(torch.nn.Module):
         self.return_argmax = return_argmax
         self.inplace = inplace
         self.check_labels = check_labels
+        self.process_group = process_group
 
     def forward(
         self,
@@ -221,6 +266,7 @@ class CrossEntropyLoss(torch.nn.Module):
             return_argmax=self.return_argmax,
             inplace=self.inplace,
             check_labels=self.check_labels,
+            process_group=self.process_group,
         )
 
 
@@ -234,29 +280,10 @@ def _as_rows(logits: torch.Tensor, target: torch.Tensor) -> tuple[torch.Tensor, 
     return logits.movedim(1, -1).reshape(-1, logits.shape[1]), labels
 
 
-def _check_factors(**factors: float) -> None:
-    for name, value in factors.items():
-        if isinstance(value, torch.Tensor):
-            raise TypeError(f"{name} is a Python number, not a tensor")
-        # Comparisons, since torch.compile cannot trace math.isfinite of a float that varies.
-        if not -math.inf < value < math.inf:
-            raise ValueError(f"{name} must be finite, not {value}")
-        if value < 0.0 and name != "logit_scale":
-            raise ValueError(f"{name} must be at least 0, not {value}")
-        if value > 1.0 and name == "label_smoothing":
-            raise ValueError(f"label_smoothing must be at most 1, not {value}")
-
-
 def _check_tensors(logits: torch.Tensor, target: torch.Tensor, weight: torch.Tensor | None) -> None:
     if logits.dtype not in _DTYPES:
         raise TypeError(f"logits must be bfloat16, float16, float32 or float64, not {logits.dtype}")
-    if target.is_floating_point():
-        raise TypeError(
-            "target must hold class indices; for class probabilities use "
-            "torch.nn.functional.cross_entropy(logits.float(), target)"
-        )
-    if target.dtype not in (torch.int64, torch.uint8):
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {target.dtype}")
+    check_target_dtype(target)
     if logits.dim() == 0:
         raise ValueError("logits need a class dimension, but have none")
     expected = (*logits.shape[:1], *logits.shape[2:]) if logits.dim() > 1 else ()
@@ -270,13 +297,4 @@ def _check_tensors(logits: torch.Tensor, target: torch.Tensor, weight: torch.Ten
         raise ValueError(f"logits of shape {tuple(logits.shape)} have no classes")
     if logits.device != target.device:
         raise ValueError(f"logits are on {logits.device}, but the target is on {target.device}")
-    if weight is None:
-        return
-    if not weight.is_floating_point():
-        raise TypeError(f"weight must be floating, not {weight.dtype}")
-    if weight.shape != (classes,):
-        raise ValueError(f"{classes} classes need as many weights, not {tuple(weight.shape)}")
-    if weight.device != logits.device:
-        raise ValueError(f"logits are on {logits.device}, but the weight is on {weight.device}")
-    if weight.requires_grad:
-        raise ValueError("weight must not require grad: it is not differentiated")
+    check_class_weight(weight, classes, logits.device, name="weight")

@@ -7,13 +7,12 @@ inference and autograd, it is one opaque node to ``torch.compile`` and to CUDA g
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.autograd import forward_ad
 
 from precision_lint.runtime import cross_entropy_torch
+from precision_lint.runtime.cross_entropy_parallel import ClassShard, gathered
 from precision_lint.runtime.cross_entropy_rows import (
     RowImplementation,
     RowLosses,
@@ -21,11 +20,18 @@ from precision_lint.runtime.cross_entropy_rows import (
     Statistic,
     accumulation_dtype,
 )
+from precision_lint.runtime.operators import refuse_transforms, register
 
 _KERNEL_DTYPES = (torch.bfloat16, torch.float16, torch.float32)
 _OPTIONS = "int ignore_index, float logit_scale, float softcap, float label_smoothing"
+_FLAGS = "bool argmax, bool inplace, bool check_labels"
 _SAVED = "Tensor target, Tensor? weight, Tensor statistics"
+_SHARD = "SymInt first_class, SymInt classes, int group_size, str group_name"
+# Of one process when left out. Compiled graphs on disk outlive a release and hold the gradient's
+# arguments, under a key that knows the loss's operator only: new ones need a default.
+_RANGE = "SymInt first_class=0, SymInt? classes=None"
 _GRADS = "Tensor? grad_losses, Tensor? grad_lse"
+_INSTEAD = "torch.nn.functional.cross_entropy(logits.float(), target)"
 _operators = torch.ops.precision_lint
 
 
@@ -57,6 +63,7 @@ def row_losses(
     argmax: bool,
     inplace: bool,
     check_labels: bool,
+    shard: ClassShard | None = None,
 ) -> RowLosses:
     """Losses and lse differentiable once in ``logits``; shapes as in ``RowImplementation``.
 
@@ -64,26 +71,27 @@ def row_losses(
         inplace: the gradient may be written to the logits when it is computed. Autograd notices
             any later use of the logits' values, a second backward pass included, and raises.
         check_labels: wait for the device and raise IndexError for a label out of range.
+        shard: where the logits and weights are in a vocabulary that a process group shares; the
+            results are then those of the whole vocabulary.
     """
-    # An operator without a forward-mode rule has a zero tangent (torch 2.13), which is silent.
-    dual = forward_ad.unpack_dual(logits)  # type: ignore[no-untyped-call]
-    if dual.tangent is not None:
-        raise RuntimeError(
-            "precision_lint's cross_entropy has no forward-mode derivative (torch.func.jvp, "
-            "jacfwd); use torch.nn.functional.cross_entropy(logits.float(), target)"
-        )
+    refuse_transforms("cross_entropy", _INSTEAD, logits)
+    arguments = (
+        logits,
+        target,
+        weight,
+        options.ignore_index,
+        options.logit_scale,
+        options.softcap,
+        options.label_smoothing,
+        argmax,
+        inplace,
+        check_labels,
+    )
+    if shard is None:
+        return RowLosses(*_operators.cross_entropy_rows(*arguments))
     return RowLosses(
-        *_operators.cross_entropy_rows(
-            logits,
-            target,
-            weight,
-            options.ignore_index,
-            options.logit_scale,
-            options.softcap,
-            options.label_smoothing,
-            argmax,
-            inplace,
-            check_labels,
+        *_operators.cross_entropy_shard_rows(
+            *arguments, shard.first_class, shard.classes, shard.group_size, shard.group_name
         )
     )
 
@@ -106,7 +114,7 @@ def _rows(
     return implementation(logits).row_losses(logits, target, weight, options, argmax=argmax)
 
 
-def _rows_fake(
+def _shard_rows(
     logits: torch.Tensor,
     target: torch.Tensor,
     weight: torch.Tensor | None,
@@ -117,6 +125,33 @@ def _rows_fake(
     argmax: bool,
     inplace: bool,
     check_labels: bool,
+    first_class: int,
+    classes: int,
+    group_size: int,
+    group_name: str,
+) -> RowLosses:
+    # Before the collective: all processes have the same labels, and none may be left waiting.
+    if check_labels or logits.device.type == "cpu":
+        cross_entropy_torch.check_labels(target, classes, ignore_index)
+    options = RowOptions(ignore_index, logit_scale, softcap, label_smoothing)
+    rows = implementation(logits)
+    part = rows.row_partials(
+        logits, target, weight, options, argmax=argmax, first_class=first_class, one_part=True
+    )
+    parts = gathered(part, group_size, group_name)
+    return rows.combine(parts, target, options, argmax=argmax, classes=classes)
+
+
+def _rows_fake(
+    logits: torch.Tensor,
+    target: torch.Tensor,
+    weight: torch.Tensor | None,
+    ignore_index: int,
+    logit_scale: float,
+    softcap: float,
+    label_smoothing: float,
+    argmax: bool,
+    *_rest: Any,
 ) -> RowLosses:
     rows = logits.shape[0]
     dtype = accumulation_dtype(logits.dtype)
@@ -128,7 +163,8 @@ def _rows_fake(
     )
 
 
-def _gradient(
+def _write_gradient(
+    out: torch.Tensor,
     grad_losses: torch.Tensor | None,
     grad_lse: torch.Tensor | None,
     logits: torch.Tensor,
@@ -139,10 +175,11 @@ def _gradient(
     logit_scale: float,
     softcap: float,
     label_smoothing: float,
-) -> torch.Tensor:
-    grad_logits = torch.empty_like(logits, memory_format=torch.contiguous_format)
+    first_class: int = 0,
+    classes: int | None = None,
+) -> None:
     implementation(logits).row_gradient(
-        grad_logits,
+        out,
         grad_losses,
         grad_lse,
         logits,
@@ -150,9 +187,19 @@ def _gradient(
         weight,
         statistics,
         RowOptions(ignore_index, logit_scale, softcap, label_smoothing),
-        first_class=0,
-        classes=logits.shape[1],
+        first_class=first_class,
+        classes=logits.shape[1] if classes is None else classes,
     )
+
+
+def _gradient(
+    grad_losses: torch.Tensor | None,
+    grad_lse: torch.Tensor | None,
+    logits: torch.Tensor,
+    *saved: Any,
+) -> torch.Tensor:
+    grad_logits = torch.empty_like(logits, memory_format=torch.contiguous_format)
+    _write_gradient(grad_logits, grad_losses, grad_lse, logits, *saved)
     return grad_logits
 
 
@@ -160,7 +207,7 @@ def _gradient_fake(
     grad_losses: torch.Tensor | None,
     grad_lse: torch.Tensor | None,
     logits: torch.Tensor,
-    *_rest: Any,
+    *_saved: Any,
 ) -> torch.Tensor:
     return torch.empty_like(logits, memory_format=torch.contiguous_format)
 
@@ -169,26 +216,9 @@ def _gradient_in_place(
     grad_losses: torch.Tensor | None,
     grad_lse: torch.Tensor | None,
     logits: torch.Tensor,
-    target: torch.Tensor,
-    weight: torch.Tensor | None,
-    statistics: torch.Tensor,
-    ignore_index: int,
-    logit_scale: float,
-    softcap: float,
-    label_smoothing: float,
+    *saved: Any,
 ) -> None:
-    implementation(logits).row_gradient(
-        logits,
-        grad_losses,
-        grad_lse,
-        logits,
-        target,
-        weight,
-        statistics,
-        RowOptions(ignore_index, logit_scale, softcap, label_smoothing),
-        first_class=0,
-        classes=logits.shape[1],
-    )
+    _write_gradient(logits, grad_losses, grad_lse, logits, *saved)
     # Autograd does not see what a kernel writes.
     torch.autograd.graph.increment_version(logits)
 
@@ -198,13 +228,15 @@ def _gradient_in_place_fake(*_arguments: Any) -> None:
 
 
 def _save(ctx: Any, inputs: tuple[Any, ...], output: tuple[torch.Tensor, ...]) -> None:
-    logits, target, weight, *options, _argmax, inplace, _check_labels = inputs
+    logits, target, weight, *rest = inputs
+    options, (_argmax, inplace, _check_labels), shard = rest[:4], rest[4:7], rest[7:]
     *_, argmax, statistics = output
     ctx.mark_non_differentiable(argmax, statistics)
     # An output that is not used has no gradient, instead of a tensor of zeros.
     ctx.set_materialize_grads(False)
     ctx.save_for_backward(logits, target, weight, statistics)
-    ctx.options = options
+    ctx.options = (*options, *shard[:2])
+    ctx.nones = (None,) * (len(inputs) - 1)
     ctx.inplace = inplace and _has_storage_of_its_own(logits)
 
 
@@ -214,9 +246,8 @@ def _backward(
     grad_lse: torch.Tensor | None,
     *_no_gradient: None,
 ) -> tuple[torch.Tensor | None, ...]:
-    nones = (None,) * 9
     if grad_losses is None and grad_lse is None:
-        return None, *nones
+        return None, *ctx.nones
     logits, target, weight, statistics = ctx.saved_tensors
     # With create_graph the gradient must stay connected to the logits, to refuse the second one.
     if ctx.inplace and not torch.is_grad_enabled():
@@ -224,10 +255,10 @@ def _backward(
         _operators.cross_entropy_rows_gradient_(
             grad_losses, grad_lse, grad_logits, target, weight, statistics, *ctx.options
         )
-        return grad_logits, *nones
+        return grad_logits, *ctx.nones
     return _operators.cross_entropy_rows_gradient(
         grad_losses, grad_lse, logits, target, weight, statistics, *ctx.options
-    ), *nones
+    ), *ctx.nones
 
 
 def _has_storage_of_its_own(logits: torch.Tensor) -> bool:
@@ -239,7 +270,7 @@ def _has_storage_of_its_own(logits: torch.Tensor) -> bool:
 def _refuse_second_derivative(ctx: Any, *_: Any) -> None:
     raise RuntimeError(
         "precision_lint's cross_entropy is differentiable once; for a second derivative use "
-        "torch.nn.functional.cross_entropy(logits.float(), target)"
+        + _INSTEAD
     )
 
 
@@ -250,38 +281,40 @@ def _refuse_vmap(*_: Any) -> None:
     )
 
 
-def _register(name: str, schema: str, kernel: Callable[..., Any], fake: Callable[..., Any]) -> None:
-    # Not `torch.library.custom_op`, whose first call imports torch._dynamo: seconds for everyone.
-    torch.library.define(name, schema, tags=(torch.Tag.pt2_compliant_tag,))
-    torch.library.impl(name, "default", kernel)
-    torch.library.register_fake(name, fake)
-
+_INPUTS = f"Tensor logits, Tensor target, Tensor? weight, {_OPTIONS}, {_FLAGS}"
+_RESULTS = "(Tensor, Tensor, Tensor, Tensor)"
 
 _ROWS = "precision_lint::cross_entropy_rows"
-_register(
-    _ROWS,
-    f"(Tensor logits, Tensor target, Tensor? weight, {_OPTIONS}, bool argmax, bool inplace, "
-    "bool check_labels) -> (Tensor, Tensor, Tensor, Tensor)",
-    _rows,
-    _rows_fake,
-)
+register(_ROWS, f"({_INPUTS}) -> {_RESULTS}", _rows, _rows_fake)
 torch.library.register_autograd(_ROWS, _backward, setup_context=_save)
 
+# One operator with its collective inside, known by the group's name as in torch's own functional
+# collectives: to torch.compile it is the same opaque node as the loss of one process.
+_SHARD_ROWS = "precision_lint::cross_entropy_shard_rows"
+register(
+    _SHARD_ROWS,
+    f"({_INPUTS}, {_SHARD}) -> {_RESULTS}",
+    _shard_rows,
+    _rows_fake,
+)
+torch.library.register_autograd(_SHARD_ROWS, _backward, setup_context=_save)
+
 _GRADIENT = "precision_lint::cross_entropy_rows_gradient"
-_register(
+register(
     _GRADIENT,
-    f"({_GRADS}, Tensor logits, {_SAVED}, {_OPTIONS}) -> Tensor",
+    f"({_GRADS}, Tensor logits, {_SAVED}, {_OPTIONS}, {_RANGE}) -> Tensor",
     _gradient,
     _gradient_fake,
 )
 torch.library.register_autograd(_GRADIENT, _refuse_second_derivative)
-_register(
+register(
     f"{_GRADIENT}_",
-    f"({_GRADS}, Tensor(a!) logits, {_SAVED}, {_OPTIONS}) -> ()",
+    f"({_GRADS}, Tensor(a!) logits, {_SAVED}, {_OPTIONS}, {_RANGE}) -> ()",
     _gradient_in_place,
     _gradient_in_place_fake,
 )
 
 if hasattr(torch.library, "register_vmap"):  # torch 2.5
     torch.library.register_vmap(_ROWS, _refuse_vmap)
+    torch.library.register_vmap(_SHARD_ROWS, _refuse_vmap)
     torch.library.register_vmap(_GRADIENT, _refuse_vmap)

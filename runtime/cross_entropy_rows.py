@@ -98,8 +98,13 @@ class RowImplementation(Protocol):
         *,
         argmax: bool,
         first_class: int,
+        one_part: bool = False,
     ) -> torch.Tensor:
-        """(parts, len(Partial), rows) of the classes that ``logits`` and ``weight`` hold."""
+        """(parts, len(Partial), rows) of the classes that ``logits`` and ``weight`` hold.
+
+        Args:
+            one_part: whether there must be one part, instead of as many as suit the device.
+        """
 
     def combine(
         self,

@@ -63,6 +63,7 @@ def row_partials(
     *,
     argmax: bool,
     first_class: int,
+    one_part: bool = False,
 ) -> torch.Tensor:
     """(1, len(Partial), rows) of the classes that ``logits`` and ``weight`` hold."""
     dtype = accumulation_dtype(logits.dtype)

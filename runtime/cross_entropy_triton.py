@@ -112,13 +112,14 @@ def row_partials(
     *,
     argmax: bool,
     first_class: int,
+    one_part: bool = False,
 ) -> torch.Tensor:
     """(parts, len(Partial), rows) of the classes that ``logits`` and ``weight`` hold."""
     rows, classes = logits.shape
     logits, target = _rowwise(logits), target.contiguous()
     launch = forward_launch(classes)
     blocks = triton.cdiv(classes, launch.block)
-    part_blocks = _part_blocks(rows, blocks, logits.device)
+    part_blocks = blocks if one_part else _part_blocks(rows, blocks, logits.device)
     parts = triton.cdiv(blocks, part_blocks)
     partials = torch.empty((parts, len(Partial), rows), dtype=torch.float32, device=logits.device)
     if rows:

@@ -466,6 +466,13 @@ def test_few_rows_are_split_into_parts(argmax, monkeypatch):
     monkeypatch.setattr(fused, "_processors", lambda device: 1)
     partials = fused.row_partials(logits, target, None, options, argmax=argmax, first_class=0)
     assert len(partials) == 4  # 2 rows x 4 parts of 2 blocks, the last of 1
+    whole = fused.row_partials(
+        logits, target, None, options, argmax=argmax, first_class=0, one_part=True
+    )
+    assert len(whole) == 1
+    merged = fused.combine(whole, target, options, argmax=argmax, classes=100)
+    for ours, theirs in zip(merged, one, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)
     split = fused.row_losses(logits, target, None, options, argmax=argmax)
     for ours, theirs in zip(split, one, strict=True):
         torch.testing.assert_close(ours, theirs, rtol=1e-6, atol=1e-6)

@@ -17,8 +17,8 @@ pytest.importorskip("triton")
 
 
 def test_kernels_through_the_interpreter(tmp_path: Path) -> None:
-    names = ("test_cross_entropy.py", "test_cross_entropy_properties.py")
-    suites = [str(Path(__file__).with_name(name)) for name in names]
+    names = ("cross_entropy", "cross_entropy_properties", "linear_cross_entropy")
+    suites = [str(Path(__file__).with_name(f"test_{name}.py")) for name in names]
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *suites]
     environment = {
         **{k: v for k, v in os.environ.items() if not k.startswith("PYTEST_")},

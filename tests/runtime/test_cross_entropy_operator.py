@@ -66,8 +66,10 @@ def test_opcheck_of_the_gradient(name):
     *_, statistics = operators.cross_entropy_rows(
         logits, target, None, *options, False, False, False
     )
-    arguments = (torch.ones(4), None, logits.detach(), target, None, statistics.detach(), *options)
-    torch.library.opcheck(getattr(operators, name).default, arguments)
+    saved = (logits.detach(), target, None, statistics.detach())
+    for shard in ((), (20, 60)):
+        arguments = (torch.ones(4), None, *saved, *options, *shard)
+        torch.library.opcheck(getattr(operators, name).default, arguments)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -153,6 +155,13 @@ def test_forward_mode_is_refused():
     logits, target = batch()
     with pytest.raises(RuntimeError, match="no forward-mode derivative"):
         torch.func.jvp(lambda x: cross_entropy(x, target), (logits,), (torch.ones(4, 20),))
+
+
+@pytest.mark.parametrize("transform", [torch.func.grad, torch.func.jacrev, torch.func.hessian])
+def test_function_transforms_are_refused(transform):
+    logits, target = batch()
+    with pytest.raises(RuntimeError, match=r"torch\.func\.grad, vjp or jacrev; use torch"):
+        transform(lambda x: cross_entropy(x, target))(logits)
 
 
 @pytest.mark.parametrize("inplace", [False, True])

@@ -37,6 +37,9 @@ everything = list(variants(options=["all"], names=["forward", "gradient"]))
 everything += variants(dtypes=["bf16"], options=["plain"], names=["forward", "gradient"])
 everything += variants(dtypes=["bf16"], options=["all"], names=["partials", "combine"])
 everything += variants(targets=["sm_90"], dtypes=["bf16"])
+# A linear layer of half operands: its logits are float32, and their gradient is half again.
+wide = list(variants(dtypes=["fp32"], options=["all"], names=["gradient"]))
+everything += [replace(v, gradient=gradient) for v in wide for gradient in ("bf16", "fp16")]
 # torch.compile passes Python floats as fp64; arguments that equal 1 become constexpr.
 odd = list(variants(["sm_90"], ["bf16"], ["all"]))
 everything += [replace(v, floats=floats) for v in odd for floats in ("fp64", 1)]
