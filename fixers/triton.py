@@ -38,5 +38,14 @@ def convert(remedy: Conversion, span: Span) -> tuple[Edit, ...]:
     )
 
 
+def with_argument(text: str, call: Span, argument: str) -> Fix:
+    """`tl.dot(a, b)` to `tl.dot(a, b, argument)`, to be looked at."""
+    given = text[call.start : call.end - 1].rstrip()
+    separator = " " if given.endswith(",") else ", "
+    at = call.start + len(given)
+    edit = Edit(Span(at, at), f"{separator}{argument}")
+    return Fix(Applicability.DISPLAY, f"Say {argument}", (edit,))
+
+
 def _applicability(remedy: Remedy) -> Applicability:
     return Applicability.SAFE if remedy.is_safe else Applicability.UNSAFE

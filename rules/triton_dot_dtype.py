@@ -2,8 +2,8 @@
 
 ## What it does
 Finds `tl.dot` in `@triton.jit` kernels with operands of two dtypes, such as float32 probabilities
-and half-precision values, with `out_dtype=tl.bfloat16`, and with an accumulator in bfloat16 or in
-another dtype than `out_dtype`.
+and half-precision values, or float8 and half precision, with `out_dtype=tl.bfloat16`, and with an
+accumulator in bfloat16 or in another dtype than `out_dtype`.
 
 ## Why it hurts
 Triton does not convert operands. The kernel does not compile: `Both operands must be same dtype.

@@ -52,7 +52,8 @@ def peak(x, scale: float):
 ## Fix safety
 The fix is safe: it gives the parameter the dtype that it has without `torch.compile`. It does not
 write `scale.to(tl.float32)`, which fails where an argument is fixed at compile time: Triton does
-that to the integer 1. A parameter that may be None has no fix.
+that to the integer 1. A parameter that may be None has no fix. Where the value hardly ever changes,
+`scale: tl.constexpr` does as well; each value then compiles a kernel of its own.
 
 ## References
 - https://github.com/linkedin/Liger-Kernel/issues/1350

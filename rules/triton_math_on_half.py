@@ -1,4 +1,4 @@
-"""A math function of Triton gets half precision.
+"""A math function of Triton gets half precision, or an operator float8.
 
 ## What it does
 Finds calls in `@triton.jit` kernels of functions that take float32 (some float64, too) and nothing
@@ -7,10 +7,16 @@ narrower, with half-precision elements: `tl.exp`, `exp2`, `log`, `log2`, `sqrt`,
 other than `atomic_add`. An operand that was promoted on the way is float32, and fine: `tl.exp(x -
 tl.max(x, 0))`.
 
+Where the file shows that elements are float8, because a launch passes a tensor of such a dtype or
+the kernel converts to it, the same goes for float8, and for what computes in it: `x * y`, `x + 1`,
+`-x`, `tl.sum` and `tl.cumsum`. Beside float32 or half precision, float8 is promoted, and fine;
+beside integers and masks, it is not.
+
 ## Why it hurts
 Triton does not convert operands. The kernel does not compile: `Expected dtype ['fp32', 'fp64'] but
-got bf16`, or `KeyError: (triton.language.bfloat16)` from libdevice. With float32 tensors it works,
-which is what most tests have.
+got bf16`, or `KeyError: (triton.language.bfloat16)` from libdevice. No instructions add or multiply
+float8: what the front end lets pass ends in `PassManager::run failed`. With float32 tensors it
+works, which is what most tests have.
 
 ## Example
 ```python
@@ -65,7 +71,7 @@ from precision_lint.triton_types.rejections import Rejection
 RULE = Rule(
     code="MP503",
     name="triton-math-on-half",
-    summary="a math function or atomic of Triton gets half precision",
+    summary="a math function or atomic of Triton gets half precision, or an operator float8",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",
@@ -76,7 +82,7 @@ RULE = Rule(
 
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
     for rejection in kernel.rejections:
-        if rejection.kind in ("math", "atomic"):
+        if rejection.kind in ("math", "atomic", "float8"):
             confidence = certainty(rejection, file)
             yield file.finding(
                 RULE,
@@ -91,9 +97,13 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
 
 
 def _message(rejection: Rejection) -> str:
-    dtype = rejection.after.partition("[")[0]
+    before, dtype = (side.partition("[")[0] for side in (rejection.before, rejection.after))
     if rejection.kind == "atomic":
         return f"`tl.{rejection.subject}` does not work on {dtype}"
+    if rejection.kind == "float8":
+        name = f"tl.{rejection.subject}" if rejection.subject.isalpha() else rejection.subject
+        dtype = dtype if dtype.startswith("fp8") else before
+        return f"`{name}` does not compute in {dtype}: convert an operand to float32"
     function = rejection.subject
     name = function if function.startswith("libdevice.") else f"tl.{function}"
     return f"`{name}` does not take {dtype}: convert the operand to float32"

@@ -15,6 +15,9 @@ def certainty(rejection: Rejection, file: File) -> Confidence:
     Kernels load float32 state, too, so that a pointer could hold half precision is not enough: the
     kernel or its launch must show that it takes more than one dtype.
     """
+    if rejection.is_of_float8 and (rejection.is_conditional or not rejection.always):
+        # A flag tells the kernel that it gets float8, and what float8 meets may be float8, too.
+        return Confidence.LOW
     if rejection.always:
         return Confidence.MEDIUM if rejection.is_conditional else Confidence.HIGH
     if _is_meant_for_half(rejection):

@@ -22,6 +22,7 @@ FLOATS: Dtypes = frozenset({*_FLOAT8S, "fp16", "bf16", "fp32", "fp64"})
 FLOAT8: Dtypes = frozenset(_FLOAT8S)
 ANY: Dtypes = INTEGERS | FLOATS
 HALF: Dtypes = frozenset({"fp16", "bf16"})
+NARROW: Dtypes = HALF | FLOAT8
 WIDE: Dtypes = frozenset({"fp32", "fp64"})
 """What `tl.exp` and its like accept."""
 
@@ -119,7 +120,7 @@ def true_division(dtypes: Dtypes) -> Dtypes:
     return frozenset("fp32" if dtype in INTEGERS else dtype for dtype in dtypes)
 
 
-def widened(dtypes: Dtypes, narrow: Dtypes = HALF) -> Dtypes:
+def widened(dtypes: Dtypes, narrow: Dtypes = NARROW) -> Dtypes:
     """`dtypes` with those in `narrow` replaced by fp32."""
     return frozenset("fp32" if dtype in narrow else dtype for dtype in dtypes)
 

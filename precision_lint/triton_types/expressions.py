@@ -43,6 +43,9 @@ _BUILTINS = frozenset({"float", "int", "len", "isinstance", "getattr", "hasattr"
 _DESCRIPTOR_METHODS = frozenset({"load", "store", "gather", "scatter", "atomic_add"})
 _LOADS = frozenset({"triton.language.load", "triton.language.load_tensor_descriptor"})
 
+_ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
+"""The operators that compute in the dtype of their operands."""
+
 _OPERANDS_CONVERT: Version = (3, 4)
 """Since then `and` and `or` take whatever can be a condition; before, bools."""
 _TUPLES: Version = (3, 3)
@@ -53,7 +56,10 @@ _DTYPE_TESTS: dict[str, types.Dtypes] = {
     "is_bf16": frozenset({"bf16"}),
     "is_fp32": types.FLOAT32,
     "is_fp64": frozenset({"fp64"}),
+    **{f"is_{dtype}": frozenset({dtype}) for dtype in types.FLOAT8},
+    "is_fp8": types.FLOAT8,
     "is_floating": types.FLOATS,
+    "is_standard_floating": types.FLOATS - types.FLOAT8,
     "is_int": types.INTEGERS,
 }
 
@@ -159,11 +165,15 @@ class Expressions(ABC):
             case ast.Call():
                 return self._call(node)
             case ast.BinOp(left=left, op=op, right=right):
-                return self.binary(op, self.evaluate(left), self.evaluate(right))
+                return self.operate(node, op, self.evaluate(left), self.evaluate(right))
             case ast.UnaryOp(op=ast.Not()) | ast.BoolOp():
                 return self.condition(node)
             case ast.UnaryOp(op=op, operand=operand):
-                return self._unary(op, self.evaluate(operand))
+                found = self._unary(op, self.evaluate(operand))
+                if isinstance(op, ast.USub) and _is_float8(found):
+                    place = self.module.span(node)
+                    self.refusals.add("float8", "-", after=found, place=place, given=operand)
+                return found
             case ast.Compare():
                 return self._compare(node)
             case ast.IfExp():
@@ -333,6 +343,28 @@ class Expressions(ABC):
             loads = frozenset({site}) if self.refusals.crossing is None else frozenset[Span]()
             return replace(found, loads=loads)
         return self.unknown_result(arguments) if found == UNKNOWN else found
+
+    def operate(
+        self, node: ast.BinOp | ast.AugAssign, op: ast.operator, left: Value, right: Value
+    ) -> Value:
+        """`left op right`, which float8 has no instructions for, and no type beside integers."""
+        found = self.binary(op, left, right)
+        symbol = _ARITHMETIC.get(type(op))
+        is_refused = _is_float8(found) or (
+            any(map(_is_float8, (left, right))) and any(map(_is_integer, (left, right)))
+        )
+        if symbol is not None and is_refused:
+            nodes = (node.left, node.right) if isinstance(node, ast.BinOp) else (None, None)
+            self.refusals.add(
+                "float8",
+                symbol,
+                left,
+                right,
+                place=self.module.span(node),
+                start=nodes[0],
+                given=nodes[1],
+            )
+        return found
 
     def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
         """`left op right`."""
@@ -580,6 +612,14 @@ def _test(dtypes: types.Dtypes, wanted: types.Dtypes) -> Value:
         return Constant(False)
     is_certain = dtypes <= wanted and (len(wanted) == 1 or wanted in _DTYPE_TESTS.values())
     return Constant(True) if is_certain else COMPILE_TIME
+
+
+def _is_float8(value: Value) -> bool:
+    return isinstance(value, Tensor) and bool(value.dtypes) and value.dtypes <= types.FLOAT8
+
+
+def _is_integer(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtypes <= types.INTEGERS
 
 
 def _are_constant(*values: Value) -> bool:

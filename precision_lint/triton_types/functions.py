@@ -5,7 +5,7 @@ Measured on Triton 3.0 to 3.9; where versions differ, the table asks for the ver
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from precision_lint.triton_types import dtypes as types
@@ -94,24 +94,38 @@ def _extremum(arguments: Arguments, language: Language) -> Value:
     left, right = arguments.get(0, "x"), arguments.get(1, "y")
     if left is None or right is None:
         return UNKNOWN
-    return language.halves_promote(language.binary(left, right), (3, 9))
+    left, right = _operands((left, right), language)
+    return language.halves_promote(language.binary(left, right), _WEAK_OPERANDS)
+
+
+_WEAK_OPERANDS: Version = (3, 9)
+"""Since then functions take numbers and bf16 as operators do; before, both became tensors first."""
+
+
+def _operands(values: Iterable[Value], language: Language) -> list[Value]:
+    """The operands of a function that computes element by element."""
+    if language.version >= _WEAK_OPERANDS:
+        return list(values)
+    return [
+        Tensor(number_dtypes(value), 0) if isinstance(value, Constant) else value
+        for value in values
+    ]
 
 
 def _clamp(arguments: Arguments, language: Language) -> Value:
-    low, high = arguments.get(1, "min"), arguments.get(2, "max")
-    found = arguments.get(0, "x") or UNKNOWN
-    for bound in (low, high):
-        found = language.binary(found, bound) if bound is not None else UNKNOWN
-    return language.halves_promote(found, (3, 9))
+    given = arguments.get(0, "x"), arguments.get(1, "min"), arguments.get(2, "max")
+    found, low, high = _operands((value or UNKNOWN for value in given), language)
+    found = language.binary(language.binary(found, low), high)
+    return language.halves_promote(found, _WEAK_OPERANDS)
 
 
 def _fma(arguments: Arguments, language: Language) -> Value:
     if len(arguments.positional) != 3:
         return UNKNOWN
-    x, y, z = arguments.positional
+    x, y, z = _operands(arguments.positional, language)
     found = language.binary(language.binary(x, y), z)
     if any(isinstance(value, Constant) for value in arguments.positional):
-        return language.halves_promote(found, (3, 9))
+        return language.halves_promote(found, _WEAK_OPERANDS)
     return found
 
 
@@ -147,6 +161,7 @@ def _sum(arguments: Arguments, language: Language) -> Value:
         return UNKNOWN
     if (dtype := arguments.get(3, "dtype")) is not None and dtype != NONE:
         return _reduced(replace(value, loads=frozenset()), arguments, dtype_of(dtype))
+    _refuse_float8("sum", value, arguments, language)
     return _reduced(value, arguments, _accumulated(value.dtypes, language, (3, 3)))
 
 
@@ -159,13 +174,24 @@ def _accumulated(dtypes: Dtypes, language: Language, since: Version) -> Dtypes:
     return frozenset(narrow.get(dtype, dtype) for dtype in dtypes)
 
 
-def _scan(arguments: Arguments, language: Language) -> Value:
-    value = arguments.get(0, "input")
-    if not isinstance(value, Tensor):
-        return UNKNOWN
-    if (dtype := arguments.keywords.get("dtype", NONE)) != NONE:
-        return Tensor(dtype_of(dtype), value.rank)
-    return derived(_accumulated(value.dtypes, language, (3, 9)), value.rank, value)
+def _scan(name: str) -> Transfer:
+    def transfer(arguments: Arguments, language: Language) -> Value:
+        value = arguments.get(0, "input")
+        if not isinstance(value, Tensor):
+            return UNKNOWN
+        if (dtype := arguments.keywords.get("dtype", NONE)) != NONE:
+            return Tensor(dtype_of(dtype), value.rank)
+        _refuse_float8(name, value, arguments, language)
+        return derived(_accumulated(value.dtypes, language, (3, 9)), value.rank, value)
+
+    return transfer
+
+
+def _refuse_float8(name: str, value: Tensor, arguments: Arguments, language: Language) -> None:
+    """What adds in the dtype of its operand has no float8."""
+    if value.dtypes and value.dtypes <= types.FLOAT8:
+        node = arguments.node(0, "input")
+        language.refusals.add("float8", name, after=value, given=node)
 
 
 def _maximum_along(arguments: Arguments, language: Language) -> Value:
@@ -400,6 +426,8 @@ def _store(arguments: Arguments, language: Language) -> Value:
 
 
 _ATOMIC_ADD_OF_BF16: Version = (3, 4)
+_NO_FLOAT8_ATOMICS: Version = (3, 5)
+"""Measured there; in 3.3 some pass."""
 
 
 def _atomic(name: str) -> Transfer:
@@ -413,6 +441,8 @@ def _atomic(name: str) -> Transfer:
             refused |= types.HALF
         elif language.version < _ATOMIC_ADD_OF_BF16:
             refused |= {"bf16"}
+        if language.version >= _NO_FLOAT8_ATOMICS:
+            refused |= types.FLOAT8
         if name != "atomic_cas" and found.dtypes <= refused:
             node = arguments.node(0, "pointer")
             language.refusals.add("atomic", name, after=found, given=node)
@@ -470,7 +500,7 @@ TRANSFERS: dict[str, Transfer] = {
     **_table("add sub mul umulhi", _operator()),
     **_table("fdiv", _operator(division=True)),
     **_table("sum", _sum),
-    **_table("cumsum cumprod", _scan),
+    **{name: _scan(name) for name in ("cumsum", "cumprod")},
     **_table("max min", _maximum_along),
     **_table("argmax argmin", _index_along),
     **_table("reduce reduce_or", _reduce),
@@ -537,7 +567,7 @@ def call(path: str, arguments: Arguments, language: Language) -> Value:
     if package in _PACKAGES and name in TRANSFERS:
         return TRANSFERS[name](arguments, language)
     if name in _LIBDEVICE and package.startswith(("triton.language", "triton.ops")):
-        return _math(f"libdevice.{name}", types.WIDE, types.HALF)(arguments, language)
+        return _math(f"libdevice.{name}", types.WIDE, types.NARROW)(arguments, language)
     if path == "triton.cdiv":
         return _ceiling_division(arguments, language)
     return NUMBER_NOT_KNOWN if package == "triton" else UNKNOWN

@@ -175,7 +175,8 @@ class Interpreter(Expressions):
                     self._assign(target, found, statement, value)
             case ast.AugAssign(target=ast.Name(id=name) as target, op=op, value=value):
                 before = self.evaluate(ast.copy_location(ast.Name(name, ast.Load()), target))
-                self._assign(target, self.binary(op, before, self.evaluate(value)), statement)
+                found = self.operate(statement, op, before, self.evaluate(value))
+                self._assign(target, found, statement)
             case ast.AnnAssign(target=target, annotation=annotation, value=ast.expr() as value):
                 found = self.evaluate(value)
                 if "constexpr" in ast.unparse(annotation) and isinstance(target, ast.Name):

@@ -22,6 +22,8 @@ from precision_lint.triton_types.values import (
 Version = tuple[int, int]
 NEWEST: Version = (3, 9)
 _WEAK_NUMBERS: Version = (3, 2)
+_WIDE_QUOTIENTS: Version = (3, 9)
+"""Since then quotients of float8 are float32, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +46,17 @@ class Language:
                 kinds = number_dtypes(number)
                 strong = self.version < _WEAK_NUMBERS
                 rule = types.combine if strong else types.combine_with_number
+                division &= self._divides_in_float32(tensor, tensor)
                 return derived(rule(tensor.dtypes, kinds, division), tensor.rank, left, right)
             case Tensor(), Tensor():
                 self.usage.meet(left, right)
+                division &= self._divides_in_float32(left, right)
                 found = types.combine(left.dtypes, right.dtypes, division)
                 return derived(found, broadcast(left, right), left, right)
         return UNKNOWN
+
+    def _divides_in_float32(self, left: Tensor, right: Tensor) -> bool:
+        return self.version >= _WIDE_QUOTIENTS or not left.dtypes | right.dtypes <= types.FLOAT8
 
     def halves_promote(self, found: Value, before: Version) -> Value:
         """bf16 results as fp32 in versions before the one that stopped to promote them."""

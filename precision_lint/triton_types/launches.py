@@ -32,6 +32,10 @@ _TORCH: dict[str, str] = {
     **{f"int{bits}": f"int{bits}" for bits in (8, 16, 32, 64)},
     "int": "int32",
     "long": "int64",
+    "float8_e4m3fn": "fp8e4nv",
+    "float8_e4m3fnuz": "fp8e4b8",
+    "float8_e5m2": "fp8e5",
+    "float8_e5m2fnuz": "fp8e5b16",
 }
 _FLOAT_FACTORIES = frozenset({"empty", "zeros", "ones", "rand", "randn"})
 LIKE_FACTORIES = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like"})
@@ -239,6 +243,8 @@ class _Host:
             given = [self._dtype(value) for value in (*call.args, *keywords.values())]
             known = [dtype for dtype in given if dtype is not None]
             return known[0] if known else None
+        if method == "view" and any(map(_may_be_dtype, [*call.args[:1], *keywords.values()])):
+            return self._dtype([*call.args, *keywords.values()][0])
         return self._elements(receiver) if method in _SAME else None
 
     def _elements(self, node: ast.expr) -> Dtypes | None:
@@ -258,3 +264,13 @@ class _Host:
                 left, right = self._dtype(body), self._dtype(other)
                 return left | right if left and right else None
         return None
+
+
+def _may_be_dtype(node: ast.expr) -> bool:
+    """True for what `view` takes as a dtype: `torch.uint8`, `x.dtype`, `storage_dtype`."""
+    match node:
+        case ast.Attribute(value=ast.Name(id="torch")):
+            return True
+        case ast.Attribute(attr=name) | ast.Name(id=name):
+            return "dtype" in name.lower()
+    return False

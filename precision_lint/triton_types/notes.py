@@ -1,4 +1,4 @@
-"""What compiles in a kernel and still goes wrong: sums in half precision, offsets that overflow."""
+"""What compiles in a kernel and still goes wrong: half-precision sums, offsets that overflow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from precision_lint.finding import Related, Span
 from precision_lint.triton_types import wording
-from precision_lint.triton_types.dtypes import INDEX
+from precision_lint.triton_types.dtypes import INDEX, Dtypes
 from precision_lint.triton_types.expressions import Patches
 from precision_lint.triton_types.interpreter import TooLong
 from precision_lint.triton_types.launches import follow_their_input
@@ -33,8 +33,9 @@ _MAX_REMEDIES = 16
 class Note:
     """Something that Triton accepts in a kernel, and that the author may not have meant.
 
-    `subject` is the function that sums, the variable that accumulates, or the parameter that is
-    addressed, updated or float64. `holds_for` are the dtypes of the pointers for which it is so.
+    `subject` is the function that sums, the variable that accumulates, the parameter that is
+    addressed, updated or float64, or the number that half precision has not. `holds_for` are the
+    dtypes of the pointers for which it is so.
     """
 
     kind: Kind
@@ -46,6 +47,8 @@ class Note:
     caller passes, a parameter that is a float for certain."""
     is_conditional: bool = False
     """For some compile-time choices only."""
+    computed_in: frozenset[str] = frozenset()
+    """The dtypes that a number is converted to."""
     said: str = ""
     """What Triton says where a float64 parameter does not compile; empty if it does."""
     related: tuple[Related, ...] = ()
@@ -111,6 +114,8 @@ class _Notary:
 
     def _sighted(self) -> Iterator[Note]:
         first = self._run(_NARROWEST).sights
+        if self._run(_NARROWEST).meets_small_numbers:
+            first = self._run("bf16").sights | first
         if not first:
             return
         module, function = self.analysis.module, self.analysis.function
@@ -132,6 +137,7 @@ class _Notary:
                 frozenset(ASSUMPTIONS if sight.kind in _ABOUT_INDICES else holds_for),
                 is_shown,
                 sight.is_conditional,
+                frozenset[str]().union(*(_computed_in(self._run(e), key) for e in holds_for)),
                 related=tuple(self._related(sight)),
                 remedy=self._remedy(tried, key) if position < _MAX_REMEDIES else None,
             )
@@ -144,7 +150,7 @@ class _Notary:
                 "update": "what was stored is loaded again here",
             }[sight.kind]
             yield Related(text.place(sight.related), message)
-        if sight.kind == "reduction" and isinstance(sight.value, Tensor):
+        if sight.kind in ("reduction", "infinity", "zero") and isinstance(sight.value, Tensor):
             for load in sorted(sight.value.loads):
                 yield Related(text.place(load), "half precision enters here")
 
@@ -224,6 +230,11 @@ class _Notary:
         function = self.analysis.function
         (argument,) = (one for one in function.parameters if one.arg == name)
         return self.analysis.module.span(argument)
+
+
+def _computed_in(run: Observer, key: Key) -> Dtypes:
+    value = run.sights[key].value
+    return value.dtypes if isinstance(value, Tensor) else frozenset()
 
 
 def _narrowed(value: Value) -> Value:

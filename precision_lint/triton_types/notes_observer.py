@@ -12,6 +12,7 @@ from precision_lint.triton_types import dtypes as types
 from precision_lint.triton_types.expressions import Patches, Variable
 from precision_lint.triton_types.interpreter import Interpreter
 from precision_lint.triton_types.language import Version
+from precision_lint.triton_types.literals import overflows, vanishes
 from precision_lint.triton_types.module import JitFunction, Module
 from precision_lint.triton_types.values import (
     UNKNOWN,
@@ -25,17 +26,35 @@ from precision_lint.triton_types.values import (
     merged,
 )
 
-Kind = Literal["reduction", "accumulator", "atomic", "offset", "late cast", "update", "float64"]
+Kind = Literal[
+    "reduction",
+    "accumulator",
+    "atomic",
+    "offset",
+    "late cast",
+    "update",
+    "float64",
+    "infinity",
+    "zero",
+    "tf32",
+]
 Key = tuple[Kind, Span, str]
 
 _REDUCTIONS = frozenset({"sum", "cumsum", "cumprod"})
 _COMBINED = frozenset({"reduce", "associative_scan"})
 _ACCESSES = frozenset({"load", "store", "atomic_add"})
 _LOCKS = frozenset({"atomic_cas"})
+_BOUNDED = frozenset({"where", "maximum", "minimum", "clamp"})
+"""What takes numbers beside elements, and gives them their dtype."""
 _KEEPS_ELEMENTS = frozenset(
     "load cast where reshape view broadcast_to expand_dims trans permute ravel".split()
 )
 """What leaves each element what it was, or takes it from one of several."""
+_OF_ELEMENTS = frozenset({"load", "update", "exact"})
+"""The traces that say what the elements are: what is computed from them is something else."""
+_FITS_TF32 = types.NARROW | {"int1", "int8", "uint8"}
+"""Every number of these dtypes is one of TF32, too."""
+_BF16 = frozenset({"bf16"})
 _INT64 = frozenset({"int64"})
 _MAX_STEPS = 6
 """How far the definition of an operand is followed."""
@@ -47,8 +66,9 @@ _MAX_STORES = 8
 class Sight:
     """One thing that an evaluation sees.
 
-    `subject` is the function, the variable, or the parameter that it is about; `value` what is
-    summed, accumulated or addressed, `before` what a loop starts to accumulate from. `start` and
+    `subject` is the function, the variable, the parameter or the number that it is about; `value`
+    what is summed, accumulated, addressed or computed, `before` what a loop starts to accumulate
+    from. `start` and
     `given` are the expressions that they come from.
     """
 
@@ -104,6 +124,8 @@ class Observer(Interpreter):
         self.factors: set[str] = set()
         """The float64 parameters that floats are added to or multiplied with: counts divide."""
         self.takes_lock = False
+        self.meets_small_numbers = False
+        """Half precision meets a number that is zero in bf16, perhaps in bf16 only."""
         self._nodes: list[ast.expr | ast.stmt] = []
         self._loops: list[_Loop] = []
         self._blocks = tuple(_exclusive_blocks(function))
@@ -185,6 +207,7 @@ class Observer(Interpreter):
                 self._widen(found)
                 if isinstance(op, ast.Add | ast.Sub | ast.Mult):
                     self._multiply(left, right)
+                    self._convert(op, left, right, found)
                 return _traced(found, self._traces(op, left, right, found))
         return found
 
@@ -200,7 +223,7 @@ class Observer(Interpreter):
     def _traces(
         self, op: ast.operator, left: Value, right: Value, found: Tensor
     ) -> frozenset[Trace]:
-        traces = found.provenance.traces
+        traces = frozenset(trace for trace in found.provenance.traces if trace.kind != "exact")
         loads = {trace for trace in traces if trace.kind in ("load", "update")}
         if self.refusals.crossing is not None:
             return traces - loads  # places in another file are none in this one
@@ -231,6 +254,55 @@ class Observer(Interpreter):
             for parameter in sorted(doubles_in(found)):
                 self._see("float64", self._here, parameter, found)
 
+    # Numbers that half precision has not.
+
+    def _convert(self, op: ast.operator, left: Value, right: Value, found: Tensor) -> None:
+        for value, number, is_left in ((left, right, True), (right, left, False)):
+            if not isinstance(number, Constant) or not isinstance(value, Tensor):
+                continue
+            # Infinity that is added or selected does what a large number is there for.
+            if isinstance(op, ast.Mult) and overflows(number.value, found.dtypes):
+                self._see_number("infinity", value, is_left)
+            elif self._vanishes(number.value, found.dtypes):
+                self._see_number("zero", value, is_left)
+
+    def _comparison(self, op: ast.cmpop, left: Value, right: Value) -> Value:
+        match op, left, right:
+            # `x > 1e-8` and `x > 0` are the same, unless there are elements between.
+            case ast.Lt() | ast.GtE(), Tensor(dtypes=dtypes), Constant(value=number):
+                if self._vanishes(number, dtypes):
+                    self._see_number("zero", left, True)
+            case ast.Gt() | ast.LtE(), Constant(value=number), Tensor(dtypes=dtypes):
+                if self._vanishes(number, dtypes):
+                    self._see_number("zero", right, False)
+        return super()._comparison(op, left, right)
+
+    def _bound(self, arguments: Arguments, found: Value, site: Span) -> None:
+        if not isinstance(found, Tensor):
+            return
+        for key, node in arguments.nodes.items():
+            number = arguments.keywords[key] if isinstance(key, str) else arguments.positional[key]
+            if isinstance(number, Constant) and self._vanishes(number.value, found.dtypes):
+                self._see("zero", site, self._written(node), found)
+
+    def _vanishes(self, number: object, dtypes: types.Dtypes) -> bool:
+        if dtypes <= types.HALF and vanishes(number, _BF16):
+            self.meets_small_numbers = True
+        return vanishes(number, dtypes)
+
+    def _see_number(self, kind: Kind, value: Value, is_left: bool) -> None:
+        """A number beside `value`, the left operand or the right one of what is evaluated."""
+        match self._nodes[-1]:
+            case ast.BinOp(left=left, right=right) | ast.Compare(left=left, comparators=[right]):
+                given, number = (left, right) if is_left else (right, left)
+                self._see(kind, self._here, self._written(number), value, given=given)
+            case ast.AugAssign(value=number) if is_left:
+                self._see(kind, self._here, self._written(number), value)
+
+    def _written(self, node: ast.expr) -> str:
+        span = self.module.span(node)
+        return self.module.text.text[span.start : span.end]
+
     # Functions of Triton.
 
     def _library(self, path: str, arguments: Arguments, site: Span) -> Value:
@@ -245,7 +317,13 @@ class Observer(Interpreter):
             self._access(name, arguments, site)
         if name in _LOCKS:
             self.takes_lock = True
-        if not isinstance(found, Tensor) or self.refusals.crossing is not None:
+        if name in _BOUNDED:
+            self._bound(arguments, found, site)
+        if not isinstance(found, Tensor):
+            return found
+        if name == "cast" and _is_float32(found) and _may_fit_tf32(arguments.get(0, "input")):
+            return _traced(found, found.provenance.traces | {Trace("exact", site)})
+        if self.refusals.crossing is not None:
             return found
         match name:
             case "program_id":
@@ -254,10 +332,21 @@ class Observer(Interpreter):
                 return self._load(arguments, found, site)
             case "cast" if found.dtypes == _INT64:
                 return _traced(found, _late(arguments.get(0, "input")))
+            case "dot":
+                self._multiply_matrices(arguments, site)
         if name in _KEEPS_ELEMENTS:
             return found
         traces = found.provenance.traces
-        return _traced(found, frozenset(t for t in traces if t.kind not in ("load", "update")))
+        return _traced(found, frozenset(t for t in traces if t.kind not in _OF_ELEMENTS))
+
+    def _multiply_matrices(self, arguments: Arguments, site: Span) -> None:
+        """Only what was computed in float32 loses digits in TF32."""
+        operands = [arguments.get(0, "input"), arguments.get(1, "other")]
+        told = [arguments.get(3, "input_precision"), arguments.get(4, "allow_tf32")]
+        if told != [None, None] or self.refusals.crossing is not None:
+            return
+        if all(map(_is_float32, operands)) and not all(map(_is_exact, operands)):
+            self._see("tf32", site, "dot", operands[0] or UNKNOWN)
 
     def _reduce(self, name: str, arguments: Arguments, found: Value, site: Span) -> None:
         value, node = arguments.get(0, "input"), arguments.node(0, "input")
@@ -429,7 +518,20 @@ def _without_doubles(value: Value) -> Value:
     return _traced(value, frozenset(trace for trace in traces if trace.kind != "double"))
 
 
-def _is_half(value: Value) -> bool:
+def _is_float32(value: Value | None) -> bool:
+    return isinstance(value, Tensor) and value.dtypes == types.FLOAT32
+
+
+def _may_fit_tf32(value: Value | None) -> bool:
+    return not isinstance(value, Tensor) or not value.dtypes.isdisjoint(_FITS_TF32)
+
+
+def _is_exact(value: Value | None) -> bool:
+    """True for float32 elements that were half precision, as far as is known."""
+    return isinstance(value, Tensor) and any(t.kind == "exact" for t in value.provenance.traces)
+
+
+def _is_half(value: Value | None) -> bool:
     return isinstance(value, Tensor) and bool(value.dtypes) and value.dtypes <= types.HALF
 
 

@@ -42,7 +42,7 @@ def changes(
     if first.is_elsewhere:
         return
     match first.kind:
-        case "reduction" | "accumulator":
+        case "reduction" | "accumulator" | "infinity" | "zero":
             refusals = [_as_refusal(sight, module) for sight in sights]
             for candidate in Doctor(module, function, pinned).candidates(refusals, None):
                 yield Change(candidate.remedy, candidate.patches)

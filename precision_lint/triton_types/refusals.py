@@ -28,6 +28,7 @@ Kind = Literal[
     "name",
     "argument",
     "sum",
+    "float8",
 ]
 Block = Literal["then", "else"]
 Choice = tuple[int, Block]

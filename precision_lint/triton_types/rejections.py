@@ -76,9 +76,14 @@ class Rejection:
         return (before[0], after[0]) if before[0] != after[0] else (self.before, self.after)
 
     @property
+    def is_of_float8(self) -> bool:
+        return "fp8" in self.before or "fp8" in self.after
+
+    @property
     def compiler_says(self) -> str:
         """What happens, as one line."""
-        said = f"CompilationError: {self.said or 'AssertionError'}"
+        stage = "RuntimeError" if "PassManager" in self.said else "CompilationError"
+        said = f"{stage}: {self.said or 'AssertionError'}"
         if "fp32" in self.fails_for:
             return f"{said}."
         return f"{said} (not for float32 tensors, which hide it)."

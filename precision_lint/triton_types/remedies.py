@@ -76,6 +76,9 @@ class Doctor:
         if first.module is not self.module:
             return
         match first.kind:
+            case "float8":
+                yield from self._widened(first.start, [r.before for r in refusals])
+                yield from self._widened(first.given, [r.after for r in refusals])
             case "math":
                 yield from self._widened(first.given, [r.after for r in refusals])
                 yield from self._loaded(refusals)
@@ -112,10 +115,10 @@ class Doctor:
             yield Candidate(remedy, {load: Cast(types.FLOAT32)})
 
     def _widened(self, node: ast.expr | None, values: list[Value]) -> Iterator[Candidate]:
-        """An expression of half precision as float32."""
-        is_half = all(isinstance(v, Tensor) and v.dtypes <= types.HALF for v in values)
+        """An expression of half precision or float8 as float32."""
+        is_narrow = all(isinstance(v, Tensor) and v.dtypes <= types.NARROW for v in values)
         float32 = self.module.name_of("float32")
-        if node is None or not is_half or float32 is None:
+        if node is None or not is_narrow or float32 is None:
             return
         span = self.module.span(node)
         remedy = Conversion(
@@ -188,16 +191,17 @@ class Doctor:
         yield Candidate(remedy, {span: Cast(variable)})
 
     def _multiplied(self, refusals: list[Refusal]) -> Iterator[Candidate]:
-        """The float32 operand of a product in the half precision of the other one."""
+        """The float32 or float8 operand of a product in the half precision of the other one."""
         first = refusals[0]
         for node, like, is_left in (
             (first.start, first.given, True),
             (first.given, first.start, False),
         ):
-            wides = [r.before if is_left else r.after for r in refusals]
-            narrows = [r.after if is_left else r.before for r in refusals]
-            fits = all(_dtypes(wide) == types.FLOAT32 for wide in wides) and all(
-                _dtypes(narrow) <= types.HALF for narrow in narrows
+            others = [r.before if is_left else r.after for r in refusals]
+            halves = [r.after if is_left else r.before for r in refusals]
+            fits = all(_dtypes(half) <= types.HALF for half in halves) and all(
+                _dtypes(other) == types.FLOAT32 or _dtypes(other) <= types.FLOAT8
+                for other in others
             )
             if not fits or node is None or not isinstance(like, ast.Name):
                 continue

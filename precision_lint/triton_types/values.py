@@ -18,7 +18,9 @@ _NOWHERE: frozenset[str] = frozenset()
 class Trace:
     """A mark on a value that an evaluation finds again in what is computed from it."""
 
-    kind: Literal["grid", "product", "late", "wide", "doubtful", "load", "update", "double"]
+    kind: Literal[
+        "grid", "product", "late", "wide", "doubtful", "load", "update", "double", "exact"
+    ]
     place: Span
     parameter: str | None = None
 

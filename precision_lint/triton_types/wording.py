@@ -20,6 +20,8 @@ _VALUES_SHOW_THEIR_SHAPE: Version = (3, 3)
 _AMBIGUOUS: Version = (3, 4)
 _RETURN_MISMATCH: Version = (3, 6)
 _OPERANDS: Version = (3, 3)
+_FLOAT8_OPERATORS: Version = (3, 2)
+"""Since then the front end lets them pass, and LLVM does not."""
 _REASONS: Version = (3, 8)
 """Before, assertions about accumulators said nothing."""
 
@@ -74,6 +76,12 @@ def said(refusal: Refusal, version: Version) -> str:
             return f"Expected dtype {accepted} but got {_dtype(after)}"
         case "dot":
             return _of_dot(refusal, version)
+        case "float8" if any(map(_is_integer, (before, after))):
+            return f"unexpected type {_dtype(before)} and {_dtype(after)}"
+        case "float8" if version < _FLOAT8_OPERATORS:
+            return "unexpected type"
+        case "float8":
+            return "PassManager::run failed"
         case "atomic":
             return f"{name} does not support {_dtype(after)}"
         case "bitcast":
@@ -106,8 +114,14 @@ def _of_dot(refusal: Refusal, version: Version) -> str:
         )
     if refusal.subject == "acc":
         return f"expected accumulator dtype {left}, got {right}" if is_explained else ""
-    if version >= _OPERANDS and left == right:
+    if version >= _OPERANDS and (left == right or left in types.FLOAT8):
         return f"Unsupported lhs dtype {left}"
+    if version >= _OPERANDS and right in types.FLOAT8:
+        return f"Unsupported rhs dtype {right}"
+    if right in types.FLOAT8:
+        return f"Only supports fp8e4nv, fp8e5. First operand ({left})"
+    if left in types.FLOAT8:
+        return f"Only supports fp8e4nv, fp8e5. Second operand ({right})"
     if version >= _OPERANDS:
         return f"Both operands must be same dtype. Got {left} and {right}"
     return f"First input ({left}) and second input ({right}) must have the same dtype!"
@@ -147,6 +161,10 @@ def _dtype(value: Value) -> str:
         case Tensor(dtypes=dtypes) | Pointer(elements=dtypes) | TypeRef(dtypes=dtypes):
             return "|".join(sorted(dtypes)) if dtypes != types.ANY else "?"
     return "?"
+
+
+def _is_integer(value: Value) -> bool:
+    return isinstance(value, Tensor) and value.dtypes <= types.INTEGERS
 
 
 def _bits(value: Value) -> str:

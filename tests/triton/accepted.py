@@ -150,3 +150,40 @@ OFFSETS: dict[str, tuple[str, bool]] = {
         False,
     ),
 }
+
+# name: what is computed, with a number that Triton converts to the dtype of p
+NUMBERS: dict[str, str] = {
+    "factor": "x * {}",
+    "factor in front": "{} * x",
+    "summand": "x + {}",
+    "difference": "{} - x",
+    "lower bound": "tl.maximum(x, {})",
+    "selected": "tl.where(offs < n, x, {})",
+    "compared": "x < {}",
+    "compared in front": "{} > x",
+    "of a sum": "tl.sum(x, 0) * {}",
+}
+VALUES = (
+    *("0.0", "1.0", "0.1", "1e-5", "1e-6", "6e-7", "4e-7", "1e-7", "3e-8", "1e-8", "-1e-8"),
+    *("1e-12", "65504.0", "65519.0", "65520.0", "65536", "100000", "1e10", "-1e9", "3.3e38"),
+    "3.4e38",
+)
+
+# name: a product with blocks `x2` of p and `w2` of a float32 pointer, does it lose digits for every
+# dtype of p
+PRODUCTS: dict[str, tuple[str, bool]] = {
+    "float32": ("tl.dot(w2, w2)", True),
+    "scaled": ("tl.dot(x2 * s, x2 * s)", True),
+    "probabilities": ("tl.dot(tl.exp(x2 * s), x2.to(tl.float32))", True),
+    "transposed": ("tl.dot(tl.trans(w2), w2, acc=w2)", True),
+    "shifted": ("tl.dot(x2.to(tl.float32) + 0.1, x2.to(tl.float32))", True),
+    "converted": ("tl.dot(x2.to(tl.float32), x2.to(tl.float32))", False),
+    "converted and transposed": ("tl.dot(tl.trans(x2.to(tl.float32)), x2.to(tl.float32))", False),
+    "converted float8": ("tl.dot(x2.to(tl.float8e5).to(tl.float32), x2.to(tl.float32))", False),
+    "converted int8": ("tl.dot(w2.to(tl.int8).to(tl.float32), x2.to(tl.float32))", False),
+    "elements": ("tl.dot(x2, x2)", False),
+    "float16": ("tl.dot(w2.to(tl.float16), w2.to(tl.float16))", False),
+    "ieee": ('tl.dot(w2, w2, input_precision="ieee")', False),
+    "by position": ('tl.dot(w2, w2, None, "ieee")', False),
+    "not allowed": ("tl.dot(w2, w2, allow_tf32=False)", False),
+}

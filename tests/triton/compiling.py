@@ -21,10 +21,12 @@ class Job:
     kernel: str
     types: dict[str, str]
     constants: dict[str, object]
+    wants: str = ""
+    """`code` of the front end instead of nothing; or `machine code`, to see whether it comes."""
 
 
 def verdicts(jobs: list[Job], folder: Path, python: str = sys.executable) -> list[str]:
-    """What the Triton of an interpreter says of each job: nothing, or its error.
+    """What the Triton of an interpreter says of each job: its error, else nothing or the code.
 
     A job that takes the process down is rejected as well, with the last words of the process.
     """

@@ -3,7 +3,8 @@
     python compiling_worker.py JOBS VERDICTS
 
 VERDICTS gets one line of JSON for each job of JOBS, as soon as it is known, after those that are
-there: older versions of Triton abort the process on some kernels.
+there: older versions of Triton abort the process on some kernels. It is the error, or nothing; for
+a job that wants code, the code that the front end generates. Machine code is only asked for.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import triton
 from triton._C.libtriton import ir
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -34,7 +36,7 @@ def main(jobs: Path, verdicts: Path) -> None:
             if path not in modules:
                 modules[path] = _imported(path, len(modules))
             kernel = getattr(modules[path], job["kernel"])
-            verdict = _verdict(kernel, job["types"], job["constants"], target)
+            verdict = _verdict(kernel, job["types"], job["constants"], target, job["wants"])
             lines.write(json.dumps(verdict) + "\n")
             lines.flush()
 
@@ -49,17 +51,25 @@ def _imported(path: str, number: int) -> ModuleType:
 
 
 def _verdict(
-    kernel: Any, types: dict[str, str], constants: dict[str, object], target: GPUTarget
+    kernel: Any,
+    types: dict[str, str],
+    constants: dict[str, object],
+    target: GPUTarget,
+    wants: str,
 ) -> str:
     try:
         module = _front_end(kernel, types, constants, target)
+        if wants == "machine code":
+            triton.compile(_source(kernel, types, constants), target=target)
     except Exception as error:
         chain: list[BaseException] = [error]
         while chain[-1].__cause__ is not None:  # an error in a helper comes with its cause
             chain.append(chain[-1].__cause__)
         return " / ".join(f"{type(e).__name__}: {e}" for e in chain)
     # Newer versions do so themselves.
-    return "" if module.verify() else "the generated code is not valid"
+    if not module.verify():
+        return "the generated code is not valid"
+    return str(module) if wants == "code" else ""
 
 
 def _front_end(
@@ -70,8 +80,7 @@ def _front_end(
     context = ir.context()
     ir.load_dialects(context)
     backend.load_dialects(context)
-    signature = {n: "constexpr" if n in constants else types[n] for n in kernel.arg_names}
-    source = ASTSource(kernel, signature, constants)
+    source = _source(kernel, types, constants)
     # Each version asks for more than the one before: 3.1 for three of these, 3.9 for all.
     generation = backend.get_codegen_implementation
     available = {
@@ -82,6 +91,11 @@ def _front_end(
         "context": context,
     }
     return source.make_ir(*[available[n] for n in inspect.signature(source.make_ir).parameters])
+
+
+def _source(kernel: Any, types: dict[str, str], constants: dict[str, object]) -> ASTSource:
+    signature = {n: "constexpr" if n in constants else types[n] for n in kernel.arg_names}
+    return ASTSource(kernel, signature, constants)
 
 
 if __name__ == "__main__":

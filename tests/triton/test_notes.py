@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 from time import process_time
 from types import ModuleType
@@ -15,6 +17,8 @@ from precision_lint.rules import (
     triton_float64_scalar,
     triton_half_accumulation,
     triton_int32_offset,
+    triton_literal_out_of_range,
+    triton_tf32_product,
 )
 from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
@@ -91,6 +95,7 @@ def asserting(source: str, name: str, dtypes: Iterable[str]) -> str:
 
 
 HALVES = ("bfloat16", "float16")
+HALVES_OF_TRITON = ("bf16", "fp16")
 
 
 def of_sum(name: str) -> str:
@@ -200,6 +205,112 @@ def test_offsets(name, compiled):
     assert bool(found) == is_narrow
     assert (compiled[name, "int32"] == "") == is_narrow
     assert compiled[name, "int64"] == ""
+
+
+_CONVERTED = re.compile(r"arith.constant dense<([^>]+)> : tensor<64x(?:f16|bf16)>")
+_SCALAR = re.compile(r"arith.constant ([-+.\w]+) : (?:f16|bf16)\b")
+_IN_TF32 = re.compile(r"tt.dot .*inputPrecision = tf32 : \S+xf32> \* \S+xf32>")
+_INFINITE = {"0x7C00", "0xFC00", "0x7F80", "0xFF80"}
+
+
+@pytest.fixture(scope="module")
+def converted(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str, str], str]:
+    """What the compiler makes of each number in each place, by the dtype of p: its code."""
+    pytest.importorskip("triton")
+    folder = tmp_path_factory.mktemp("numbers")
+    keys, jobs = [], []
+    for name, value in product(accepted.NUMBERS, accepted.VALUES):
+        path = folder / f"kernel_{len(keys)}.py"
+        path.write_text(of_number(name, value).partition("\ndef launch(")[0])
+        for dtype in HALVES_OF_TRITON:
+            types = {"p": f"*{dtype}", "o": f"*{dtype}", "s": "fp32", "t": "fp32", "flag": "u1"}
+            types |= {"n": "i32", "stride": "i32"}
+            keys.append((name, value, dtype))
+            jobs.append(Job(str(path), "kernel", types, {"C": 1}, wants="code"))
+    return dict(zip(keys, verdicts(jobs, folder), strict=True))
+
+
+def of_number(name: str, value: str) -> str:
+    expression = accepted.NUMBERS[name].format(value)
+    return accepted.source(f"found = {expression}\ntl.store(o + offs, x, mask=found != 1.0)")
+
+
+@pytest.mark.parametrize("name", accepted.NUMBERS)
+@pytest.mark.parametrize("value", accepted.VALUES)
+def test_numbers_in_half_precision(name, value, converted):
+    found = {dtype: set() for dtype in HALVES_OF_TRITON}
+    for note in notes(of_number(name, value)):
+        for dtype in note.holds_for & found.keys():
+            found[dtype].add(note.kind)
+    for dtype in HALVES_OF_TRITON:
+        code = converted[name, value, dtype]
+        numbers = {*_CONVERTED.findall(code), *_SCALAR.findall(code)}
+        is_zero = float(value) != 0 and any(set(number) <= set("-+0.e") for number in numbers)
+        assert ("zero" in found[dtype]) == is_zero, code
+        # Only what is multiplied by infinity is infinity or NaN for certain.
+        is_infinite = bool(numbers & _INFINITE) and "*" in accepted.NUMBERS[name]
+        assert ("infinity" in found[dtype]) == is_infinite, code
+
+
+@pytest.mark.parametrize("name", accepted.NUMBERS)
+@pytest.mark.parametrize("value", ["1e-8", "1e5"])
+def test_repaired_numbers_compile(name, value, tmp_path):
+    pytest.importorskip("triton")
+    source = of_number(name, value)
+    compiler = Compiler(tmp_path)
+    after = repaired(source, triton_literal_out_of_range)
+    assert (after != source) == bool(findings(source, triton_literal_out_of_range))
+    assert findings(after, triton_literal_out_of_range) == []
+    for dtype in DTYPES:
+        compiler.add(dtype, after, dtype)
+    assert compiler.errors() == dict.fromkeys(DTYPES, "")
+
+
+def of_product(name: str) -> str:
+    expression, _ = accepted.PRODUCTS[name]
+    square = "at = offs[:, None] * 64 + offs[None, :]"
+    loads = "x2, w2 = tl.load(p + at), tl.load(w + at)"
+    body = f"{square}\n{loads}\ntl.store(w + at, {expression})"
+    return (
+        accepted.source(body)
+        .replace("kernel(p, o,", "kernel(p, o, w,")
+        .replace("launch(p, o,", "launch(p, o, w,")
+        .replace("kernel[(1,)](p, o,", "kernel[(1,)](p, o, w.float(),")
+    )
+
+
+@pytest.mark.parametrize("name", accepted.PRODUCTS)
+def test_products(name, tmp_path):
+    pytest.importorskip("triton")
+    _, loses_digits = accepted.PRODUCTS[name]
+    source = of_product(name)
+    assert bool(findings(source, triton_tf32_product)) == loses_digits
+    for finding in findings(source, triton_tf32_product):
+        assert finding.fix is not None
+        after = apply_edits(source, finding.fix.edits)
+        assert findings(after, triton_tf32_product) == []
+    path = tmp_path / "kernel.py"
+    path.write_text(source.partition("\ndef launch(")[0])
+    jobs = []
+    for dtype in DTYPES:
+        types = {"p": f"*{dtype}", "o": f"*{dtype}", "w": "*fp32", "s": "fp32", "t": "fp32"}
+        types |= {"flag": "u1", "n": "i32", "stride": "i32"}
+        jobs.append(Job(str(path), "kernel", types, {"C": 1}, wants="code"))
+    codes = verdicts(jobs, tmp_path)
+    # What was half precision is exact in TF32.
+    is_in_tf32 = loses_digits or name.startswith("converted")
+    assert all(_IN_TF32.search(code) for code in codes) == is_in_tf32
+
+
+@pytest.mark.parametrize(
+    ("expression", "since"),
+    [("x * 1e-8", (3, 2)), ("x + 1e-8", (3, 2)), ("tl.maximum(x, 1e-8)", (3, 9))],
+)
+def test_older_versions_take_numbers_as_float32(expression, since):
+    source = accepted.source(f"tl.store(o + offs, {expression})")
+    major, minor = since
+    assert notes(source, (major, minor - 1)) == ()
+    assert [note.kind for note in notes(source, since)] == ["zero"]
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,10 @@ def dtype(expression: str, version: tuple[int, int]) -> str:
         ("tl.sum(b, 0)", (3, 3), "fp32", "bf16"),
         ("tl.sum(i, 0)", (3, 3), "int8", "int32"),
         ("tl.maximum(b, 0.0)", (3, 9), "fp32", "bf16"),
+        ("tl.maximum(h, 0.0)", (3, 9), "fp32", "fp16"),
         ("tl.clamp(b, 0.0, 1.0)", (3, 9), "fp32", "bf16"),
+        ("tl.clamp(h, 0.0, 1.0)", (3, 9), "fp32", "fp16"),
+        ("tl.fma(h, 2.0, h)", (3, 9), "fp32", "fp16"),
         ("tl.cumsum(b, 0)", (3, 9), "fp32", "bf16"),
     ],
 )
@@ -58,6 +61,8 @@ def test_versions_agree(version):
     assert dtype("b * h", version) == "fp16"
     assert dtype("b * i", version) == "fp32"
     assert dtype("h * i", version) == "fp16"
+    assert dtype("tl.maximum(h, 0)", version) == "fp16"
+    assert dtype("tl.fma(h, h, h)", version) == "fp16"
     assert dtype("tl.max(b, 0)", version) == "fp32"
 
 

@@ -1,0 +1,119 @@
+"""A number in a Triton kernel is zero or infinity in half precision.
+
+## What it does
+Finds numbers in `@triton.jit` kernels that half precision has not, beside elements that were not
+converted to float32: a factor like `1e5` that is infinity in float16, and small numbers that are
+zero, such as the `1e-8` of `x + 1e-8`, `tl.maximum(x, 1e-8)`, `tl.where(x == 0, 1e-8, x)` and
+`x < 1e-8`. float16 ends at 65504 and has nothing between 0 and 6e-8. bfloat16 reaches as far as
+float32, but Triton hands numbers over to it with six decimals: what is below 5e-7 is zero there,
+too. Before Triton 3.2 such elements became float32, and beside `tl.maximum`, `tl.minimum` and
+`tl.clamp` they did before 3.9.
+
+Large numbers that are added, selected, compared or given to `tl.load` as `other` are left alone:
+they stand for infinity.
+
+## Why it hurts
+Since 3.2, a number takes the dtype of the elements that it meets, before anything is computed. Zero
+is no longer kept out of a denominator or a logarithm, and all that is multiplied by infinity is
+infinity, or NaN where it was 0. Nothing fails, and float32 tensors give the right result in a test.
+
+## Example
+```python
+@triton.jit
+def normalize_kernel(x_ptr, norm_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + offsets, mask=offsets < n)
+    norm = tl.load(norm_ptr + row)
+    tl.store(x_ptr + row * n + offsets, x / (norm + 1e-8), mask=offsets < n)
+
+
+def normalize(x):
+    y = x.to(torch.bfloat16)
+    normalize_kernel[(y.shape[0],)](y, y.norm(dim=1).to(torch.bfloat16), y.shape[1], 4096)
+    return y
+```
+
+## Use instead
+```python
+@triton.jit
+def normalize_kernel(x_ptr, norm_ptr, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    offsets = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n + offsets, mask=offsets < n)
+    norm = tl.load(norm_ptr + row).to(tl.float32)
+    tl.store(x_ptr + row * n + offsets, x / (norm + 1e-8), mask=offsets < n)
+
+
+def normalize(x):
+    y = x.to(torch.bfloat16)
+    normalize_kernel[(y.shape[0],)](y, y.norm(dim=1).to(torch.bfloat16), y.shape[1], 4096)
+    return y
+```
+
+## Fix safety
+The fix loads the elements as float32, or converts what the number meets, which is safe if the
+kernel's types agree with it for every dtype; stores convert back. It is unsafe where the loaded
+elements also go into an address, a mask, `tl.dot` or a function that is not known.
+
+## References
+- Pitfall G07
+- https://github.com/triton-lang/triton/blob/v3.5.1/python/src/ir.cc
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.finding import Confidence, Finding, Severity
+from precision_lint.fixers import triton
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+from precision_lint.triton_types.certainty import note_certainty
+from precision_lint.triton_types.dtypes import HALF
+from precision_lint.triton_types.kernels import Kernel
+from precision_lint.triton_types.notes import Note
+
+RULE = Rule(
+    code="MP510",
+    name="triton-literal-out-of-range",
+    summary="a number in a Triton kernel is zero or infinity in half precision",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    fix="sometimes",
+    triggers=((b"triton",), (b"jit",)),
+    pitfalls=("G07",),
+)
+
+
+def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
+    for note in kernel.notes:
+        if note.kind in ("zero", "infinity"):
+            yield file.finding(
+                RULE,
+                note.span,
+                f"`{note.subject}` becomes {note.kind} beside {_half(note)} elements",
+                confidence=_confidence(note, file),
+                why=_why(note),
+                fix=triton.fix(note.remedy),
+                related=note.related,
+            )
+
+
+def _confidence(note: Note, file: PythonFile) -> Confidence:
+    # What goes wrong in one of the half dtypes is no harm to who uses the other.
+    if not note.always and not note.holds_for >= HALF:
+        return Confidence.LOW
+    return note_certainty(note, file)
+
+
+def _half(note: Note) -> str:
+    if note.computed_in >= HALF:
+        return "half-precision"
+    return "bfloat16" if "bf16" in note.computed_in else "float16"
+
+
+def _why(note: Note) -> str:
+    if note.kind == "infinity":
+        return "Every product is infinity, or NaN where the elements are 0."
+    return "What is 0 stays 0, and whatever it scales becomes 0."

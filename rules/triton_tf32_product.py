@@ -1,0 +1,108 @@
+"""`tl.dot` multiplies float32 in TF32.
+
+## What it does
+Finds `tl.dot` in `@triton.jit` kernels with operands that are float32 whatever the kernel is
+launched with, and with neither `input_precision` nor `allow_tf32`. At least one of them must have
+been computed in float32, or come from a tensor that a launch shows to be float32: what was half
+precision and is converted loses nothing. It is only advice, unless another product of the file does
+say `input_precision="ieee"` or `allow_tf32=False`. Files that speak of TF32 otherwise are left
+alone, and so are those for accelerators that have none, such as Ascend's (`torch.npu`).
+
+## Why it hurts
+On NVIDIA GPUs since Ampere, Triton then takes TF32: operands are rounded to 11 bits, as in float16.
+Results agree with float32 to about three digits, which tests with a tolerance for half precision do
+not show, while PyTorch multiplies float32 matrices in float32 unless it is told otherwise.
+
+## Example
+```python
+@triton.jit
+def scores_kernel(q_ptr, k_ptr, out_ptr, scale, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    q = tl.load(q_ptr + at).to(tl.float32) * scale
+    k = tl.load(k_ptr + at).to(tl.float32)
+    k = tl.dot(k, k, input_precision="ieee")
+    tl.store(out_ptr + at, tl.dot(q, k))
+```
+
+## Use instead
+```python
+@triton.jit
+def scores_kernel(q_ptr, k_ptr, out_ptr, scale, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)[:, None] * BLOCK + tl.arange(0, BLOCK)[None, :]
+    q = tl.load(q_ptr + at).to(tl.float32) * scale
+    k = tl.load(k_ptr + at).to(tl.float32)
+    k = tl.dot(k, k, input_precision="ieee")
+    tl.store(out_ptr + at, tl.dot(q, k, input_precision="ieee"))
+```
+
+## Fix safety
+The fix is only shown. `"ieee"` is several times slower than TF32; `"tf32x3"` is between the two, in
+speed and in precision. Who wants TF32 can say `input_precision="tf32"`.
+
+## References
+- Pitfall G05
+- https://github.com/triton-lang/triton/issues/10176
+- https://github.com/pytorch/helion/issues/1531
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from precision_lint.finding import Confidence, Finding, Severity
+from precision_lint.fixers import triton
+from precision_lint.rule import Rule
+from precision_lint.source.python import PythonFile
+from precision_lint.triton_types.kernels import Kernel
+
+RULE = Rule(
+    code="MP511",
+    name="triton-tf32-product",
+    summary="`tl.dot` multiplies float32 in TF32",
+    severity=Severity.INFO,
+    since="0.1.0",
+    fix="display",
+    triggers=((b"triton",), (b"jit",), (b"dot",)),
+    pitfalls=("G05",),
+)
+
+_KNOWS = re.compile(
+    r"(?i)(?!allow_tf32\s*=\s*False)\b(?:\w*tf32|\w*float32_matmul_precision|fp32_precision"
+    r"|TRITON_F32_DEFAULT)"
+)
+_OTHER_ACCELERATOR = re.compile(r"\btorch[._](?:npu|mlu|musa)\b")
+
+
+def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
+    products = [note for note in kernel.notes if note.kind == "tf32" and note.always]
+    text = file.text.text
+    if not products or _KNOWS.search(text) or _OTHER_ACCELERATOR.search(text):
+        return
+    refuses = any(map(_refuses, ast.walk(file.tree)))
+    for note in products:
+        yield file.finding(
+            RULE,
+            note.span,
+            "the float32 operands of this `tl.dot` are rounded to TF32",
+            confidence=Confidence.MEDIUM if refuses else Confidence.LOW,
+            why=_why(refuses),
+            fix=triton.with_argument(text, note.span, 'input_precision="ieee"'),
+        )
+
+
+def _refuses(node: ast.AST) -> bool:
+    """True for an argument that asks for all digits."""
+    match node:
+        case ast.keyword(arg="allow_tf32", value=ast.Constant(value=False)):
+            return True
+        case ast.keyword(arg="input_precision", value=ast.Constant(value="ieee")):
+            return True
+    return False
+
+
+def _why(refuses: bool) -> str:
+    if refuses:
+        return "NVIDIA GPUs keep 11 bits of them; other products of this file ask for all 24."
+    return "NVIDIA GPUs keep 11 bits of them, and 24 of what PyTorch multiplies."
