@@ -171,7 +171,8 @@ def _product_dtype(
     """The one dtype of the operands, after autocast, which leaves float64 alone."""
     dtypes = [t.dtype for t in (hidden, weight, bias) if t is not None]
     kind = hidden.device.type
-    if torch.amp.is_autocast_available(kind) and torch.is_autocast_enabled(kind):
+    # Not `torch.amp.is_autocast_available`, which torch.compile cannot trace in torch 2.5.
+    if kind != "meta" and torch.is_autocast_enabled(kind):
         lower = torch.get_autocast_dtype(kind)
         dtypes = [dtype if dtype == torch.float64 else lower for dtype in dtypes]
     if any(dtype != dtypes[0] for dtype in dtypes):
@@ -185,8 +186,10 @@ def _product_dtype(
 def _check_tensors(
     hidden: torch.Tensor, weight: torch.Tensor, target: torch.Tensor, bias: torch.Tensor | None
 ) -> None:
-    operands = {"hidden": hidden, "weight": weight} | ({} if bias is None else {"bias": bias})
-    for name, operand in operands.items():
+    operands = [("hidden", hidden), ("weight", weight)]
+    if bias is not None:
+        operands.append(("bias", bias))
+    for name, operand in operands:
         if is_dtensor(operand):
             raise TypeError(f"{name} is a DTensor; pass a whole tensor: {name}.full_tensor()")
         if operand.dtype not in _DTYPES:
