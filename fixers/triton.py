@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from precision_lint.finding import Applicability, Edit, Fix, Span
-from precision_lint.triton_types.notes_remedies import Pin
+from precision_lint.triton_types.notes.remedies import Pin
 from precision_lint.triton_types.remedies import Annotation, Conversion, Remedy, Replacement
 
 

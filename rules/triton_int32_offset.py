@@ -51,7 +51,7 @@ from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
 from precision_lint.triton_types.kernels import Kernel
 from precision_lint.triton_types.notes import Note
-from precision_lint.triton_types.notes_remedies import Pin
+from precision_lint.triton_types.notes.remedies import Pin
 from precision_lint.triton_types.remedies import Remedy
 
 RULE = Rule(

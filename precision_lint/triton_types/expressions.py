@@ -6,20 +6,20 @@ import ast
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from precision_lint.finding import Span
+from precision_lint.triton_types import dtype_tests, functions, names, operators
 from precision_lint.triton_types import dtypes as types
-from precision_lint.triton_types import functions
-from precision_lint.triton_types.choices import Chosen, decided, follows
-from precision_lint.triton_types.folding import fold, fold_comparison
+from precision_lint.triton_types.choices import Chosen, decided
+from precision_lint.triton_types.frame import Frame, Variable
 from precision_lint.triton_types.language import Language, Version, as_tensor
 from precision_lint.triton_types.module import JitFunction, Module
-from precision_lint.triton_types.refusals import Block, Choice, Refusals
+from precision_lint.triton_types.refusals import Block, Refusals
+from precision_lint.triton_types.shapes import rank_of_shape
 from precision_lint.triton_types.usage import Usage
 from precision_lint.triton_types.values import (
     COMPILE_TIME,
-    NUMBER_NOT_KNOWN,
     UNKNOWN,
     Arguments,
     Constant,
@@ -31,78 +31,18 @@ from precision_lint.triton_types.values import (
     TypeRef,
     Unknown,
     Value,
-    broadcast,
-    derived,
     differ,
-    have_many,
     join,
     origins,
 )
 
-_BUILTINS = frozenset({"float", "int", "len", "isinstance", "getattr", "hasattr", "min", "max"})
 _DESCRIPTOR_METHODS = frozenset({"load", "store", "gather", "scatter", "atomic_add"})
 _LOADS = frozenset({"triton.language.load", "triton.language.load_tensor_descriptor"})
-
-_ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
-"""The operators that compute in the dtype of their operands."""
 
 _OPERANDS_CONVERT: Version = (3, 4)
 """Since then `and` and `or` take whatever can be a condition; before, bools."""
 _TUPLES: Version = (3, 3)
 """Since then a variable can hold a tuple; before, it got the first value."""
-
-_DTYPE_TESTS: dict[str, types.Dtypes] = {
-    "is_fp16": frozenset({"fp16"}),
-    "is_bf16": frozenset({"bf16"}),
-    "is_fp32": types.FLOAT32,
-    "is_fp64": frozenset({"fp64"}),
-    **{f"is_{dtype}": frozenset({dtype}) for dtype in types.FLOAT8},
-    "is_fp8": types.FLOAT8,
-    "is_floating": types.FLOATS,
-    "is_standard_floating": types.FLOATS - types.FLOAT8,
-    "is_int": types.INTEGERS,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Variable:
-    """What a name stands for, and the assignment that made it so.
-
-    Not `certain` where the name exists for some compile-time choices only. `alternatives` are what
-    it stands for under each choice, if their types differ. `given` is the expression assigned.
-    """
-
-    value: Value
-    assigned: Span
-    certain: bool = True
-    alternatives: tuple[Variable, ...] = ()
-    given: ast.expr | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Returned:
-    """What a `return` gives, and the compile-time choices that lead to it."""
-
-    value: Value
-    node: ast.Return
-    choices: tuple[Choice, ...]
-
-
-@dataclass(slots=True)
-class Frame:
-    """One activation of a kernel or helper."""
-
-    variables: dict[str, Variable]
-    returned: list[Returned] = field(default_factory=list)
-    depth: int = 0
-    loops: int = 0
-    """Run-time loops around the statement that is executed."""
-    chosen: Chosen = field(default_factory=dict)
-    """What the compile-time choices on the way to the statement say."""
-    local: frozenset[str] = frozenset()
-    """The names that the function certainly assigns by statements."""
-    stored: frozenset[str] = frozenset()
-    """The names that it binds anywhere: what is known of them holds until then only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +109,8 @@ class Expressions(ABC):
             case ast.UnaryOp(op=ast.Not()) | ast.BoolOp():
                 return self.condition(node)
             case ast.UnaryOp(op=op, operand=operand):
-                found = self._unary(op, self.evaluate(operand))
-                if isinstance(op, ast.USub) and _is_float8(found):
+                found = operators.unary(op, self.evaluate(operand))
+                if isinstance(op, ast.USub) and operators.is_float8(found):
                     place = self.module.span(node)
                     self.refusals.add("float8", "-", after=found, place=place, given=operand)
                 return found
@@ -198,37 +138,22 @@ class Expressions(ABC):
             return self.frame.variables[name].value
         if (helper := self.module.helper(name)) is not None:
             return Function(name, helper)
-        if name in _BUILTINS:
+        if name in functions.BUILTINS:
             return Function(name)
         if (path := self.module.qualified(node)) is not None:
-            return _member(path)
+            return names.member(path)
         match self.module.assignments.get(name):
             case [value]:
-                return self._global(value)
+                return names.module_constant(value, self.module)
             # Under a compile-time choice, another one may have assigned it.
             case None if name in self.frame.local and not self.refusals.choices:
                 if self.module.lacks(name):
                     self.refusals.add("name", name, place=self.module.span(node))
         return UNKNOWN
 
-    def _global(self, node: ast.expr) -> Value:
-        """A module constant: usable in kernels as a compile-time value only."""
-        match node:
-            case ast.Constant(value=value):
-                return Constant(value)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float() as value)):
-                return Constant(-value)
-            case ast.Call(func=func, args=[value]) if (self.module.qualified(func) or "").endswith(
-                ".constexpr"
-            ):
-                return self._global(value)
-            case ast.Attribute() if (path := self.module.qualified(node)) is not None:
-                return _member(path)
-        return COMPILE_TIME
-
     def _attribute(self, node: ast.Attribute) -> Value:
-        if (path := self._path(node)) is not None:
-            return _member(path)
+        if (path := names.path_of(node, self.module, self.frame.variables)) is not None:
+            return names.member(path)
         match node:
             case ast.Attribute(ast.Name(id=package), name) if package not in self.frame.variables:
                 if (helper := self.module.helper(f"{package}.{name}")) is not None:
@@ -240,36 +165,7 @@ class Expressions(ABC):
                 self.usage.address(pointer)
                 if isinstance(pointer, Pointer) and pointer.parameter is not None:
                     self.usage.varying.add(pointer.parameter)
-        match value, node.attr:
-            case Tensor() | Pointer(), "dtype" | "type":
-                self.usage.vary(value)
-                if isinstance(value, Pointer):
-                    return TypeRef(value.elements, is_pointer=True)
-                return TypeRef(value.dtypes)
-            case TypeRef(), "element_ty" | "scalar":
-                return TypeRef(value.dtypes)
-            case Tensor(rank=int() as rank), "shape":
-                return Items((NUMBER_NOT_KNOWN,) * rank)
-            case Tensor(), "T":
-                return value
-            case TypeRef(), test if test in _DTYPE_TESTS:
-                return Method(value, test)
-            case TypeRef() | Constant(), _:
-                return COMPILE_TIME
-            case ((Tensor() | Pointer()), name):
-                return Method(value, name)
-            case _, "to":
-                return Method(value, "to")
-        return UNKNOWN
-
-    def _path(self, node: ast.expr) -> str | None:
-        """The qualified name of an attribute of a module, unless a local variable hides it."""
-        root = node
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        if isinstance(root, ast.Name) and root.id not in self.frame.variables:
-            return self.module.qualified(node)
-        return None
+        return names.attribute(value, node.attr, self.usage)
 
     def _call(self, node: ast.Call) -> Value:
         callee = self.evaluate(node.func)
@@ -292,33 +188,20 @@ class Expressions(ABC):
         self.refusals.call = site
         match callee:
             case Method(receiver=TypeRef() as dtype, name=test):
-                return _test(dtype.dtypes, _DTYPE_TESTS[test])
+                return dtype_tests.passes(dtype, test)
             case Method(receiver=receiver, name=name) if name in _DESCRIPTOR_METHODS:
                 return self._descriptor(receiver, name, arguments, site)
             case Method(receiver=receiver, name=name):
                 name = "cast" if name == "to" else name
                 return self._library(f"triton.language.{name}", arguments.of(receiver, node), site)
             case Function(helper=JitFunction() as helper):
-                chosen = self._handed_on(helper, node)
+                chosen = self.frame.handed_on(helper, node)
                 return self.call_helper(helper, arguments, has_stars, chosen)
-            case Function(name=name) if name in _BUILTINS:
-                return _builtin(name, arguments, self.language)
+            case Function(name=name) if name in functions.BUILTINS:
+                return functions.builtin(name, arguments, self.language)
             case Function(name=path) if not has_stars:
                 return self._library(path, arguments, site)
         return self.unknown_result(arguments)
-
-    def _handed_on(self, helper: JitFunction, node: ast.Call) -> Chosen:
-        """What the choices on the way here say of the parameters of a helper."""
-        if not self.frame.chosen:
-            return {}
-        names = [parameter.arg for parameter in helper.parameters]
-        given = [*zip(names, node.args, strict=False), *((k.arg, k.value) for k in node.keywords)]
-        truths = {
-            name: decided(value, self.frame.chosen)
-            for name, value in given
-            if name is not None and name not in helper.stored
-        }
-        return {name: truth for name, truth in truths.items() if truth is not None}
 
     def unknown_result(self, arguments: Arguments) -> Value:
         """What a function returns of which nothing is known."""
@@ -331,8 +214,7 @@ class Expressions(ABC):
         if name != "load":
             self.usage.address(receiver)
             return UNKNOWN
-        offsets = arguments.get(0, "offsets")
-        rank = len(offsets.values) if isinstance(offsets, Items) else None
+        rank = rank_of_shape(arguments.get(0, "offsets"))
         found = self._library("triton.language.load", Arguments((receiver,), {}), site)
         return replace(found, rank=rank) if isinstance(found, Tensor) else found
 
@@ -349,11 +231,7 @@ class Expressions(ABC):
     ) -> Value:
         """`left op right`, which float8 has no instructions for, and no type beside integers."""
         found = self.binary(op, left, right)
-        symbol = _ARITHMETIC.get(type(op))
-        is_refused = _is_float8(found) or (
-            any(map(_is_float8, (left, right))) and any(map(_is_integer, (left, right)))
-        )
-        if symbol is not None and is_refused:
+        if (symbol := operators.lacks_float8(op, left, right, found)) is not None:
             nodes = (node.left, node.right) if isinstance(node, ast.BinOp) else (None, None)
             self.refusals.add(
                 "float8",
@@ -368,75 +246,7 @@ class Expressions(ABC):
 
     def binary(self, op: ast.operator, left: Value, right: Value) -> Value:
         """`left op right`."""
-        match left, right, op:
-            case Constant(is_known=True), Constant(is_known=True), _:
-                return fold(op, left.value, right.value)
-            case (Pointer(), Pointer(), ast.Sub()):
-                return Tensor(frozenset({"int64"}), broadcast(left, right))
-            case (Pointer() as pointer, offset, ast.Add() | ast.Sub()) | (
-                offset,
-                Pointer() as pointer,
-                ast.Add(),
-            ):
-                self.usage.index(offset)
-                rank, has_many = broadcast(pointer, offset), have_many(pointer, offset)
-                return replace(pointer, rank=rank, has_many=has_many)
-            case _, _, ast.BitAnd() | ast.BitOr() | ast.BitXor() | ast.LShift() | ast.RShift():
-                return self._bitwise(left, right)
-            case _, _, ast.FloorDiv():
-                self.usage.index(left)
-                self.usage.index(right)
-                return _only(self.language.binary(left, right, division=True), types.INTEGERS)
-            case _, _, ast.Div():
-                found = self.language.binary(left, right, division=True)
-                if isinstance(found, Tensor):
-                    return derived(types.true_division(found.dtypes), found.rank, found)
-                return found
-            case _, _, ast.Mod():
-                return self.language.binary(left, right, division=True)
-            case _, _, ast.Add() | ast.Sub():
-                return self._sum(left, right)
-            case _, _, ast.Mult():
-                return self.language.binary(left, right)
-        return NUMBER_NOT_KNOWN if _are_constant(left, right) else UNKNOWN
-
-    def _sum(self, left: Value, right: Value) -> Value:
-        """A sum keeps its first parameter in mind: it may turn out to be a pointer."""
-        found = self.language.binary(left, right)
-        bases = [
-            value.provenance.base
-            for value in (left, right)
-            if isinstance(value, Tensor) and value.provenance.base is not None
-        ]
-        if not bases:
-            return found
-        if not isinstance(found, Tensor):
-            found = Tensor(types.ANY, broadcast(left, right))
-        return replace(found, provenance=replace(found.provenance, base=bases[0]))
-
-    def _bitwise(self, left: Value, right: Value) -> Value:
-        for value, other in ((left, right), (right, left)):
-            # Comparisons are combined with `&`: those say nothing about what was compared.
-            if isinstance(value, Tensor) and value.dtypes != types.BOOL:
-                self.usage.index(value)
-            self.usage.mask(other)
-        return _only(self.language.binary(left, right), types.INTEGERS)
-
-    def _unary(self, op: ast.unaryop, value: Value) -> Value:
-        match op, value:
-            case ast.Not(), Constant(is_known=True):
-                return Constant(not value.value)
-            case ast.USub(), Constant(value=int() | float() as number):
-                return Constant(-number)
-            case _, Constant():
-                return NUMBER_NOT_KNOWN
-            case ast.Not(), Tensor(rank=rank):
-                return Tensor(types.BOOL, rank, has_many=value.has_many)
-            case ast.Invert(), Tensor():
-                return _only(value, types.INTEGERS)
-            case ast.USub() | ast.UAdd(), Tensor():
-                return derived(value.dtypes, value.rank, value)
-        return UNKNOWN
+        return operators.binary(op, left, right, self.language)
 
     def _compare(self, node: ast.Compare) -> Value:
         values = [self.evaluate(node.left), *map(self.evaluate, node.comparators)]
@@ -444,54 +254,16 @@ class Expressions(ABC):
             self._comparison(op, left, right)
             for op, left, right in zip(node.ops, values, values[1:], strict=False)
         ]
-        return found[0] if len(found) == 1 else self._boolean(ast.And(), found)
+        return found[0] if len(found) == 1 else operators.boolean(ast.And(), found)
 
     def _comparison(self, op: ast.cmpop, left: Value, right: Value) -> Value:
-        match op, left, right:
-            case ast.Is() | ast.IsNot() | ast.In() | ast.NotIn(), _, _:
-                if _are_constant(left, right) and isinstance(op, ast.Is | ast.IsNot):
-                    return fold_comparison(op, left, right)
-                return COMPILE_TIME
-            case _, Constant(), Constant():
-                return fold_comparison(op, left, right)
-            case ast.Eq() | ast.NotEq(), TypeRef(), TypeRef():
-                same = _test(left.dtypes, right.dtypes)
-                if isinstance(op, ast.NotEq) and isinstance(same, Constant) and same.is_known:
-                    return Constant(not same.value)
-                return same
-            case _, (TypeRef() | Constant()), (TypeRef() | Constant()):
-                return COMPILE_TIME
-            case (_, Tensor() | Pointer(), _) | (_, _, Tensor() | Pointer()):
-                self.usage.compare(left, right)
-                if {left, right} & {UNKNOWN}:
-                    return Tensor(types.BOOL)
-                return Tensor(types.BOOL, broadcast(left, right), has_many=have_many(left, right))
-        return UNKNOWN
-
-    def _boolean(self, op: ast.boolop, values: list[Value]) -> Value:
-        """`and`, `or`: run-time unless the compile-time operands decide."""
-        decisive = isinstance(op, ast.Or)
-        for value in values:
-            if isinstance(value, Constant) and value.is_known and bool(value.value) is decisive:
-                return value
-        tensors = [value for value in values if isinstance(value, Tensor)]
-        if len(tensors) == 1:
-            return replace(tensors[0], loads=frozenset())
-        if tensors:
-            return Tensor(types.BOOL, broadcast(*tensors), has_many=have_many(*tensors))
-        if all(isinstance(value, Constant) for value in values):
-            return (
-                values[-1]
-                if all(v.is_known for v in values if isinstance(v, Constant))
-                else COMPILE_TIME
-            )
-        return UNKNOWN
+        return operators.comparison(op, left, right, self.usage)
 
     def condition(self, node: ast.expr) -> Value:
         """The value of a condition; known if the compile-time choices on the way here decide it."""
         match node:
             case ast.UnaryOp(op=ast.Not() as op, operand=operand):
-                return self._unary(op, self.condition(operand))
+                return operators.unary(op, self.condition(operand))
             case ast.BoolOp(op=op, values=values):
                 return self._operands(op, values)
         value = self.evaluate(node)
@@ -514,7 +286,7 @@ class Expressions(ABC):
                 elif isinstance(value, Constant):
                     block: Block = "then" if wanted else "else"
                     choices.enter_context(self.choosing(node, block, node))
-        found = self._boolean(op, values)
+        found = operators.boolean(op, values)
         if self.language.version < _OPERANDS_CONVERT and isinstance(found, Tensor):
             for node, value in zip(nodes, values, strict=False):
                 number = as_tensor(value)
@@ -530,8 +302,8 @@ class Expressions(ABC):
         """Inside something that is compiled for some choices only."""
         choices, known = self.refusals.choices, self.frame.chosen
         self.refusals.choices = (*choices, (self.module.span(node).start, block))
-        if test is not None and self.frame.stored.isdisjoint(_names(test)):
-            self.frame.chosen = {**known, **follows(test, block == "then")}
+        if test is not None:
+            self.frame.choose(test, block == "then")
         try:
             yield
         finally:
@@ -571,80 +343,10 @@ class Expressions(ABC):
                     case Constant(value=int() as index) if -len(values) <= index < len(values):
                         return values[index]
             case Tensor() | Pointer():
-                if not _is_axes(node.slice):
-                    return UNKNOWN  # a tuple that only looks like a number
-                indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-                added = sum(isinstance(index, ast.Constant) for index in indices)
-                rank = None if value.rank is None else value.rank + added
-                return replace(value, rank=rank)
+                return operators.indexed(value, node.slice)
         return UNKNOWN
-
-
-def _names(expression: ast.expr) -> set[str]:
-    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
 
 
 def _nodes(call: ast.Call) -> dict[int | str, ast.expr]:
     found: dict[int | str, ast.expr] = dict(enumerate(call.args))
     return found | {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-
-
-def _is_axes(index: ast.expr) -> bool:
-    """True for `[None]`, `[:, None]`, `[:]`."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return all(
-        isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is None)
-        for part in parts
-    )
-
-
-def _member(path: str) -> Value:
-    """What a qualified name of Triton stands for."""
-    package, _, name = path.rpartition(".")
-    if package in ("triton.language", "triton.language.core") and name in types.BY_NAME:
-        return TypeRef(frozenset({types.BY_NAME[name]}))
-    return Function(path)
-
-
-def _test(dtypes: types.Dtypes, wanted: types.Dtypes) -> Value:
-    """Whether a dtype is one of `wanted`, where that is certain."""
-    if dtypes.isdisjoint(wanted):
-        return Constant(False)
-    is_certain = dtypes <= wanted and (len(wanted) == 1 or wanted in _DTYPE_TESTS.values())
-    return Constant(True) if is_certain else COMPILE_TIME
-
-
-def _is_float8(value: Value) -> bool:
-    return isinstance(value, Tensor) and bool(value.dtypes) and value.dtypes <= types.FLOAT8
-
-
-def _is_integer(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtypes <= types.INTEGERS
-
-
-def _are_constant(*values: Value) -> bool:
-    return all(isinstance(value, Constant) for value in values)
-
-
-def _only(value: Value, dtypes: types.Dtypes) -> Value:
-    """`value` as far as its dtypes are allowed."""
-    if not isinstance(value, Tensor):
-        return value
-    return derived(value.dtypes & dtypes, value.rank, value)
-
-
-def _builtin(name: str, arguments: Arguments, language: Language) -> Value:
-    """Python's builtins, as far as Triton lets kernels use them."""
-    values = arguments.positional
-    match name, values:
-        case "float", (Constant(value=str() | int() | float() as value),):
-            try:
-                return Constant(float(value), is_number=True)
-            except ValueError:
-                return NUMBER_NOT_KNOWN
-        case "min" | "max", (left, right) if not _are_constant(left, right):
-            name = "minimum" if name == "min" else "maximum"
-            return functions.call(f"triton.language.{name}", arguments, language)
-        case "min" | "max" | "int" | "float" | "len", _:
-            return NUMBER_NOT_KNOWN if _are_constant(*values) or name == "len" else UNKNOWN
-    return COMPILE_TIME

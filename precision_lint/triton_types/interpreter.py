@@ -10,13 +10,8 @@ from typing import Literal
 
 from precision_lint.triton_types import dtypes as types
 from precision_lint.triton_types.choices import Chosen
-from precision_lint.triton_types.expressions import (
-    Expressions,
-    Frame,
-    Patches,
-    Returned,
-    Variable,
-)
+from precision_lint.triton_types.expressions import Expressions, Patches
+from precision_lint.triton_types.frame import Frame, Returned, Variable
 from precision_lint.triton_types.language import Version, as_tensor
 from precision_lint.triton_types.module import JitFunction, Module
 from precision_lint.triton_types.refusals import Block, Choice

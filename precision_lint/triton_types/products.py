@@ -7,6 +7,7 @@ from dataclasses import replace
 from precision_lint.triton_types import dtypes as types
 from precision_lint.triton_types.dtypes import Dtypes
 from precision_lint.triton_types.language import Language, Version, dtype_of
+from precision_lint.triton_types.transfer import Transfer, table
 from precision_lint.triton_types.values import (
     NONE,
     UNKNOWN,
@@ -24,7 +25,7 @@ _DEFAULT_OUT_DTYPE: Version = (3, 8)
 _NO_MATRIX: Dtypes = types.INTEGERS - {"int1", "int8", "uint8"}
 
 
-def dot(arguments: Arguments, language: Language) -> Value:
+def _dot(arguments: Arguments, language: Language) -> Value:
     """`tl.dot(input, other, acc, out_dtype=...)`."""
     left, right = arguments.get(0, "input"), arguments.get(1, "other")
     if not isinstance(left, Tensor) or not isinstance(right, Tensor):
@@ -74,8 +75,14 @@ def _product(dtype: str, out: Dtypes) -> Dtypes:
     return frozenset({dtype}) if dtype == "fp64" else types.FLOAT32
 
 
-def dot_scaled(arguments: Arguments, language: Language) -> Value:
+def _dot_scaled(arguments: Arguments, language: Language) -> Value:
     """`tl.dot_scaled(...)`, whose operands are packed in formats of their own."""
     language.usage.pin(*arguments.positional, *arguments.keywords.values())
     wanted = arguments.keywords.get("out_dtype", NONE)
     return Tensor(types.FLOAT32 if wanted == NONE else dtype_of(wanted))
+
+
+TRANSFERS: dict[str, Transfer] = {
+    **table("dot", _dot),
+    **table("dot_scaled", _dot_scaled),
+}

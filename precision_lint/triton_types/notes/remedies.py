@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from precision_lint.finding import Span
 from precision_lint.triton_types.expressions import Cast, Patches
 from precision_lint.triton_types.module import JitFunction, Module
-from precision_lint.triton_types.notes_observer import Sight
+from precision_lint.triton_types.notes.sights import Sight
 from precision_lint.triton_types.refusals import Refusal
 from precision_lint.triton_types.remedies import Conversion, Doctor, Remedy
 from precision_lint.triton_types.values import UNKNOWN, Pointer

@@ -1,0 +1,32 @@
+"""What the elements of a value are."""
+
+from __future__ import annotations
+
+from precision_lint.triton_types import dtypes as types
+from precision_lint.triton_types.values import Constant, Tensor, Value
+
+KEEPS_ELEMENTS = frozenset(
+    "load cast where reshape view broadcast_to expand_dims trans permute ravel".split()
+)
+"""The functions that leave each element what it was, or take it from one of several: a trace that
+says what elements are does not outlast others."""
+
+
+def is_half(value: Value | None) -> bool:
+    """True for half precision, whichever."""
+    return isinstance(value, Tensor) and bool(value.dtypes) and value.dtypes <= types.HALF
+
+
+def is_float32(value: Value | None) -> bool:
+    """True for float32 and nothing else."""
+    return isinstance(value, Tensor) and value.dtypes == types.FLOAT32
+
+
+def is_integer(value: Value | None) -> bool:
+    """True for integers at run time, and those that are known when it is compiled."""
+    match value:
+        case Tensor(dtypes=dtypes):
+            return dtypes <= types.INTEGERS
+        case Constant(value=int()):
+            return True
+    return False
