@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
 from precision_lint.finding import Applicability, Related, Span
@@ -53,11 +53,20 @@ def parses(content: str) -> bool:
 
 def reads_before_it_assigns(content: str) -> bool:
     """Whether a name is read no later than it is first assigned: inside a function that raises."""
-    names = [node for node in ast.walk(ast.parse(content)) if isinstance(node, ast.Name)]
+    tree = ast.parse(content)
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    # A statement of several lines assigns at its end, whatever line the target is on.
+    ends = {
+        id(name): statement.end_lineno
+        for statement in ast.walk(tree)
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign)
+        for name in ast.walk(statement)
+    }
     stored: dict[str, int] = {}
     for node in names:
         if isinstance(node.ctx, ast.Store):
-            stored[node.id] = min(node.lineno, stored.get(node.id, node.lineno))
+            end = ends.get(id(node)) or node.lineno
+            stored[node.id] = min(end, stored.get(node.id, end))
     return any(
         isinstance(node.ctx, ast.Load) and node.lineno <= stored.get(node.id, 0) for node in names
     )
@@ -114,6 +123,7 @@ def test_line_ends_and_byte_order_marks_say_nothing(program: str) -> None:
 @pytest.mark.parametrize("head", ["if True:", "def wrapped():", "class Wrapped:", "with open(p):"])
 @PROFILE
 @given(program=programs())
+@example(program="import torch\nimport numpy as np\nx = np.array(\n    x.bfloat16(),\n)\n")
 def test_wrapping_keeps_the_findings(head: str, program: str) -> None:
     assume("'''" not in program and "__future__" not in program and parses(program))
     preamble, mark, rest = program.partition("torch\n")
