@@ -127,14 +127,9 @@ def _rows_fake(
     target: torch.Tensor,
     class_weight: torch.Tensor | None,
     dtype: torch.dtype,
-    chunk_rows: int | None,
-    ignore_index: int,
-    logit_scale: float,
-    softcap: float,
-    label_smoothing: float,
-    argmax: bool,
-    check_labels: bool,
+    *rest: Any,
 ) -> RowLosses:
+    *_options, argmax, _check_labels = rest
     rows = hidden.shape[0]
     result = accumulation_dtype(dtype)
     return RowLosses(
@@ -225,15 +220,9 @@ def _gradient_fake(
     class_weight: torch.Tensor | None,
     statistics: torch.Tensor,
     dtype: torch.dtype,
-    chunk_rows: int | None,
-    ignore_index: int,
-    logit_scale: float,
-    softcap: float,
-    label_smoothing: float,
-    wants_hidden: bool,
-    wants_weight: bool,
-    wants_bias: bool,
+    *rest: Any,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    *_options, wants_hidden, wants_weight, wants_bias = rest
     bias_dtype = accumulation_dtype(dtype) if bias is None else bias.dtype
     return (
         hidden.new_empty(hidden.shape if wants_hidden else 0),

@@ -54,7 +54,7 @@ class Frame:
 
     def choose(self, test: ast.expr, truth: bool) -> None:
         """From here on `test` is known, if nothing that it names can change."""
-        if self.stored.isdisjoint(_names(test)):
+        if self.stored.isdisjoint(names_in(test)):
             self.chosen = {**self.chosen, **follows(test, truth)}
 
     def handed_on(self, helper: JitFunction, call: ast.Call) -> Chosen:
@@ -71,5 +71,6 @@ class Frame:
         return {name: truth for name, truth in truths.items() if truth is not None}
 
 
-def _names(expression: ast.expr) -> set[str]:
+def names_in(expression: ast.expr) -> set[str]:
+    """The names that an expression reads."""
     return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}

@@ -22,6 +22,7 @@ from precision_lint.triton_types.values import (
     broadcast,
     derived,
     have_many,
+    is_only,
 )
 
 _ARITHMETIC: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
@@ -90,7 +91,8 @@ def _bitwise(left: Value, right: Value, language: Language) -> Value:
 def lacks_float8(op: ast.operator, left: Value, right: Value, found: Value) -> str | None:
     """The symbol of `op` where float8 has no instructions for it, and no type beside integers."""
     is_refused = is_float8(found) or (
-        any(map(is_float8, (left, right))) and any(map(_is_integer, (left, right)))
+        any(map(is_float8, (left, right)))
+        and any(is_only(value, types.INTEGERS) for value in (left, right))
     )
     return _ARITHMETIC.get(type(op)) if is_refused else None
 
@@ -168,16 +170,12 @@ def indexed(value: Tensor | Pointer, index: ast.expr) -> Value:
 
 def is_float8(value: Value) -> bool:
     """True if a value certainly is float8."""
-    return isinstance(value, Tensor) and bool(value.dtypes) and value.dtypes <= types.FLOAT8
+    return is_only(value, types.FLOAT8)
 
 
 def are_constant(*values: Value) -> bool:
     """True if values are fixed at compile time."""
     return all(isinstance(value, Constant) for value in values)
-
-
-def _is_integer(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtypes <= types.INTEGERS
 
 
 def _only(value: Value, dtypes: types.Dtypes) -> Value:

@@ -19,7 +19,7 @@ from precision_lint.triton_types.parameters import Parameter, describe, values_o
 from precision_lint.triton_types.refusals import Block, Key, Kind, Refusal
 from precision_lint.triton_types.remedies import Candidate, Doctor, Remedy, loads_of
 from precision_lint.triton_types.usage import Usage
-from precision_lint.triton_types.values import COMPILE_TIME, Tensor, Value, origins
+from precision_lint.triton_types.values import COMPILE_TIME, Value, is_only, origins
 
 ASSUMPTIONS = ("bf16", "fp16", "fp32")
 """What the pointers that may be half are assumed to point to, one after the other."""
@@ -166,7 +166,9 @@ class Analysis:
                 always=len(failing) == len(ASSUMPTIONS) and key in with_anything.refusals,
                 is_conditional=all(r.choices for r in refusals),
                 promotes_itself=any(map(_promotes_itself, refusals)),
-                varies=not origins(*filter(_is_half, values)).isdisjoint(varying),
+                varies=not origins(
+                    *(value for value in values if is_only(value, types.HALF))
+                ).isdisjoint(varying),
                 block=refusal.block,
                 flag=flag,
                 loads=tuple(sorted(loads)),
@@ -242,7 +244,3 @@ def _promotes_itself(refusal: Refusal) -> bool:
         narrow = (before, after)
     related = not origins(before).isdisjoint(origins(after))
     return related and any(map(loads_of, narrow))
-
-
-def _is_half(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtypes <= types.HALF

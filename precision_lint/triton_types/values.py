@@ -284,6 +284,11 @@ def have_many(*inputs: Value) -> bool:
     return any(isinstance(value, Tensor | Pointer) and value.has_many for value in inputs)
 
 
+def is_only(value: Value | None, dtypes: Dtypes) -> bool:
+    """True for elements that certainly have one of the dtypes."""
+    return isinstance(value, Tensor) and bool(value.dtypes) and value.dtypes <= dtypes
+
+
 def origins(*values: Value) -> frozenset[str]:
     """The pointers whose elements went into values."""
     found: frozenset[str] = frozenset()

@@ -13,6 +13,7 @@ from precision_lint.triton_types.values import (
     Tensor,
     TypeRef,
     Value,
+    is_only,
 )
 
 _CAPITALS: Version = (3, 2)
@@ -76,7 +77,7 @@ def said(refusal: Refusal, version: Version) -> str:
             return f"Expected dtype {accepted} but got {_dtype(after)}"
         case "dot":
             return _of_dot(refusal, version)
-        case "float8" if any(map(_is_integer, (before, after))):
+        case "float8" if any(is_only(value, types.INTEGERS) for value in (before, after)):
             return f"unexpected type {_dtype(before)} and {_dtype(after)}"
         case "float8" if version < _FLOAT8_OPERATORS:
             return "unexpected type"
@@ -161,10 +162,6 @@ def _dtype(value: Value) -> str:
         case Tensor(dtypes=dtypes) | Pointer(elements=dtypes) | TypeRef(dtypes=dtypes):
             return "|".join(sorted(dtypes)) if dtypes != types.ANY else "?"
     return "?"
-
-
-def _is_integer(value: Value) -> bool:
-    return isinstance(value, Tensor) and value.dtypes <= types.INTEGERS
 
 
 def _bits(value: Value) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from precision_lint.triton_types import dtypes as types
-from precision_lint.triton_types.values import Constant, Tensor, Value
+from precision_lint.triton_types.values import Constant, Value, is_only
 
 KEEPS_ELEMENTS = frozenset(
     "load cast where reshape view broadcast_to expand_dims trans permute ravel".split()
@@ -14,19 +14,16 @@ says what elements are does not outlast others."""
 
 def is_half(value: Value | None) -> bool:
     """True for half precision, whichever."""
-    return isinstance(value, Tensor) and bool(value.dtypes) and value.dtypes <= types.HALF
+    return is_only(value, types.HALF)
 
 
 def is_float32(value: Value | None) -> bool:
     """True for float32 and nothing else."""
-    return isinstance(value, Tensor) and value.dtypes == types.FLOAT32
+    return is_only(value, types.FLOAT32)
 
 
 def is_integer(value: Value | None) -> bool:
     """True for integers at run time, and those that are known when it is compiled."""
-    match value:
-        case Tensor(dtypes=dtypes):
-            return dtypes <= types.INTEGERS
-        case Constant(value=int()):
-            return True
-    return False
+    if isinstance(value, Constant):
+        return isinstance(value.value, int)
+    return is_only(value, types.INTEGERS)

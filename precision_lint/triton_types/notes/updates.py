@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from precision_lint.finding import Span
 from precision_lint.triton_types import dtypes as types
+from precision_lint.triton_types.frame import names_in
 from precision_lint.triton_types.module import JitFunction, Module
 from precision_lint.triton_types.notes.elements import KEEPS_ELEMENTS, is_integer
 from precision_lint.triton_types.notes.scene import Call, Loop, Scene
@@ -73,7 +74,7 @@ class Updates:
             return found
         stores = self._stores.get(pointer.parameter, [])
         loop = self.scene.loops[-1] if self.scene.loops else None
-        if loop is not None and not loop.assigned.isdisjoint(_names(node)):
+        if loop is not None and not loop.assigned.isdisjoint(names_in(node)):
             loop = None
         self._loads[call.site] = _Load(
             ast.unparse(node),
@@ -142,7 +143,3 @@ def _whole(module: Module, body: list[ast.stmt]) -> Span:
 
 def _is_in(place: Span, block: Span) -> bool:
     return block.start <= place.start < block.end
-
-
-def _names(node: ast.expr) -> set[str]:
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
