@@ -9,6 +9,7 @@ from textwrap import indent
 import pytest
 
 from precision_lint.source.text import SourceText
+from precision_lint.triton_types.elementwise import LIBDEVICE
 from precision_lint.triton_types.interpreter import Interpreter
 from precision_lint.triton_types.language import NEWEST
 from precision_lint.triton_types.module import Module
@@ -136,3 +137,8 @@ def test_both_reject(expression, compiled):
     _, interpreter = evaluate(expression)
     assert interpreter.refusals.found
     assert compiled[expression] != ""
+
+
+def test_libdevice_has_the_functions_that_are_typed():
+    libdevice = pytest.importorskip("triton.language.extra.libdevice")
+    assert [name for name in LIBDEVICE if not hasattr(libdevice, name)] == []
