@@ -93,11 +93,17 @@ def mentions(path: Path, half: Half) -> bool:
 
 
 def find(
-    paths: Iterable[Path], half: Half, message: str, only_weights: bool = False
+    paths: Iterable[Path],
+    half: Half,
+    message: str,
+    *,
+    only_weights: bool = False,
+    only_enabling: bool = False,
 ) -> Related | None:
     """The first use that is not weak, else the first one.
 
-    `only_weights` asks for values of settings that are called a dtype: `backbone_dtype`.
+    `only_weights` asks for values of settings that are called a dtype: `backbone_dtype`;
+    `only_enabling` for uses that are not weak.
     """
     weak: Related | None = None
     for path in paths:
@@ -111,13 +117,21 @@ def find(
                 found = Related(text.place(use.span), message)
                 if not use.is_weak:
                     return found
-                weak = weak or found
+                if not only_enabling:
+                    weak = weak or found
     return weak
 
 
 def is_used_in(text: SourceText, tree: ast.Module) -> bool:
     """True if a Python file itself names a half dtype, or autocast."""
     return any(use for half in (BFLOAT16, FLOAT16) for use in _Code(text, half).uses(tree))
+
+
+def enabled_in(text: SourceText, tree: ast.Module) -> Related | None:
+    """Where a Python file itself enables bfloat16."""
+    uses = (use for use in _Code(text, BFLOAT16).uses(tree) if not use.is_weak)
+    use = next(uses, None)
+    return None if use is None else Related(text.place(use.span), "bfloat16 is enabled here")
 
 
 def _is_weights_dtype(name: str) -> bool:

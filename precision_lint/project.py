@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from precision_lint.source_tree import SourceTree
 
 _TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
+_SECONDARY = re.compile(
+    r"(?:^|[/_.-])benchmarks?(?:[/_.-]|$)"
+    r"|(?:^|/)(?:_?vendor|_?vendored|third[_-]?party|submodules|externals?)/"
+)
 _EXAMPLES = re.compile(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
 
 
@@ -44,6 +48,15 @@ class Project:
         """
         self.asked.add("half_precision")
         return self._half_precision
+
+    @property
+    def bfloat16(self) -> Related | None:
+        """The plainest place where the project enables bfloat16, outside of its tests.
+
+        A comparison, an assertion or a list of accepted dtypes enables nothing.
+        """
+        self.asked.add("bfloat16")
+        return self._bfloat16
 
     @property
     def bfloat16_weights(self) -> Related | None:
@@ -86,6 +99,13 @@ class Project:
         from precision_lint.source_tree import SourceTree
 
         return SourceTree(self)
+
+    @cached_property
+    def _bfloat16(self) -> Related | None:
+        from precision_lint.evidence import BFLOAT16, find
+
+        message = "the project enables bfloat16 here"
+        return find(self._mentioning(BFLOAT16)[0], BFLOAT16, message, only_enabling=True)
 
     @cached_property
     def _half_precision(self) -> Related | None:
@@ -184,13 +204,21 @@ class Project:
 
     def _evidence(self, half: Half, message: str, *, only_weights: bool = False) -> Related | None:
         """The plainest use in what the project runs, else in its tests."""
-        from precision_lint.evidence import find, mentions
+        from precision_lint.evidence import find
+
+        plain, tests = self._mentioning(half)
+        return find(plain, half, message, only_weights=only_weights) or find(
+            tests, half, message, only_weights=only_weights
+        )
+
+    def _mentioning(self, half: Half) -> tuple[list[Path], list[Path]]:
+        """The files that hold a word for a half dtype, plainest first: the project's, its tests."""
+        from precision_lint.evidence import mentions
 
         paths = (path for path in self._witnesses if mentions(path, half))
         ranked = sorted(paths, key=self._rank)
         tests = [path for path in ranked if self.is_test(path)]
-        plain = ranked[: len(ranked) - len(tests)]
-        return find(plain, half, message, only_weights) or find(tests, half, message, only_weights)
+        return ranked[: len(ranked) - len(tests)], tests
 
     def _rank(self, path: Path) -> tuple[bool, bool, bool, str]:
         name = self._relative(path)
@@ -200,6 +228,10 @@ class Project:
     def is_test(self, path: Path) -> bool:
         """True for what tests the project, and is no part of what it does."""
         return _TESTS.search(self._relative(path)) is not None
+
+    def is_secondary(self, path: Path) -> bool:
+        """True for tests, benchmarks and vendored code: nobody trains with them as they are."""
+        return self.is_test(path) or _SECONDARY.search(self._relative(path)) is not None
 
     def _relative(self, path: Path) -> str:
         inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path

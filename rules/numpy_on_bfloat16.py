@@ -1,8 +1,7 @@
 """NumPy conversion of a bfloat16 tensor.
 
 ## What it does
-Finds tensors that are bfloat16 (or fp8, or complex32), or that can be because the weights, the
-model or the caller choose their dtype, where they are turned into NumPy arrays:
+Finds tensors that are bfloat16 or fp8, or that can be, where they are turned into NumPy arrays:
 
 - by methods: `t.numpy()`, `t.numpy(force=True)`, `t.__array__()`;
 - by functions of NumPy: `np.asarray(t)`, `np.float32(t)`, `np.sqrt(t)`, `np.save(path, t)` …;
@@ -16,10 +15,15 @@ Integers, bools, comparisons, `argmax`, token ids, tensors that were cast, and a
 libraries are left alone, and so is what works: `.tolist()`, `.item()`, `float(t)`, TensorBoard,
 `np.split(t, 2)`, `pd.Series` of a list of tensors; and what fails with any dtype or with another
 error: `np.mean(t)`, `memoryview(t)`, `Image.fromarray(t)`, OpenCV, `safetensors.numpy`,
-`np.from_dlpack(t)`. Operators between arrays and tensors (`array * t`) are not looked at. A tensor
-whose dtype is chosen at run time is reported only in a project that uses a half dtype somewhere,
-and what a model returned only where it is used as a tensor: as an argument it may be an image.
-Whoever asks for bfloat16 (`x.float().numpy() if use_bf16 else x.numpy()`) has dealt with it.
+`np.from_dlpack(t)`. Operators between arrays and tensors (`array * t`) are not checked. The output
+of a model counts only where it is used as a tensor: as an argument it may be an image. Code that
+tests for bfloat16 (`x.float().numpy() if use_bf16 else x.numpy()`) is not reported.
+
+A finding has high confidence if the tensor is proved to have such a dtype. It has medium confidence
+if the finding can name the place where the dtype comes from: a cast in the code, a value in the
+configuration, or a checkpoint in a project that enables bfloat16 outside of its tests. Otherwise
+only a caller could choose the dtype, and the confidence is low, which is not shown by default.
+float16 is no evidence: NumPy has it.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in
@@ -44,14 +48,16 @@ plt.plot([to_numpy(item) for item in losses])
 or, where the tensor is known to be bfloat16, `logits.cpu().float().numpy()`.
 
 ## Fix safety
-Safe where a tensor is proved to be bfloat16 or fp8: it gets `.float()`, behind the move to the host
-where half the bytes were copied; before, the line could only raise. Safe as well where it is only
-sometimes bfloat16 and goes through `to_numpy`, which widens the dtypes that NumPy lacks and leaves
-every other tensor as it is (`.float()` would change an integer or a float64 tensor). The items of
-literals, comprehensions and of lists that a name holds are converted one by one. The helper is
-imported from `precision_lint.runtime`: add `precision-lint[runtime]` to the requirements.
+Safe where a tensor is proved to be bfloat16 or fp8: it gets `.float()`, after the move to the host
+where half the bytes were copied; before the fix, the line could only raise. Safe as well where it
+is only sometimes bfloat16 and goes through `to_numpy`, which widens the dtypes that NumPy lacks and
+leaves every other tensor as it is (`.float()` would change an integer or a float64 tensor). The
+items of literals, comprehensions and of lists that a name holds are converted one by one. The
+helper is imported from `precision_lint.runtime`: add `precision-lint[runtime]` to the requirements.
 
-Unsafe where `to_numpy` changes more than the error: `np.sqrt(t)` and other functions give a tensor
+Unsafe where the value may be no tensor of torch, since `to_numpy` refuses Python numbers in a list
+and the tensors of TensorFlow, and where
+`to_numpy` changes more than the error: `np.sqrt(t)` and other functions give a tensor
 back for a tensor and an array for an array, the models of scikit-learn compute in float64 for a
 tensor and in its own dtype for an array, seaborn writes `None` on the axis of a tensor. Display
 only for `to_pil_image`, which reads arrays with the channels last, unless the tensor is proved to
@@ -73,7 +79,15 @@ from precision_lint.dtypes import sinks
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.dtypes.values import BFLOAT16, Tensor
-from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity
+from precision_lint.finding import (
+    Applicability,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    Related,
+    Severity,
+)
 from precision_lint.fixers import arrays, calls, imports
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
@@ -96,6 +110,7 @@ RULE = Rule(
 )
 
 _WIDEN = ".float()"
+_OTHER_FRAMEWORKS = frozenset({"jax", "keras", "paddle", "tensorflow"})
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
@@ -110,16 +125,35 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     dtypes = sorted({name for tensor in tensors for name in tensor.dtypes & sinks.LACKING})
     dtype = " or ".join(dtypes or [BFLOAT16])
     origins = {tensor.origin.related: None for tensor in tensors if tensor.origin is not None}
+    confidence = Confidence.HIGH if proved else Confidence.LOW
+    if not proved:
+        for witness in _witnesses(tensors, file):
+            origins[witness] = None
+            confidence = Confidence.MEDIUM
     yield file.finding(
         RULE,
         call.span,
         f"{_subject(file, *proved, *converted)} {dtype}, which NumPy does not have",
-        confidence=Confidence.HIGH if dtypes else file.chosen_by_caller(),
+        confidence=confidence,
+        severity=Severity.ERROR if proved else Severity.WARNING,
         why="`TypeError: Got unsupported ScalarType "
         f"{sinks.scalar_type((dtypes or [BFLOAT16])[0])}`, at run time, on {dtype} only.",
         fix=_fix(call, file, sink, converted),
         related=list(origins),
     )
+
+
+def _witnesses(tensors: list[Tensor], file: PythonFile) -> Iterator[Related]:
+    """The places that give one of the tensors a dtype that NumPy lacks.
+
+    That a caller may choose the dtype is no witness, nor is float16: NumPy has float16.
+    """
+    origins = {tensor.origin: tensor.dtypes for tensor in tensors if tensor.origin is not None}
+    for origin, dtypes in origins.items():
+        if dtypes & sinks.LACKING:
+            yield origin.related
+        elif origin.is_checkpoint and (enabled := file.bfloat16()) is not None:
+            yield enabled
 
 
 def _lacking(argument: Argument) -> list[Tensor]:
@@ -147,7 +181,7 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
     def choose(tensor: Tensor) -> str | None:
         if not tensor.possible(sinks.LACKING):
             return None
-        if tensor.proved(sinks.WIDENED) or sink.array == "something else":
+        if tensor.proved(sinks.LACKING) or sink.array == "something else":
             return _WIDEN
         return helper
 
@@ -165,7 +199,7 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
         message, added = "Widen to float32 on the host", []
     else:
         message = "Convert with `to_numpy`, which widens what NumPy lacks and nothing else"
-    level = min(_applicability(sink, argument) for argument in converted)
+    level = min(_applicability(sink, call, argument) for argument in converted)
     return Fix(level, message, (*added, *edits))
 
 
@@ -178,12 +212,27 @@ def _of_receiver(call: Call, file: PythonFile, how: str) -> list[Edit] | None:
     return calls.wrap_receiver(file, call, how)
 
 
-def _applicability(sink: sinks.Sink, argument: Argument) -> Applicability:
-    if sink.receiver or all(tensor.proved(sinks.WIDENED) for tensor in _lacking(argument)):
+def _applicability(sink: sinks.Sink, call: Call, argument: Argument) -> Applicability:
+    tensors = _lacking(argument)
+    if all(tensor.proved(sinks.LACKING) for tensor in tensors):
         return Applicability.SAFE
     match sink.array, argument.value:
         case "something else", _:
             return Applicability.DISPLAY
         case "another result", Tensor():
             return Applicability.UNSAFE
-    return Applicability.SAFE
+    return Applicability.SAFE if _are_tensors(sink, call, argument) else Applicability.UNSAFE
+
+
+def _are_tensors(sink: sinks.Sink, call: Call, argument: Argument) -> bool:
+    """True if `to_numpy` gets tensors of torch.
+
+    It refuses the Python numbers that a list can hold, and the tensors of TensorFlow, which have a
+    method `numpy`, too.
+    """
+    if sink.receiver:
+        packages = {name.partition(".")[0] for name in call.module.imports.values()}
+        return not packages & _OTHER_FRAMEWORKS
+    if isinstance(argument.value, Tensor):
+        return True
+    return all(tensor.dtypes and not tensor.partial for tensor in _lacking(argument))

@@ -72,7 +72,7 @@ RULE = Rule(
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
     for rejection in kernel.rejections:
         if rejection.kind == "dot":
-            confidence = certainty(rejection, file)
+            confidence = certainty(rejection, kernel, file)
             yield file.finding(
                 RULE,
                 rejection.span,

@@ -89,7 +89,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
                 RULE,
                 note.span,
                 _message(note),
-                confidence=note_certainty(note, file),
+                confidence=note_certainty(note, kernel, file),
                 why=_why(note),
                 fix=triton.fix(note.remedy),
                 related=note.related,

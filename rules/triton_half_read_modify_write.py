@@ -90,7 +90,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
                 RULE,
                 note.span,
                 f"`{note.subject}` was rounded to half precision before this is added to it",
-                confidence=note_certainty(note, file),
+                confidence=note_certainty(note, kernel, file),
                 why="What is left where the two nearly cancel is mostly the first rounding.",
                 related=note.related,
             )

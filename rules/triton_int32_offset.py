@@ -3,9 +3,10 @@
 ## What it does
 Finds offsets like `tl.program_id(0) * stride` that address memory and are computed in int32. Both
 the place in the grid and a stride below 2^31 are int32, and so is their product. If any other part
-of the offset is int64, nothing is said. It is only advice, unless the file has shown that large
-tensors are meant: another kernel adds int64 offsets to the same parameter, or the product itself is
-converted to int64, after the multiplication.
+of the offset is int64, nothing is reported. All findings have low confidence, since few tensors
+have 2^31 elements. The finding says so where large tensors are meant: another kernel of the file
+adds int64 offsets to the same parameter, or the product is converted to int64 after the
+multiplication.
 
 ## Why it hurts
 From 2^31 elements on the product wraps around, and the kernel reads and writes other memory: wrong
@@ -79,7 +80,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
             RULE,
             note.span,
             "this product is int32, and wraps around from 2^31 on",
-            confidence=Confidence.MEDIUM if late or inconsistent else Confidence.LOW,
+            confidence=Confidence.LOW,  # few tensors have 2^31 elements
             why=_why(note, bool(inconsistent)),
             fix=triton.fix(note.remedy),
             related=note.related,

@@ -93,18 +93,18 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
                 RULE,
                 note.span,
                 f"`{note.subject}` becomes {note.kind} beside {_half(note)} elements",
-                confidence=_confidence(note, file),
+                confidence=_confidence(note, kernel, file),
                 why=_why(note),
                 fix=triton.fix(note.remedy),
                 related=note.related,
             )
 
 
-def _confidence(note: Note, file: PythonFile) -> Confidence:
+def _confidence(note: Note, kernel: Kernel, file: PythonFile) -> Confidence:
     # What goes wrong in one of the half dtypes is no harm to who uses the other.
     if not note.always and not note.holds_for >= HALF:
         return Confidence.LOW
-    return note_certainty(note, file)
+    return note_certainty(note, kernel, file)
 
 
 def _half(note: Note) -> str:

@@ -83,7 +83,7 @@ RULE = Rule(
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
     for rejection in kernel.rejections:
         if rejection.kind in ("math", "atomic", "float8"):
-            confidence = certainty(rejection, file)
+            confidence = certainty(rejection, kernel, file)
             yield file.finding(
                 RULE,
                 rejection.span,

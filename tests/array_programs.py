@@ -3,6 +3,8 @@
 Each is the body of `run(x, y, m)`: two vectors and a matrix whose dtype the caller chooses. With
 float32 it runs, with bfloat16 it raises. `SAFE` ones are repaired by `--fix` without a change for
 any other dtype; `UNSAFE` ones give tensors back for tensors, and arrays after `--unsafe-fixes`.
+`HELD` names those of the others that `--unsafe-fixes` repairs: their tensors are in a container,
+which could hold Python numbers as well.
 """
 
 from __future__ import annotations
@@ -121,3 +123,23 @@ OTHERS = {
     },
 }
 """By the library that they need."""
+
+HELD = frozenset(
+    {
+        "a comprehension",
+        "a function that would give a tensor back",
+        "a list by name",
+        "a list in a variable of a loop",
+        "a list of scalars",
+        "a list that grows",
+        "a list with numbers",
+        "a tuple",
+        "columns",
+        "nested lists",
+        "reductions of lists",
+        "savez of a comprehension",
+        "savez of a literal",
+        "two lists",
+        "what a method returns",
+    }
+)

@@ -5,7 +5,8 @@ framework.
 
 A heading names a case. A fence `py`, `yaml`, `json`, `toml` or `sh`, with an optional
 `path=some/name.ext`, is a file of the case's project; an expected finding stands at the end of its
-line as `# error: [rule-name]`, with an optional confidence behind it. A fence `py fixed` is that
+line as `# error: [rule-name]`, with an optional confidence after it. A case that expects a finding
+of low confidence is linted with `--min-confidence low`. A fence `py fixed` is that
 file after `--fix`, `py unsafe-fixed` after `--unsafe-fixes`; without it the file stays as it is.
 """
 

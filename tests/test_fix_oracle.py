@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 
-from precision_lint.finding import Applicability, Related, Span
+from precision_lint.finding import Applicability, Confidence
 from precision_lint.project import Project
 from precision_lint.run import Job, lint_bytes
 from precision_lint.settings import Settings
-from precision_lint.source.text import SourceText
 from tests import array_programs, cases
 
 torch = pytest.importorskip("torch")
@@ -60,7 +59,13 @@ IMPORTS = {
     ),
 }
 PROGRAMS = [
-    pytest.param(library, body, level, id=f"{library}: {name}")
+    pytest.param(
+        library,
+        body,
+        Applicability.UNSAFE if name in array_programs.HELD else level,
+        level is Applicability.UNSAFE,
+        id=f"{library}: {name}",
+    )
     for library, level, programs in (
         ("numpy", Applicability.SAFE, array_programs.SAFE),
         ("numpy", Applicability.UNSAFE, array_programs.UNSAFE),
@@ -68,7 +73,7 @@ PROGRAMS = [
     )
     for name, body in programs.items()
 ]
-with_programs = pytest.mark.parametrize(("library", "body", "level"), PROGRAMS)
+with_programs = pytest.mark.parametrize(("library", "body", "level", "gives_arrays"), PROGRAMS)
 
 
 def source_of(library: str, body: str) -> str:
@@ -77,12 +82,11 @@ def source_of(library: str, body: str) -> str:
     return f"{IMPORTS[library]}\n\n{head}\n{lines}"
 
 
-def fixed(source: str, level: Applicability, monkeypatch: pytest.MonkeyPatch) -> str:
-    """The source after fixes, in a project that uses bfloat16."""
+def fixed(source: str, level: Applicability) -> str:
+    """The source after the fixes of findings of any confidence."""
     path = Path("/nowhere/case.py")
-    place = SourceText(Path("/nowhere/config.py"), "dtype = 'bf16'\n").place(Span(8, 14))
-    monkeypatch.setattr(Project, "half_precision", Related(place, "the project uses bfloat16"))
-    job = Job(Project(path.parent), Settings(), level, write=False, named=frozenset([path]))
+    settings = Settings(min_confidence=Confidence.LOW)
+    job = Job(Project(path.parent), settings, level, write=False, named=frozenset([path]))
     result = lint_bytes(job, path, source.encode(), "python")
     assert result.failure is None
     assert result.text is not None
@@ -150,15 +154,15 @@ def is_refused(result: Any) -> bool:
 
 @with_programs
 def test_a_conversion_that_raised_gives_what_float32_gives(
-    library: str, body: str, level: Applicability, monkeypatch: pytest.MonkeyPatch
+    library: str, body: str, level: Applicability, gives_arrays: bool
 ) -> None:
     pytest.importorskip(library)
     before = source_of(library, body)
-    after = fixed(before, level, monkeypatch)
+    after = fixed(before, level)
     assert is_refused(run(before, "bfloat16", VALUES))
     expected = run(before, "float32", VALUES)
     assert not isinstance(expected, Exception), expected
-    if level is Applicability.UNSAFE:  # arrays in the place of tensors, but the same values
+    if gives_arrays:  # arrays in the place of tensors, but the same values
         np.testing.assert_equal(run(after, "bfloat16", VALUES), arrays_of(expected))
         return
     assert_same(run(after, "bfloat16", VALUES), expected)
@@ -169,24 +173,24 @@ def test_a_conversion_that_raised_gives_what_float32_gives(
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8", "bool"])
 @with_programs
 def test_a_safe_fix_changes_nothing_for_other_dtypes(
-    library: str, body: str, level: Applicability, dtype: str, monkeypatch: pytest.MonkeyPatch
+    library: str, body: str, level: Applicability, gives_arrays: bool, dtype: str
 ) -> None:
     pytest.importorskip(library)
     before = source_of(library, body)
-    after = fixed(before, Applicability.SAFE, monkeypatch)
+    after = fixed(before, Applicability.SAFE)
     assert (after == before) == (level is Applicability.UNSAFE)
     assert_same(run(after, dtype, VALUES), run(before, dtype, VALUES))
 
 
 @with_programs
 def test_what_is_proved_gets_a_safe_fix(
-    library: str, body: str, level: Applicability, monkeypatch: pytest.MonkeyPatch
+    library: str, body: str, level: Applicability, gives_arrays: bool
 ) -> None:
     """A bfloat16 tensor is widened, and ufuncs still give tensors back."""
     pytest.importorskip(library)
     casts = "x, y, m = x.bfloat16(), y.bfloat16(), m.bfloat16()\n"
     before, expected = source_of(library, casts + body), source_of(library, body)
-    after = fixed(before, Applicability.SAFE, monkeypatch)
+    after = fixed(before, Applicability.SAFE)
     assert "to_numpy" not in after
     assert is_refused(run(before, "float32", VALUES))
     assert_same(run(after, "float32", VALUES), run(expected, "float32", VALUES))

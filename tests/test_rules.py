@@ -9,7 +9,7 @@ import pytest
 from precision_lint import registry
 from precision_lint.consumers.table import frameworks
 from precision_lint.discovery import files
-from precision_lint.finding import Applicability
+from precision_lint.finding import Applicability, Confidence
 from precision_lint.project import Project
 from precision_lint.run import Job, Result, run
 from precision_lint.settings import Settings
@@ -35,7 +35,9 @@ def lint(case: cases.Case, root: Path, fix: Applicability | None = None) -> list
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists():
             path.write_bytes(content.encode())
-    settings = Settings(select=_selected(case))
+    is_low = any(expected.confidence == "low" for expected in case.expected)
+    confidence = Confidence.LOW if is_low else Confidence.MEDIUM
+    settings = Settings(select=_selected(case), min_confidence=confidence)
     return run(Job(Project(root), settings, fix), files([root], root))
 
 

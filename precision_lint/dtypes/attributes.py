@@ -68,7 +68,7 @@ def attribute(evaluator: Evaluator, owner: Value, node: ast.Attribute) -> Value:
                 return _of_tensor(owner.tensor, name)
             return models.of_output(owner, name)
         case Model():
-            return models.attribute(owner, name, _origin(evaluator, node, models.OF_THE_WEIGHTS))
+            return models.attribute(owner, name, _of_checkpoint(evaluator, node))
         case Instance():
             found = evaluator.analysis.member(owner, name)
             return found if found is not None else by_name(evaluator, node)
@@ -100,7 +100,7 @@ def by_name(evaluator: Evaluator, node: ast.Attribute) -> Value:
     if name in sources.TOKENS:
         return tensor(INT64)
     if name in sources.WEIGHTS:
-        return chosen(_origin(evaluator, node, models.OF_THE_WEIGHTS))
+        return chosen(_of_checkpoint(evaluator, node))
     if name in sources.OUTPUTS or sources.FLOAT_NAME.search(name):
         return Output(chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
     if name in sources.OUTPUT_SEQUENCES:
@@ -230,3 +230,7 @@ def _scalar_of_item(owner: Tensor, index: Value, node: ast.expr) -> bool | None:
 
 def _origin(evaluator: Evaluator, node: ast.expr, text: str) -> Origin:
     return Origin(evaluator.source, evaluator.span_of(node), text)
+
+
+def _of_checkpoint(evaluator: Evaluator, node: ast.expr) -> Origin:
+    return replace(_origin(evaluator, node, models.OF_THE_WEIGHTS), is_checkpoint=True)

@@ -58,9 +58,9 @@ class Given:
             return UNKNOWN
         return before[position].value
 
-    def origin(self, text: str) -> Origin:
+    def origin(self, text: str, *, is_checkpoint: bool = False) -> Origin:
         """This call as the place where a dtype comes from."""
-        return Origin(self.source, self.span, text)
+        return Origin(self.source, self.span, text, is_checkpoint)
 
 
 @dataclass(frozen=True, slots=True)

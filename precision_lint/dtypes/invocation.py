@@ -163,7 +163,7 @@ def _of_symbol(
         if last[:1].isupper() and not name.startswith("torch.nn.utils."):
             return models.of_torch(last, given)
     if name in _LOADING:
-        value = chosen(given.origin(_CHOSEN_ON_LOAD))
+        value = chosen(given.origin(_CHOSEN_ON_LOAD, is_checkpoint=True))
         return Output(value)
     if last == "from_pretrained" and sources.PRETRAINED.search(name):
         return models.pretrained(given)
@@ -278,6 +278,8 @@ def _of_unknown(evaluator: Evaluator, name: str, given: Given, node: ast.Call) -
     """A method of an object that nothing is known of: by the names that the field uses."""
     assert isinstance(node.func, ast.Attribute)
     owner = _last(node.func.value)
+    if name in models.EMBEDDINGS:
+        return models.method(Model(chosen()), name, given)
     if sources.MODEL_NAME.search(name) and not given.keywords.keys() & {"return_tensors"}:
         return models.called(Model(chosen()), given)
     if sources.MODEL_NAME.search(owner):
@@ -289,7 +291,7 @@ def _of_unknown(evaluator: Evaluator, name: str, given: Given, node: ast.Call) -
     if name == "from_pretrained" and sources.PRETRAINED.search(f"{owner}.{name}"):
         return models.pretrained(given)
     if name == "state_dict" and not given.arguments:
-        return Dictionary(chosen(given.origin(models.OF_THE_WEIGHTS)))
+        return Dictionary(chosen(given.origin(models.OF_THE_WEIGHTS, is_checkpoint=True)))
     if name == "get" and isinstance(given.first, Constant) and isinstance(given.first.value, str):
         key = ast.Constant(given.first.value)
         path = dotted(ast.Subscript(node.func.value, key, ast.Load()))

@@ -37,6 +37,8 @@ _CASTS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double
 _PARAMETERS = frozenset({"parameters", "buffers"})
 _NAMED = frozenset({"named_parameters", "named_buffers"})
 _MODULES = frozenset({"modules", "children"})
+EMBEDDINGS = frozenset({"get_input_embeddings", "get_output_embeddings"})
+"""Methods of models of transformers that return a module, unlike what their names suggest."""
 
 # Classes of torch.nn whose result has the dtype of their parameters, whatever comes in.
 _BY_PARAMETERS = (
@@ -80,7 +82,8 @@ def pretrained(given: Given) -> Model:
             dtype = functions.as_dtype(given.keywords[keyword].value)
             if dtype.dtypes:
                 return Model(dtype.of_tensor())
-    return Model(chosen(given.origin("the checkpoint, or its caller, chooses the dtype")))
+    text = "the checkpoint, or its caller, chooses the dtype"
+    return Model(chosen(given.origin(text, is_checkpoint=True)))
 
 
 def called(model: Model, given: Given) -> Value:
@@ -119,7 +122,8 @@ def method(model: Model, name: str, given: Given) -> Value:
         origin = given.origin(f"{_CASTS[name]} is chosen here")
         return replace(model, parameters=tensor(_CASTS[name], origin=origin))
     parameters = model.parameters
-    weight = replace(parameters, origin=parameters.origin or given.origin(_OF_THE_MODEL))
+    of_checkpoint = given.origin(_OF_THE_MODEL, is_checkpoint=True)
+    weight = replace(parameters, origin=parameters.origin or of_checkpoint)
     match name:
         case "to" | "type":
             return _moved(model, given)
@@ -129,7 +133,7 @@ def method(model: Model, name: str, given: Given) -> Value:
             return Sequence(weight)
         case _ if name in _NAMED:
             return Sequence(Sequence(UNKNOWN, (FOREIGN, weight)))
-        case _ if name in _MODULES or name in {"get_input_embeddings", "get_output_embeddings"}:
+        case _ if name in _MODULES or name in EMBEDDINGS:
             submodule = Model(weight)
             return Sequence(submodule) if name in _MODULES else submodule
         case "named_modules" | "named_children":

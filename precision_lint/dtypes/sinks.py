@@ -25,16 +25,13 @@ from precision_lint.dtypes.values import (
     Value,
 )
 
-WIDENED = frozenset({BFLOAT16}) | FLOAT8
-"""The dtypes that NumPy lacks and that float32 holds without loss."""
-
-LACKING = WIDENED | {"complex32"}
-"""The dtypes of tensors that NumPy lacks."""
+LACKING = frozenset({BFLOAT16}) | FLOAT8
+"""The floating dtypes that NumPy lacks; float32 holds them without loss."""
 
 
 def scalar_type(dtype: str) -> str:
     """What torch calls one of them in its message."""
-    return {BFLOAT16: "BFloat16", "complex32": "ComplexHalf"}.get(dtype, dtype.capitalize())
+    return "BFloat16" if dtype == BFLOAT16 else dtype.capitalize()
 
 
 @dataclass(frozen=True, slots=True)

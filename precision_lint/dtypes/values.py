@@ -51,6 +51,8 @@ class Origin:
     source: SourceText
     span: Span
     text: str
+    is_checkpoint: bool = False
+    """True where the dtype of the checkpoint that is loaded decides."""
 
     @property
     def related(self) -> Related:

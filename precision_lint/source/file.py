@@ -30,7 +30,13 @@ class File:
         fix: Fix | None = None,
         related: Sequence[Related] = (),
     ) -> Finding:
-        """A finding of `rule` at `span`; `severity` defaults to the rule's own."""
+        """A finding of `rule` at `span`; `severity` defaults to the rule's own.
+
+        What is not proved has low confidence in tests, benchmarks and vendored code: their authors
+        choose dtypes on purpose, or maintain the code elsewhere.
+        """
+        if confidence is Confidence.MEDIUM and self.project.is_secondary(self.text.path):
+            confidence = Confidence.LOW
         place = self.text.place(span)
         continued = self.text.around(place).line(place.start.row).endswith("\\")
         return Finding(
@@ -51,8 +57,12 @@ class File:
         return Related(self.text.place(span), message)
 
     def chosen_by_caller(self) -> Confidence:
-        """How sure a finding can be whose dtype the caller or the checkpoint chooses.
+        """How sure a finding about a kernel can be whose caller chooses the dtype.
 
         Medium if the project shows that it uses half precision, low otherwise.
         """
         return Confidence.MEDIUM if self.project.half_precision else Confidence.LOW
+
+    def bfloat16(self) -> Related | None:
+        """Where the project enables bfloat16, so that a checkpoint in it can hold bfloat16."""
+        return self.project.bfloat16

@@ -8,7 +8,7 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from precision_lint.finding import Confidence, Span
+from precision_lint.finding import Confidence, Related, Span
 from precision_lint.project import Project
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.file import File
@@ -35,6 +35,14 @@ class PythonFile(File):
         from precision_lint.evidence import is_used_in
 
         return Confidence.MEDIUM if is_used_in(self.text, self.tree) else Confidence.LOW
+
+    def bfloat16(self) -> Related | None:
+        """A notebook is a program of its own: what other files enable says nothing about it."""
+        if not isinstance(self.text, NotebookText):
+            return super().bfloat16()
+        from precision_lint.evidence import enabled_in
+
+        return enabled_in(self.text, self.tree)
 
     def span_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
         """The span of an `ast` node."""

@@ -1,26 +1,28 @@
-"""How sure a finding about a kernel can be: who says that its pointers hold half precision?"""
+"""How sure a finding about a kernel is: what shows that its pointers hold half precision?"""
 
 from __future__ import annotations
 
 from precision_lint.finding import Confidence, Severity
 from precision_lint.source.file import File
 from precision_lint.triton_types.dtypes import HALF
+from precision_lint.triton_types.kernels import Kernel
 from precision_lint.triton_types.notes import Note
 from precision_lint.triton_types.rejections import Rejection
 
 
-def certainty(rejection: Rejection, file: File) -> Confidence:
+def certainty(rejection: Rejection, kernel: Kernel, file: File) -> Confidence:
     """The confidence of a finding that reports a rejection.
 
     Kernels load float32 state, too, so that a pointer could hold half precision is not enough: the
-    kernel or its launch must show that it takes more than one dtype.
+    kernel or its launch must show that it takes more than one dtype. A launch in another file may
+    cast to float32 first, so that it shows nothing.
     """
     if rejection.is_of_float8 and (rejection.is_conditional or not rejection.always):
         # A flag tells the kernel that it gets float8, and what float8 meets may be float8, too.
         return Confidence.LOW
     if rejection.always:
         return Confidence.MEDIUM if rejection.is_conditional else Confidence.HIGH
-    if _is_meant_for_half(rejection):
+    if kernel.is_launched_here and _is_meant_for_half(rejection):
         return file.chosen_by_caller()
     return Confidence.LOW
 
@@ -43,8 +45,10 @@ def _is_meant_for_half(rejection: Rejection) -> bool:
     return rejection.varies and not rejection.is_conditional
 
 
-def note_certainty(note: Note, file: File) -> Confidence:
+def note_certainty(note: Note, kernel: Kernel, file: File) -> Confidence:
     """The confidence of a finding about what a kernel computes in half precision."""
     if note.always:
         return Confidence.MEDIUM if note.is_conditional else Confidence.HIGH
-    return file.chosen_by_caller() if note.is_shown else Confidence.LOW
+    if kernel.is_launched_here and note.is_shown:
+        return file.chosen_by_caller()
+    return Confidence.LOW

@@ -30,6 +30,8 @@ class Kernel:
     notes: tuple[Note, ...] = ()
     wide: frozenset[str] = frozenset()
     """The pointer parameters that kernels of this file add int64 offsets to."""
+    is_launched_here: bool = True
+    """False if no launch is in this file: nothing is known then of what the host passes."""
 
 
 def find_kernels(
@@ -60,7 +62,17 @@ def find_kernels(
         noted = tuple(n for n in notes.notes if (n.kind, n.span, n.subject) not in seen)
         seen.update((note.kind, note.span, note.subject) for note in noted)
         wide |= notes.wide
-        found.append(Kernel(node.name, module.span(node), parameters, new, noted))
+        is_launched_here = node.name in module.launches
+        found.append(
+            Kernel(
+                node.name,
+                module.span(node),
+                parameters,
+                new,
+                noted,
+                is_launched_here=is_launched_here,
+            )
+        )
     return tuple(replace(kernel, wide=frozenset(wide)) for kernel in found)
 
 
