@@ -150,9 +150,9 @@ def _witnesses(tensors: list[Tensor], file: PythonFile) -> Iterator[Related]:
     """
     origins = {tensor.origin: tensor.dtypes for tensor in tensors if tensor.origin is not None}
     for origin, dtypes in origins.items():
-        if dtypes & sinks.LACKING:
+        if origin.kind == "dtype" and dtypes & sinks.LACKING:
             yield origin.related
-        elif origin.is_checkpoint and (enabled := file.bfloat16()) is not None:
+        elif origin.kind == "checkpoint" and (enabled := file.bfloat16()) is not None:
             yield enabled
 
 

@@ -67,7 +67,7 @@ def _of_class(
     package, _, last = qualified.partition(".")
     if package in FOREIGN_PACKAGES or qualified in _NUMBERS:
         return FOREIGN
-    origin = Origin(module.file.text, module.file.span_of(place), BY_THE_CALLER)
+    origin = Origin(module.file.text, module.file.span_of(place), BY_THE_CALLER, "caller")
     match package, last:
         case "torch", ("Tensor" | "nn.Parameter" | "FloatTensor"):
             # the caller may choose, but not a half dtype, for ids, masks, inputs of ONNX models

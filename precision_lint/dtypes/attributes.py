@@ -113,7 +113,8 @@ def named(evaluator: Evaluator, name: str, node: ast.expr) -> Value:
     head, _, last = name.rpartition(".")
     if head == "torch" and last in ALIASES:
         dtype = ALIASES[last]
-        return Dtype(frozenset({dtype}), origin=_origin(evaluator, node, f"{dtype} is chosen here"))
+        origin = _origin(evaluator, node, f"{dtype} is chosen here")
+        return Dtype(frozenset({dtype}), origin=replace(origin, kind="dtype"))
     return evaluator.analysis.symbol(evaluator.frame.module, name)
 
 
@@ -229,8 +230,8 @@ def _scalar_of_item(owner: Tensor, index: Value, node: ast.expr) -> bool | None:
 
 
 def _origin(evaluator: Evaluator, node: ast.expr, text: str) -> Origin:
-    return Origin(evaluator.source, evaluator.span_of(node), text)
+    return Origin(evaluator.source, evaluator.span_of(node), text, "caller")
 
 
 def _of_checkpoint(evaluator: Evaluator, node: ast.expr) -> Origin:
-    return replace(_origin(evaluator, node, models.OF_THE_WEIGHTS), is_checkpoint=True)
+    return replace(_origin(evaluator, node, models.OF_THE_WEIGHTS), kind="checkpoint")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from precision_lint.dtypes.values import FLOAT32, UNKNOWN, Dtype, Origin, Value
 from precision_lint.finding import Span
@@ -58,9 +59,11 @@ class Given:
             return UNKNOWN
         return before[position].value
 
-    def origin(self, text: str, *, is_checkpoint: bool = False) -> Origin:
+    def origin(
+        self, text: str, kind: Literal["dtype", "checkpoint", "caller"] = "caller"
+    ) -> Origin:
         """This call as the place where a dtype comes from."""
-        return Origin(self.source, self.span, text, is_checkpoint)
+        return Origin(self.source, self.span, text, kind)
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,7 +131,7 @@ def converted(name: str, receiver: Value, given: Given) -> Value:
 def _cast(name: str, given: Given) -> Tensor:
     span = Span(given.span.end - len(name), given.span.end)
     dtype = CASTS[name]
-    origin = replace(given.origin(f"{dtype} is chosen here"), span=span)
+    origin = replace(given.origin(f"{dtype} is chosen here", "dtype"), span=span)
     return Tensor(frozenset({dtype}), origin=origin)
 
 

@@ -163,7 +163,7 @@ def _of_symbol(
         if last[:1].isupper() and not name.startswith("torch.nn.utils."):
             return models.of_torch(last, given)
     if name in _LOADING:
-        value = chosen(given.origin(_CHOSEN_ON_LOAD, is_checkpoint=True))
+        value = chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
         return Output(value)
     if last == "from_pretrained" and sources.PRETRAINED.search(name):
         return models.pretrained(given)
@@ -291,7 +291,7 @@ def _of_unknown(evaluator: Evaluator, name: str, given: Given, node: ast.Call) -
     if name == "from_pretrained" and sources.PRETRAINED.search(f"{owner}.{name}"):
         return models.pretrained(given)
     if name == "state_dict" and not given.arguments:
-        return Dictionary(chosen(given.origin(models.OF_THE_WEIGHTS, is_checkpoint=True)))
+        return Dictionary(chosen(given.origin(models.OF_THE_WEIGHTS, "checkpoint")))
     if name == "get" and isinstance(given.first, Constant) and isinstance(given.first.value, str):
         key = ast.Constant(given.first.value)
         path = dotted(ast.Subscript(node.func.value, key, ast.Load()))

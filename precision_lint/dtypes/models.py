@@ -83,7 +83,7 @@ def pretrained(given: Given) -> Model:
             if dtype.dtypes:
                 return Model(dtype.of_tensor())
     text = "the checkpoint, or its caller, chooses the dtype"
-    return Model(chosen(given.origin(text, is_checkpoint=True)))
+    return Model(chosen(given.origin(text, "checkpoint")))
 
 
 def called(model: Model, given: Given) -> Value:
@@ -119,10 +119,10 @@ def method(model: Model, name: str, given: Given) -> Value:
     if name in _STAYING:
         return model
     if name in _CASTS:
-        origin = given.origin(f"{_CASTS[name]} is chosen here")
+        origin = given.origin(f"{_CASTS[name]} is chosen here", "dtype")
         return replace(model, parameters=tensor(_CASTS[name], origin=origin))
     parameters = model.parameters
-    of_checkpoint = given.origin(_OF_THE_MODEL, is_checkpoint=True)
+    of_checkpoint = given.origin(_OF_THE_MODEL, "checkpoint")
     weight = replace(parameters, origin=parameters.origin or of_checkpoint)
     match name:
         case "to" | "type":

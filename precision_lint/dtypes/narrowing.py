@@ -246,7 +246,9 @@ def _is_integral(subject: ast.expr) -> bool:
 
 
 def _origin(evaluate: Evaluator, subject: ast.expr) -> Origin:
-    return Origin(evaluate.source, evaluate.span_of(subject), "a tensor of any dtype gets here")
+    return Origin(
+        evaluate.source, evaluate.span_of(subject), "a tensor of any dtype gets here", "caller"
+    )
 
 
 def case_narrowed(

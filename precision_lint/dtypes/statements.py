@@ -213,6 +213,7 @@ class Body:
             self.evaluate.source,
             self.evaluate.span_of(expression),
             "the dtype of parameters and buffers is chosen by whoever moves or loads the module",
+            "caller",
         )
         return replace(value, chosen=True, origin=origin)
 

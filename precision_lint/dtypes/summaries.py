@@ -424,7 +424,7 @@ class Analysis:
             return declared
         module = definition.module
         span = module.file.span_of(parameter)
-        origin = Origin(module.file.text, span, "the caller chooses its dtype")
+        origin = Origin(module.file.text, span, "the caller chooses its dtype", "caller")
         value = UNKNOWN if default is None else self._default(definition, default)
         if name.endswith("dtype"):
             by_caller = Dtype(chosen=True, origin=origin)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Literal, TypeVar, cast
 
 from precision_lint.finding import Related, Span
 from precision_lint.source.text import SourceText
@@ -51,8 +51,8 @@ class Origin:
     source: SourceText
     span: Span
     text: str
-    is_checkpoint: bool = False
-    """True where the dtype of the checkpoint that is loaded decides."""
+    kind: Literal["dtype", "checkpoint", "caller"] = "dtype"
+    """What decides: a dtype that is named there, the checkpoint that is loaded, or any caller."""
 
     @property
     def related(self) -> Related:
