@@ -15,11 +15,12 @@ import click
 
 from precision_lint import settings as configuration
 from precision_lint.discovery import Excludes, files, kind_of
+from precision_lint.failures import internal_error
 from precision_lint.finding import Applicability, Confidence, Finding, Severity
 from precision_lint.parallel import WorkerDied
 from precision_lint.project import Project
 from precision_lint.report import FORMATS
-from precision_lint.run import Job, Result, innermost, lint_bytes, run
+from precision_lint.run import Job, Result, lint_bytes, run
 from precision_lint.settings import ConfigError, Settings
 from precision_lint.source.text import SourceText
 from precision_lint.version import __version__
@@ -179,7 +180,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         CannotRun(str(error)).show()
         return FAILED
     except Exception as error:
-        CannotRun(f"internal error at {innermost(error)}: {error!r}").show()
+        CannotRun(internal_error(error)).show()
         return FAILED
     return code or OK
 

@@ -14,6 +14,7 @@ from precision_lint import fixing, writing
 from precision_lint.cache import CleanFiles
 from precision_lint.check import Checked, check_bytes, check_unreadable
 from precision_lint.discovery import Kind, kind_of
+from precision_lint.failures import internal_error
 from precision_lint.finding import Applicability, Finding
 from precision_lint.parallel import ordered_map
 from precision_lint.project import Project
@@ -146,12 +147,11 @@ def lint_bytes(job: Job, path: Path, content: bytes, kind: Kind) -> Result:
             return Result(path, is_clean=True, asked=bool(job.project.asked))
         if job.fix is None or text is None:
             return _result(path, checked)
-        if not _encodes_to(text, content):
+        if not text.encodes_to(content):
             return _result(path, checked)  # writing it would change more than the edits
         fixed = fixing.fix(text, kind, checked, partial(_recheck, job, kind), job.fix)
     except Exception as error:  # one file must never take the others with it
-        problem = f"{path}: internal error at {innermost(error)}: {error!r}"
-        return replace(_result(path, checked), failure=problem)
+        return replace(_result(path, checked), failure=f"{path}: {internal_error(error)}")
     result = _result(path, fixed.left)
     if fixed.text.text == text.text:
         return result
@@ -181,24 +181,6 @@ def _recheck(job: Job, kind: Kind, text: SourceText) -> Checked:
 def _result(path: Path, checked: Checked) -> Result:
     text = checked.text if checked.findings else None
     return Result(path, checked.findings, checked.notes, text=text)
-
-
-def _encodes_to(text: SourceText, content: bytes) -> bool:
-    """True if the codec gives back the bytes that were decoded; not all of them do."""
-    try:
-        return text.to_bytes() == content
-    except UnicodeError:
-        return False
-
-
-def innermost(error: BaseException) -> str:
-    """The file and row where an exception was raised."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    if frame is None:
-        return "an unknown place"
-    return f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}"
 
 
 def _is_worth_a_pool(paths: Iterable[Path]) -> bool:
