@@ -100,7 +100,7 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
         ('per-file-ignores = ["a"]', "`per-file-ignores` must be a table"),
         ('per-file-ignores = {a = "MP101"}', "`per-file-ignores` must be a list of strings"),
         ('per-file-ignores = {a = ["MP000"]}', "no rule is called `MP000`"),
-        ("target = {torch = 2.0}", "`2.0` is not a version of torch"),
+        ("target = {torch = 2.0}", 'the version of torch must be a string, such as "2.6"'),
         ('target = "torch"', "`target` must be a table of versions"),
         ('target-torch = "latest"', "`latest` is not a version of torch"),
         ("exclude = ", "Invalid value"),
@@ -184,11 +184,14 @@ def test_the_cache_options_are_accepted(tmp_path: Path) -> None:
     assert lint(tmp_path, "--no-cache", "--cache-dir", tmp_path / "cache", "-j", "3") == ["MP101"]
 
 
+LARGE = "# enough to be worth a cache\n" * 50_000
+
+
 def test_a_user_without_a_home_has_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    project(tmp_path, {"a.py": BAD, "large.py": "# enough to be worth a cache\n" * 50_000})
+    project(tmp_path, {"a.py": BAD, "large.py": LARGE})
     assert lint(tmp_path) == ["MP101"]
     assert sorted(path.name for path in tmp_path.iterdir()) == [".git", "a.py", "large.py"]
