@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
+from precision_lint.discovery import project_root
 from precision_lint.finding import Confidence, Severity
 from precision_lint.formats import FORMATS
 from precision_lint.settings import ConfigError, Settings, check_selectors, check_version
@@ -104,8 +106,10 @@ def _value(key: str, value: object, path: Path) -> Any:
             return _choice(key, value, {str(member): member for member in Severity}, path)
         case "output-format", str():
             return _choice(key, value, {name: name for name in FORMATS}, path)
-        case "baseline" | "cache-dir", str():
+        case "baseline", str():
             return path.parent / value
+        case "cache-dir", str():
+            return _folder_in_project(key, value, path)
         case "jobs", int() if value >= 1 and not isinstance(value, bool):
             return value
         case "per-file-ignores", dict():
@@ -130,6 +134,22 @@ _EXPECTED = {
     "per-file-ignores": "a table of lists of strings",
     "target": "a table of versions",
 }
+
+
+def _folder_in_project(key: str, value: str, path: Path) -> Path:
+    """A folder to write to: a project's configuration must not make us write elsewhere."""
+    root = project_root(path.parent.absolute())
+    folder = path.parent / value
+    try:
+        is_inside = Path(os.path.realpath(folder)).is_relative_to(os.path.realpath(root))
+    except (OSError, ValueError):  # a null character
+        is_inside = False
+    if is_inside:
+        return folder
+    raise ConfigError(
+        f"{path}: `{key}` must be a folder inside the project ({root});"
+        " use --cache-dir for a folder elsewhere"
+    )
 
 
 def _choice(key: str, value: str, choices: Mapping[str, T], path: Path) -> T:

@@ -184,7 +184,38 @@ def test_the_cache_options_are_accepted(tmp_path: Path) -> None:
     assert lint(tmp_path, "--no-cache", "--cache-dir", tmp_path / "cache", "-j", "3") == ["MP101"]
 
 
+@pytest.mark.parametrize("folder", ["..", "sub/../..", "/tmp/elsewhere", "link/cache", "a\\u0000"])
+def test_a_configuration_cannot_place_the_cache_outside_the_project(
+    folder: str, tmp_path: Path
+) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    project(root, {"a.py": BAD, "pyproject.toml": f'[tool.precision-lint]\ncache-dir = "{folder}"'})
+    (root / "link").symlink_to(tmp_path)
+    for arguments in ([], ["explain-config", "."]):
+        ran = run(*arguments, cwd=root)
+        assert (ran.code, ran.stdout) == (2, b"")
+        assert f"{root}/pyproject.toml: `cache-dir` must be a folder inside the project" in ran.err
+        assert "--cache-dir" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["project"]
+
+
 LARGE = "# enough to be worth a cache\n" * 50_000
+
+
+def test_a_configuration_places_the_cache_inside_the_project(tmp_path: Path) -> None:
+    table = 'cache-dir = "../.cache"'
+    project(tmp_path, {"sub/a.py": LARGE, "b.py": "x = 1", "sub/.precision-lint.toml": table})
+    assert lint(tmp_path, "sub") == []
+    assert len(list((tmp_path / ".cache").iterdir())) == 1
+
+
+def test_the_command_line_places_the_cache_anywhere(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    project(root, {"a.py": LARGE, "b.py": "x = 1"})
+    assert lint(root, ".", "--cache-dir", "../cache") == []
+    assert len(list((tmp_path / "cache").iterdir())) == 1
 
 
 def test_a_user_without_a_home_has_no_cache(
