@@ -1,8 +1,8 @@
-"""One file, from bytes to findings: triggers, parse, facts, rules, suppressions."""
+"""The check of one file, from bytes to findings: see the steps of `check_bytes`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -32,11 +32,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Checked:
-    """The findings of one file, in order, and what a person should be told beside them."""
+    """The findings of one file, in order, and the notes to print with them."""
 
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     text: SourceText | None = None
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """What the rules reported, before suppressions and settings filter it."""
+
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    is_complete: bool = True
+    """The whole file could be parsed, so a suppression without a finding is unused."""
 
 
 def check_bytes(
@@ -48,56 +58,89 @@ def check_bytes(
     *,
     named: bool = False,
 ) -> Checked:
-    """Check the bytes of a file as if they stood at `path`.
+    """Check the bytes of a file as if they were on disk at `path`.
 
-    A file that holds no trigger of a rule is not even decoded, unless it was `named` by the user,
-    who is then told if it cannot be read or parsed.
+    A file that contains no trigger of a rule is not even decoded, unless the user `named` it: then
+    the user learns if it cannot be read or parsed.
     """
     codes = settings.codes_for(path, project.root)
-    triggered = [rule for rule in registry.rules() if rule.code in codes and _reads(rule, kind)]
-    if not may_be_read(content, kind):
-        triggered = [rule for rule in triggered if rule.hooks & _HOOKS_OF_PYTHON]
-    # JSON hides quotes behind backslashes, and nothing else that a trigger has.
-    searched = content.replace(b'\\"', b'"') if kind == "notebook" else content
-    triggered = [rule for rule in triggered if rule.wants(searched)]
-    if not (triggered or named or any(mark in content for mark in suppression.MARKS)):
+    rules = _triggered_by_bytes(content, kind, codes)
+    if not (rules or named or any(mark in content for mark in suppression.MARKS)):
         return Checked()
     try:
         text = decode(path, content, kind)
     except (UnicodeError, LookupError) as error:
         return check_unreadable(path, _decoding_problem(error), project, settings)
-    except Unparsable as problem:  # a notebook that is none
-        if not (triggered or named):
+    except Unparsable as problem:
+        if not (rules or named):
             return Checked()
-        text = SourceText.from_bytes(path, content)
-        finding = _unparsable(text, project, problem)
-        return replace(_only(finding, project, settings), text=text)
-    if kind == "notebook":  # what its outputs hold is no trigger
-        code = text.text.encode("utf-8", "surrogatepass")
-        triggered = [rule for rule in triggered if rule.wants(code)]
+        return _broken_notebook(SourceText.from_bytes(path, content), problem, project, settings)
+    rules = _triggered_by_text(rules, text, kind)
+    raw = _report(text, kind, project, rules) if rules or named else _Raw()
+    enabled = [finding for finding in raw.findings if finding.code in codes]
+    repairable = [_without_impossible_fix(finding, text) for finding in enabled]
+    directives = suppression.directives(text, kind, is_clean=not repairable)
+    findings, used = suppression.apply(repairable, directives, text)
+    # Documents show what a suppression looks like.
+    if raw.is_complete and kind != "markdown":
+        findings += _unused_suppressions(text, project, directives, used, codes)
+    return Checked(_shown(findings, settings), raw.notes, text)
+
+
+def _triggered_by_bytes(content: bytes, kind: Kind, codes: frozenset[str]) -> list[Rule]:
+    """The enabled rules with a hook for this kind of file and a trigger in its bytes."""
+    rules = [rule for rule in registry.rules() if rule.code in codes and _reads(rule, kind)]
+    if not may_be_read(content, kind):
+        rules = [rule for rule in rules if rule.hooks & _HOOKS_OF_PYTHON]
+    # JSON escapes quotes with backslashes; a trigger contains nothing else that JSON escapes.
+    searched = content.replace(b'\\"', b'"') if kind == "notebook" else content
+    return [rule for rule in rules if rule.wants(searched)]
+
+
+def _triggered_by_text(rules: list[Rule], text: SourceText, kind: Kind) -> list[Rule]:
+    """Of a notebook, the rules with a trigger in its cells: text in its outputs does not count."""
+    if kind != "notebook":
+        return rules
+    code = text.text.encode("utf-8", "surrogatepass")
+    return [rule for rule in rules if rule.wants(code)]
+
+
+def _report(text: SourceText, kind: Kind, project: Project, rules: list[Rule]) -> _Raw:
+    """What the rules report; MP904 for text that cannot be parsed, a note for a template."""
     notes: list[str] = []
     try:
-        findings = _run(text, kind, project, triggered, notes) if triggered or named else []
-        problems = [finding for finding in findings if finding.code == "MP904"]
+        findings = _run_rules(text, kind, project, rules, notes)
     except Template as template:
-        return Checked(notes=(f"{path}: skipped, {template.message}",), text=text)
+        note = f"{text.path}: skipped, {template.message}"
+        return _Raw(notes=(note,), is_complete=False)
     except Unparsable as problem:
-        findings = problems = [_unparsable(text, project, problem)]
-    except (RecursionError, MemoryError):  # MemoryError is how Python's parser gives up
-        too_deep = Unparsable("nested too deeply to analyse", 1, 1)
-        findings = problems = [_unparsable(text, project, too_deep)]
+        findings = [_unparsable(text, project, problem)]
+    except (RecursionError, MemoryError):  # Python's parser raises MemoryError for deep nesting
+        too_deep = Unparsable("nested too deeply to analyze", 1, 1)
+        findings = [_unparsable(text, project, too_deep)]
+    is_complete = all(finding.code != "MP904" for finding in findings)
+    return _Raw(tuple(findings), tuple(notes), is_complete)
 
-    findings = [_repairable(finding, text) for finding in findings if finding.code in codes]
-    directives = suppression.directives(text, kind, is_clean=not findings)
-    findings, used = suppression.apply(findings, directives, text)
-    # Where nothing was checked, nothing is unused; documents show what a suppression looks like.
-    if not problems and kind != "markdown":
-        findings += _suppression_findings(text, project, directives, used, codes)
-    shown = sorted(
-        {finding: None for finding in findings if settings.reports(finding)},
-        key=lambda finding: finding.sort_key,
-    )
-    return Checked(tuple(shown), tuple(notes), text)
+
+def _without_impossible_fix(finding: Finding, text: SourceText) -> Finding:
+    """The finding, without a fix that the file cannot take (one across cells, for example)."""
+    if finding.fix is None or text.takes(finding.fix.edits):
+        return finding
+    return replace(finding, fix=None)
+
+
+def _shown(findings: Iterable[Finding], settings: Settings) -> tuple[Finding, ...]:
+    """The findings that meet the thresholds, each once, in order."""
+    shown = {finding: None for finding in findings if settings.reports(finding)}
+    return tuple(sorted(shown, key=lambda finding: finding.sort_key))
+
+
+def _broken_notebook(
+    text: SourceText, problem: Unparsable, project: Project, settings: Settings
+) -> Checked:
+    """MP904, if it is on, for a file that is called a notebook and is not one."""
+    checked = _only(_unparsable(text, project, problem), project, settings)
+    return replace(checked, text=text)
 
 
 def check_unreadable(path: Path, problem: str, project: Project, settings: Settings) -> Checked:
@@ -123,19 +166,12 @@ def _only(finding: Finding, project: Project, settings: Settings) -> Checked:
     return Checked((finding,) if is_on else ())
 
 
-def _repairable(finding: Finding, text: SourceText) -> Finding:
-    """The finding, without a fix that the file does not take."""
-    if finding.fix is None or text.takes(finding.fix.edits):
-        return finding
-    return replace(finding, fix=None)
-
-
 def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
     """Decode a file: Python by its encoding cookie, everything else as UTF-8.
 
     Raises:
         UnicodeError, LookupError: the bytes are not text in that encoding.
-        Unparsable: they are no notebook, and should be one.
+        Unparsable: the file is called a notebook and is not one.
     """
     if kind == "notebook":
         from precision_lint.source.notebook import NotebookText
@@ -155,7 +191,7 @@ def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
 
 
 def _reads(rule: Rule, kind: Kind) -> bool:
-    """True if the rule has a hook for files of this kind. Python makes settings, too."""
+    """True if the rule has a hook for files of this kind. Python code creates settings, too."""
     return "check_config" in rule.hooks or (
         kind in ("python", "notebook") and bool(rule.hooks & _HOOKS_OF_PYTHON)
     )
@@ -172,14 +208,14 @@ def _decoding_problem(error: UnicodeError | LookupError) -> str:
             return str(error)
 
 
-def _run(
+def _run_rules(
     text: SourceText,
     kind: Kind,
     project: Project,
     rules: list[Rule],
     notes: list[str],
 ) -> list[Finding]:
-    """The findings of the rules; what a person should be told beside them goes into `notes`."""
+    """The findings of the rules; notes for the user are appended to `notes`."""
     if kind == "python":
         from precision_lint.source.python import parse_python
 
@@ -189,7 +225,7 @@ def _run(
 
 
 def _run_settings(file: PythonFile, rules: list[Rule]) -> Iterator[Finding]:
-    """What rules for configurations say of the settings that Python makes."""
+    """What rules for configurations report about the settings that Python code creates."""
     if any("check_config" in rule.hooks for rule in rules):
         from precision_lint.source.config import ConfigFile
 
@@ -240,7 +276,7 @@ def _run_config(
     file = parse_config(text, project, kind)
     if file.defect is not None:
         yield _unparsable(text, project, file.defect, "Only what can be read here was checked.")
-    # A document may show on purpose what goes wrong.
+    # A document may show a mistake on purpose.
     most = Confidence.MEDIUM if file.is_excerpt else Confidence.HIGH
     for rule in rules:
         if "check_config" in rule.hooks:
@@ -268,7 +304,7 @@ def _unparsable(
     )
 
 
-def _suppression_findings(
+def _unused_suppressions(
     text: SourceText,
     project: Project,
     directives: tuple[suppression.Directive, ...],

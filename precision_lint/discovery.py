@@ -189,3 +189,13 @@ def files(
 def _by_plainness(real: str) -> Callable[[Path], tuple[bool, str]]:
     """A sort key that puts the real path first, whatever order paths come in."""
     return lambda path: (str(path) != real, str(path))
+
+
+def project_root(start: Path) -> Path:
+    """The folder whose files are one project: the closest with a .git, else with a pyproject."""
+    above = (start, *start.parents)
+    for mark in (".git", "pyproject.toml", "setup.py", ".precision-lint.toml"):
+        for folder in above:
+            if os.path.exists(folder / mark):
+                return folder
+    return start

@@ -138,13 +138,14 @@ def explained_runs(
             found[_place(run), run.framework.slug] = run
             asked |= {run.file.text.path} if path in named else set()
     if not found:
-        note(f"the frameworks that are known: {', '.join(known_frameworks())}")
+        names = ", ".join(known_frameworks())
+        note(f"no supported configuration found; supported frameworks: {names}")
     whole = sorted(_whole(found.values()), key=lambda row: row[0])
     told = [explained_run(run) for _, run in whole]
     shown = [run for run in told if run.says_something or run.path in asked]
     if silent := len(told) - len(shown):
         count = "1 run is" if silent == 1 else f"{silent} runs are"
-        note(f"{count} left out without any precision setting: name a file to see its runs")
+        note(f"{count} not shown, without any precision setting: name a file to see its runs")
     return shown
 
 
@@ -258,7 +259,7 @@ def _read(path: Path, project: Project, *, is_named: bool) -> ConfigFile | None:
     except (OSError, UnicodeError) as problem:
         raise CannotExplain(f"{path}: cannot be read: {problem}") from problem
     if file is None and is_named:
-        raise CannotExplain(f"{path}: is larger than any configuration")
+        raise CannotExplain(f"{path}: too large for a configuration")
     return file
 
 
@@ -267,7 +268,7 @@ def _problem(path: Path, problem: Unparsable) -> str:
 
 
 def known_frameworks() -> list[str]:
-    """The frameworks that are known, by name."""
+    """The supported frameworks, by name."""
     return sorted((one.name for one in frameworks().values() if one.library), key=str.casefold)
 
 
@@ -287,4 +288,4 @@ def unread(file: ConfigFile) -> str:
         ]
         more = ", …" if len(names) > _MOST_KEYS else ""
         what = f"its keys are {', '.join(names[:_MOST_KEYS])}{more}" if names else "it has no keys"
-    return f"no framework that is known reads it: {what}"
+    return f"no supported framework reads it: {what}"

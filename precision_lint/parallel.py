@@ -30,6 +30,13 @@ def default_method() -> str:
     return "fork" if sys.platform == "linux" else "spawn"
 
 
+def available_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def ordered_map(
     function: Callable[[T], R], items: Sequence[T], jobs: int, method: str | None = None
 ) -> Generator[R, None, None]:

@@ -1,4 +1,4 @@
-"""A whole run: every file checked, and fixed where that is asked for."""
+"""A whole run: every file checked, and fixed if that is wanted."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from precision_lint import fixing, writing
-from precision_lint.cache import CleanFiles
 from precision_lint.check import Checked, check_bytes, check_unreadable
 from precision_lint.discovery import Kind, kind_of
+from precision_lint.failures import internal_error
 from precision_lint.finding import Applicability, Finding
 from precision_lint.parallel import ordered_map
 from precision_lint.project import Project
 from precision_lint.settings import Settings
 from precision_lint.source.text import SourceText
+
+if TYPE_CHECKING:
+    from precision_lint.cache import CleanFiles
 
 _WORTH_A_POOL = 1_000_000
 """Bytes to read from which worker processes are faster than one."""
@@ -80,7 +83,7 @@ def run(
     gc.set_threshold(_GC_THRESHOLD)
     job = replace(job, project=replace(job.project, reported=frozenset(paths)))
     is_long = _is_worth_a_pool(paths)
-    cache = CleanFiles(cache_folder, job.settings) if cache_folder and is_long else None
+    cache = _cache(cache_folder, job.settings) if cache_folder and is_long else None
     digests = _digests(job, paths, cache) if cache else {}
     results = {
         path: Result(path)
@@ -102,6 +105,12 @@ def run(
     # Written when all have been read: what a file says of another depends on no order.
     ordered = [results[path] for path in paths]
     return [_written(job, result) for result in ordered] if job.write else ordered
+
+
+def _cache(folder: Path, settings: Settings) -> CleanFiles:
+    from precision_lint.cache import CleanFiles
+
+    return CleanFiles(folder, settings)
 
 
 def _digests(job: Job, paths: Iterable[Path], cache: CleanFiles) -> dict[Path, tuple[bytes, bytes]]:
@@ -146,12 +155,13 @@ def lint_bytes(job: Job, path: Path, content: bytes, kind: Kind) -> Result:
             return Result(path, is_clean=True, asked=bool(job.project.asked))
         if job.fix is None or text is None:
             return _result(path, checked)
-        if not _encodes_to(text, content):
+        if not text.encodes_to(content):
             return _result(path, checked)  # writing it would change more than the edits
+        from precision_lint import fixing
+
         fixed = fixing.fix(text, kind, checked, partial(_recheck, job, kind), job.fix)
     except Exception as error:  # one file must never take the others with it
-        problem = f"{path}: internal error at {innermost(error)}: {error!r}"
-        return replace(_result(path, checked), failure=problem)
+        return replace(_result(path, checked), failure=f"{path}: {internal_error(error)}")
     result = _result(path, fixed.left)
     if fixed.text.text == text.text:
         return result
@@ -162,6 +172,8 @@ def _written(job: Job, result: Result) -> Result:
     """The result once its fixes are on disk; that of the file as it was, if they cannot be."""
     if result.before is None or result.text is None:
         return result
+    from precision_lint import writing
+
     old = result.before.to_bytes()
     try:
         writing.write_atomically(result.path, old, result.text.to_bytes())
@@ -181,24 +193,6 @@ def _recheck(job: Job, kind: Kind, text: SourceText) -> Checked:
 def _result(path: Path, checked: Checked) -> Result:
     text = checked.text if checked.findings else None
     return Result(path, checked.findings, checked.notes, text=text)
-
-
-def _encodes_to(text: SourceText, content: bytes) -> bool:
-    """True if the codec gives back the bytes that were decoded; not all of them do."""
-    try:
-        return text.to_bytes() == content
-    except UnicodeError:
-        return False
-
-
-def innermost(error: BaseException) -> str:
-    """The file and row where an exception was raised."""
-    frame = error.__traceback__
-    while frame is not None and frame.tb_next is not None:
-        frame = frame.tb_next
-    if frame is None:
-        return "an unknown place"
-    return f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}"
 
 
 def _is_worth_a_pool(paths: Iterable[Path]) -> bool:

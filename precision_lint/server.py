@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from lsprotocol import types as lsp
@@ -10,12 +11,12 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from precision_lint import registry
-from precision_lint import settings as configuration
 from precision_lint.discovery import kind_of
 from precision_lint.finding import Applicability, Finding, Place, Severity, Span
-from precision_lint.project import Project
-from precision_lint.run import Job, Result, lint_bytes
-from precision_lint.settings import ConfigError, Settings
+from precision_lint.options import Options
+from precision_lint.run import Result, lint_bytes
+from precision_lint.session import Session
+from precision_lint.settings import ConfigError
 from precision_lint.source.text import SourceText
 from precision_lint.version import __version__
 
@@ -73,24 +74,21 @@ def serve() -> None:
 
 
 def _lint(server: LanguageServer, uri: str) -> Result | None:
-    """What is found in a document as the editor has it; None for what is not checked."""
+    """The result for a document as it is in the editor; None for one that is not checked."""
     name = to_fs_path(uri)
     path = Path(name) if name else None
     # Editors show the cells of a notebook as documents of their own, and not its JSON.
     if path is None or kind_of(path) in (None, "notebook"):
         return None
     try:
-        config = configuration.find_config(path.parent)
-        settings = configuration.load(config) if config else Settings()
+        session = Session.open([path], Options())
     except ConfigError as error:
         server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
         return None
-    kind = kind_of(path, markdown=settings.markdown)
+    kind = kind_of(path, markdown=session.settings.markdown)
     if kind is None:
         return None
-    exclude = (*settings.exclude, *settings.extend_exclude)
-    project = Project(configuration.project_root(path.parent), exclude, settings.target)
-    job = Job(project, settings, named=frozenset([path]))
+    job = replace(session.job(), fix=None)  # fixes are code actions
     content = server.workspace.get_text_document(uri).source.encode()
     return lint_bytes(job, path, content, kind)
 

@@ -14,7 +14,6 @@ from precision_lint import registry
 from precision_lint.discovery import Kind
 from precision_lint.finding import Edit, Finding, Span
 from precision_lint.settings import ALWAYS_ON
-from precision_lint.source.comments import comments
 from precision_lint.source.text import SourceText
 
 MARKS = (b"noqa", b"precision-lint:")
@@ -77,6 +76,8 @@ def directives(text: SourceText, kind: Kind, *, is_clean: bool) -> tuple[Directi
         candidates = [match for match in candidates if _names_us(match)]
     if not candidates:
         return ()
+    from precision_lint.source.comments import comments
+
     spans = comments(text, kind)
     return tuple(
         _parse(text, match)

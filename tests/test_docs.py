@@ -16,7 +16,7 @@ import pytest
 
 from precision_lint import registry
 from precision_lint.cli import cli
-from precision_lint.report import FORMATS
+from precision_lint.formats import FORMATS
 from precision_lint.settings import Settings
 
 try:
@@ -142,7 +142,7 @@ def test_every_key_is_documented_with_its_default() -> None:
 
 
 def test_examples_of_configuration_are_accepted(tmp_path: Path) -> None:
-    from precision_lint import settings
+    from precision_lint.settings_file import load
 
     examples = [
         fence
@@ -154,7 +154,7 @@ def test_examples_of_configuration_are_accepted(tmp_path: Path) -> None:
     for example in examples:
         path = tmp_path / "pyproject.toml"
         path.write_text(example, "utf-8")
-        settings.load(path)
+        load(path)
 
 
 def test_every_format_is_documented() -> None:

@@ -16,25 +16,12 @@ from precision_lint.source.text import SourceText
 if TYPE_CHECKING:
     from precision_lint.explain_config import Run
 
-_MODULES = {
-    "full": "full",
-    "concise": "concise",
-    "json": "json_report",
-    "json-lines": "json_lines",
-    "sarif": "sarif",
-    "github": "github",
-    "gitlab": "gitlab",
-    "junit": "junit",
-}
 _COUNTED = {
     "full": "render",
     "concise": "render",
     "json": "render_json",
     "json-lines": "render_json_lines",
 }
-
-FORMATS = tuple(_MODULES)
-"""The names of the formats; their modules are imported when one is asked for."""
 
 
 def write(
@@ -54,7 +41,9 @@ def write(
     """
     ink = Ink(color, getattr(out, "encoding", None) or "utf-8")
     report = Report(findings, sources, Path(os.path.abspath(root)), ink)
-    module, function = _MODULES[format], "render"
+    # `json` is the name of a module of the standard library.
+    module = "json_report" if format == "json" else format.replace("-", "_")
+    function = "render"
     if statistics and format in _COUNTED:
         module, function = "statistics", _COUNTED[format]
     render = getattr(import_module(f"{__name__}.{module}"), function)

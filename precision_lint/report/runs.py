@@ -90,7 +90,7 @@ def _body(
         yield report.ink.paint(f"{margin}may be set where it is not seen: {unseen}", "quiet")
     for other in explained.reading.beneath:
         path = report.ink.visible(report.relative(other.file.text.path))
-        yield f"{margin}what is not said here comes from {path}"
+        yield f"{margin}other settings come from {path}"
     for name, linked in explained.links:
         yield f"{margin}{name}: {_head(linked, report)}"
         is_further = linked.reading.framework is explained.reading.framework

@@ -51,6 +51,13 @@ class SourceText:
     def to_bytes(self) -> bytes:
         return self.bom + self.text.encode(self.encoding)
 
+    def encodes_to(self, content: bytes) -> bool:
+        """True if encoding gives back the bytes that were decoded: some codecs lose a little."""
+        try:
+            return self.to_bytes() == content
+        except UnicodeError:
+            return False
+
     def with_text(self, text: str) -> SourceText:
         return SourceText(self.path, text, self.encoding, self.bom)
 

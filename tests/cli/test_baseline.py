@@ -1,4 +1,4 @@
-"""A baseline holds the findings of today; only those of tomorrow are reported."""
+"""A baseline contains the findings of an earlier run; only new ones are reported."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def root(tmp_path: Path) -> Path:
     project(tmp_path, {"src/a.py": BAD, "c.py": SCALER})
     ran = run("--write-baseline", "known.json", cwd=tmp_path)
     assert (ran.code, ran.stdout) == (0, b"")
-    assert "note: known.json: holds" in ran.err
+    assert "note: known.json: now contains" in ran.err
     return tmp_path
 
 

@@ -100,7 +100,7 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
         ('per-file-ignores = ["a"]', "`per-file-ignores` must be a table"),
         ('per-file-ignores = {a = "MP101"}', "`per-file-ignores` must be a list of strings"),
         ('per-file-ignores = {a = ["MP000"]}', "no rule is called `MP000`"),
-        ("target = {torch = 2.0}", "`2.0` is not a version of torch"),
+        ("target = {torch = 2.0}", 'the version of torch must be a string, such as "2.6"'),
         ('target = "torch"', "`target` must be a table of versions"),
         ('target-torch = "latest"', "`latest` is not a version of torch"),
         ("exclude = ", "Invalid value"),
@@ -184,11 +184,45 @@ def test_the_cache_options_are_accepted(tmp_path: Path) -> None:
     assert lint(tmp_path, "--no-cache", "--cache-dir", tmp_path / "cache", "-j", "3") == ["MP101"]
 
 
+@pytest.mark.parametrize("folder", ["..", "sub/../..", "/tmp/elsewhere", "link/cache", "a\\u0000"])
+def test_a_configuration_cannot_place_the_cache_outside_the_project(
+    folder: str, tmp_path: Path
+) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    project(root, {"a.py": BAD, "pyproject.toml": f'[tool.precision-lint]\ncache-dir = "{folder}"'})
+    (root / "link").symlink_to(tmp_path)
+    for arguments in ([], ["explain-config", "."]):
+        ran = run(*arguments, cwd=root)
+        assert (ran.code, ran.stdout) == (2, b"")
+        assert f"{root}/pyproject.toml: `cache-dir` must be a folder inside the project" in ran.err
+        assert "--cache-dir" in ran.err
+    assert [path.name for path in tmp_path.iterdir()] == ["project"]
+
+
+LARGE = "# enough to be worth a cache\n" * 50_000
+
+
+def test_a_configuration_places_the_cache_inside_the_project(tmp_path: Path) -> None:
+    table = 'cache-dir = "../.cache"'
+    project(tmp_path, {"sub/a.py": LARGE, "b.py": "x = 1", "sub/.precision-lint.toml": table})
+    assert lint(tmp_path, "sub") == []
+    assert len(list((tmp_path / ".cache").iterdir())) == 1
+
+
+def test_the_command_line_places_the_cache_anywhere(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    project(root, {"a.py": LARGE, "b.py": "x = 1"})
+    assert lint(root, ".", "--cache-dir", "../cache") == []
+    assert len(list((tmp_path / "cache").iterdir())) == 1
+
+
 def test_a_user_without_a_home_has_no_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    project(tmp_path, {"a.py": BAD, "large.py": "# enough to be worth a cache\n" * 50_000})
+    project(tmp_path, {"a.py": BAD, "large.py": LARGE})
     assert lint(tmp_path) == ["MP101"]
     assert sorted(path.name for path in tmp_path.iterdir()) == [".git", "a.py", "large.py"]

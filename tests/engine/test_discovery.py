@@ -118,7 +118,7 @@ def test_a_folder_that_may_not_be_listed(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_file_that_vanishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project(tmp_path, {"a.py": BAD})
-    monkeypatch.setattr("precision_lint.cli.files", lambda *_, **__: [tmp_path / "gone.py"])
+    monkeypatch.setattr("precision_lint.discovery.files", lambda *_, **__: [tmp_path / "gone.py"])
     ran = run("--output-format", "concise", cwd=tmp_path)
     assert (ran.code, codes(ran)) == (1, ["MP903"])
 
