@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import cpu_time
 from tests.cli.running import BAD, FIXED, Ran, codes, project, run
 
 SCRIPT = Path(sys.executable).with_name("precision-lint")
@@ -49,7 +50,7 @@ def script(root: Path, *arguments: str) -> Ran:
         [SCRIPT, "-j1", "--output-format", "concise", *arguments],
         cwd=root,
         capture_output=True,
-        timeout=60,
+        timeout=cpu_time.HANG,
         check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr.decode())

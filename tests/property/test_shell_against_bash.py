@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from precision_lint.source.shell import Command, Script
 from precision_lint.source.shell_words import UNKNOWN
+from tests import cpu_time
 from tests.config.reading import shell
 
 BASH = shutil.which("bash")
@@ -143,8 +144,12 @@ def run(text: str, folder: str) -> dict[str, list[Said]]:
     script = f"FUNCNEST=4\n{PREAMBLE}f() {{ :; }}\ng() {{ :; }}\n{text}\nprintf 'end'"
     ran = subprocess.run(
         [BASH, "-c", script],
-        capture_output=True, check=False, cwd=folder, timeout=20, env={"PATH": "/usr/bin:/bin"},
-    )  # fmt: skip
+        capture_output=True,
+        check=False,
+        cwd=folder,
+        timeout=cpu_time.HANG,
+        env={"PATH": "/usr/bin:/bin"},
+    )
     *fields, end = ran.stdout.decode().split("\0")
     if end != "end":
         return {}

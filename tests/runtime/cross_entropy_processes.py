@@ -57,7 +57,7 @@ def run(rank: int, world: int, folder: str) -> None:
     # Of this machine: a name of the host that nothing resolves must not matter.
     os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo" if sys.platform == "linux" else "lo0")
     meeting = f"file://{folder}/meeting"
-    limit = timedelta(seconds=60)
+    limit = timedelta(seconds=300)
     dist.init_process_group("gloo", init_method=meeting, rank=rank, world_size=world, timeout=limit)
     results = {}
     for name in comparisons_of(world):

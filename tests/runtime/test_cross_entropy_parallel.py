@@ -19,6 +19,7 @@ from hypothesis import strategies as st  # noqa: E402
 from precision_lint.runtime import cross_entropy  # noqa: E402
 from precision_lint.runtime import cross_entropy_operator as operator  # noqa: E402
 from precision_lint.runtime.cross_entropy_rows import RowOptions  # noqa: E402
+from tests import cpu_time  # noqa: E402
 from tests.runtime import cross_entropy_processes as processes  # noqa: E402
 from tests.runtime.cross_entropy_checks import DEVICE, make  # noqa: E402
 
@@ -33,7 +34,7 @@ def outcomes_of(tmp_path_factory) -> Callable[[int], list[dict[str, str]]]:
         started = torch.multiprocessing.spawn(
             processes.run, (world, str(folder)), nprocs=world, join=False
         )
-        end = time.monotonic() + 300
+        end = time.monotonic() + cpu_time.HANG
         while not started.join(timeout=5):
             if time.monotonic() > end:
                 for process in started.processes:

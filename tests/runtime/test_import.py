@@ -7,11 +7,14 @@ import sys
 
 import pytest
 
+from tests import cpu_time
+
 pytest.importorskip("torch")
 
 
 def run(code: str) -> str:
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=cpu_time.HANG)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

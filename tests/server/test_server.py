@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tests import cpu_time
 from tests.cli.running import CONFIG
 
 pytest.importorskip("pygls")
@@ -70,7 +71,7 @@ def editor() -> Iterator[Editor]:
     yield editor
     editor.request("shutdown", {})
     editor.send("exit", {})
-    editor.process.wait(10)
+    editor.process.wait(cpu_time.HANG)
 
 
 def test_diagnostics_and_quick_fix(editor: Editor, tmp_path: Path) -> None:
