@@ -39,10 +39,10 @@ from precision_lint.consumers.table import (
     Way,
     framework,
 )
-from precision_lint.rule import Hook, Rule, RuleModule
+from precision_lint.hooks import HOOKS, RuleModule
+from precision_lint.rule import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
-HOOKS: tuple[Hook, ...] = get_args(Hook)
 
 
 def modules() -> list[RuleModule]:
