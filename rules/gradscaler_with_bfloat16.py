@@ -64,7 +64,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from precision_lint.amp.bfloat16_scaling import CALLS, Form, Scaling, scaling_at, scaling_in
+from precision_lint.amp.bfloat16_scaling import (
+    SCALING_CALLS,
+    Scaling,
+    ScalingForm,
+    scaling_at,
+    scaling_in,
+)
 from precision_lint.dtypes.calls import Call
 from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers import comparisons, scalers
@@ -82,7 +88,7 @@ RULE = Rule(
         (b"Scaler", b"AmpOptimWrapper", b"apex"),
         (b"torch", b"AmpOptimWrapper", b"lightning", b"accelerate"),
     ),
-    calls=CALLS,
+    calls=SCALING_CALLS,
     pitfalls=("B01",),
 )
 
@@ -100,7 +106,7 @@ class _Report:
     confidence: Confidence = Confidence.HIGH
 
 
-_REPORTS: Mapping[Form, _Report] = {
+_REPORTS: Mapping[ScalingForm, _Report] = {
     "lightning": _Report(
         "`{subject}` gets a GradScaler and bfloat16",
         "Lightning raises {error}, found …",

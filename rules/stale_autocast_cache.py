@@ -52,7 +52,13 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from precision_lint.amp.autocast import AutocastCall, Region, autocasts, region_of, regions_around
+from precision_lint.amp.autocast import (
+    AutocastCall,
+    RegionNode,
+    autocasts,
+    region_of,
+    regions_around,
+)
 from precision_lint.dtypes.environment import callee_name, dotted
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.rule import Rule
@@ -118,7 +124,7 @@ def _keeps_copies(made: AutocastCall) -> bool:
     return not (made.is_off or made.has_stars or made.argument("cache_enabled") is not None)
 
 
-def _is_inference(region: Region, syntax: SyntaxTree) -> bool:
+def _is_inference(region: RegionNode, syntax: SyntaxTree) -> bool:
     """Whether `torch.inference_mode()` is on: autocast keeps no copies there."""
     contexts: list[ast.expr] = []
     for parent in (region, *syntax.within_function(region)):

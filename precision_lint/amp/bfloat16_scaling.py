@@ -35,13 +35,13 @@ from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Condition, Constant,
 from precision_lint.finding import Related, Span
 from precision_lint.source.python import PythonFile
 
-CALLS = frozenset(
+SCALING_CALLS = frozenset(
     {"GradScaler", "ShardedGradScaler", "autocast", "partial", "scale", "backward", "initialize"}
     | {*SETTERS}
 )
 """The calls that `scaling_at` looks at, and those that it compares them with."""
 
-Form = Literal[
+ScalingForm = Literal[
     "lightning", "accelerate", "mmengine", "apex", "wrapper", "autocast", "enabled", "plugin",
     "weights",
 ]  # fmt: skip
@@ -74,7 +74,7 @@ class Scaling:
     the scaler on. `switch` is None where the code does not make the scaler itself.
     """
 
-    form: Form
+    form: ScalingForm
     span: Span
     subject: str = ""
     error: str = ""
