@@ -44,7 +44,7 @@ MAY_IMPORT = {
     "precision_lint.runtime": {"precision_lint.runtime"},
 }
 FIXERS_SEE = re.compile(
-    r"precision_lint\.(finding|fixers|source|consumers|dtypes|triton_types)(\.|$)"
+    r"precision_lint\.(finding|fixers|source|consumers|dtypes|amp|triton_types)(\.|$)"
 )
 SECTIONS = [
     "What it does", "Why it hurts", "Example", "Use instead", "Fix safety", "References"
