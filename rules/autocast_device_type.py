@@ -47,12 +47,25 @@ import ast
 import re
 from collections.abc import Iterator
 
-from precision_lint.amp.autocast import AutocastCall, autocasts
-from precision_lint.amp.devices import Device, DeviceKind, device_of
-from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.rule_api import (
+    Applicability,
+    AutocastCall,
+    Confidence,
+    Device,
+    DeviceKind,
+    Edit,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    Span,
+    SyntaxTree,
+    autocasts,
+    device_of,
+    qualified,
+    syntax_tree,
+)
 
 RULE = Rule(
     code="MP208",

@@ -50,18 +50,24 @@ import ast
 import re
 from collections.abc import Iterator
 
-from precision_lint.amp.autocast import (
+from precision_lint.rule_api import (
     AutocastCall,
+    Confidence,
+    Finding,
+    Loop,
+    PythonFile,
     RegionNode,
+    Rule,
+    Severity,
+    SyntaxTree,
     autocast_call,
     autocasts,
+    callee_name,
+    dotted,
+    own_nodes,
     region_of,
+    syntax_tree,
 )
-from precision_lint.dtypes.environment import callee_name, dotted
-from precision_lint.finding import Confidence, Finding, Severity
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import Loop, SyntaxTree, own_nodes, syntax_tree
 
 RULE = Rule(
     code="MP211",

@@ -42,13 +42,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from precision_lint.amp.events import Event, EventKind
-from precision_lint.amp.paths import Happening
-from precision_lint.amp.protocol import TrainingStep
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers import statements
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Event,
+    EventKind,
+    Finding,
+    Fix,
+    Happening,
+    PythonFile,
+    Rule,
+    Severity,
+    TrainingStep,
+)
 
 RULE = Rule(
     code="MP203",

@@ -66,18 +66,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint.amp.deprecated_api import (
+from precision_lint.fixers import amp_api, imports
+from precision_lint.rule_api import (
     DEPRECATED_FUNCTIONS,
+    Applicability,
+    Confidence,
     DeprecatedImport,
     DeprecatedUse,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    Span,
     deprecated_amp,
     is_interchangeable,
     turns_cache_off,
 )
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity, Span
-from precision_lint.fixers import amp_api, imports
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 
 RULE = Rule(
     code="MP801",

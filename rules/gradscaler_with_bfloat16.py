@@ -64,18 +64,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from precision_lint.amp.bfloat16_scaling import (
+from precision_lint.fixers import comparisons, scalers
+from precision_lint.rule_api import (
     SCALING_CALLS,
+    Applicability,
+    Call,
+    Confidence,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
     Scaling,
     ScalingForm,
+    Severity,
     scaling_at,
     scaling_in,
 )
-from precision_lint.dtypes.calls import Call
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
-from precision_lint.fixers import comparisons, scalers
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 
 RULE = Rule(
     code="MP201",

@@ -56,13 +56,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from precision_lint.amp.events import EventKind
-from precision_lint.amp.protocol import TrainingStep
-from precision_lint.amp.scaler_order import Disorder, DisorderForm, disorders
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers import statements
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Disorder,
+    DisorderForm,
+    EventKind,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    TrainingStep,
+    disorders,
+)
 
 RULE = Rule(
     code="MP204",

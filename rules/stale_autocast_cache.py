@@ -52,18 +52,23 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from precision_lint.amp.autocast import (
+from precision_lint.rule_api import (
     AutocastCall,
+    Confidence,
+    Finding,
+    PythonFile,
     RegionNode,
+    Rule,
+    Severity,
+    SyntaxTree,
     autocasts,
+    callee_name,
+    dotted,
+    own_nodes,
     region_of,
     regions_around,
+    syntax_tree,
 )
-from precision_lint.dtypes.environment import callee_name, dotted
-from precision_lint.finding import Confidence, Finding, Severity
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, own_nodes, syntax_tree
 
 RULE = Rule(
     code="MP214",

@@ -42,13 +42,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from precision_lint.amp.events import Event, EventKind, scalers_made
-from precision_lint.amp.protocol import TrainingStep
-from precision_lint.dtypes.environment import dotted
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers.calls import wrap_argument
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Event,
+    EventKind,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    TrainingStep,
+    dotted,
+    scalers_made,
+)
 
 RULE = Rule(
     code="MP217",
