@@ -46,8 +46,8 @@ NAMES = {
     # Configurations
     "precision_lint.consumers.verdicts": "verdicts",
     # Triton kernels
-    "precision_lint.triton_types.certainty": "certainty note_certainty severity",
     "precision_lint.triton_types.dtypes": "HALF",
+    "precision_lint.triton_types.findings": "note_findings rejection_findings",
     "precision_lint.triton_types.notes": "Note",
     "precision_lint.triton_types.notes.remedies": "Pin",
     "precision_lint.triton_types.rejections": "Rejection",

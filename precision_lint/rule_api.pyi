@@ -66,10 +66,9 @@ from precision_lint.source.syntax_tree import SyntaxTree as SyntaxTree
 from precision_lint.source.syntax_tree import own_nodes as own_nodes
 from precision_lint.source.syntax_tree import qualified as qualified
 from precision_lint.source.syntax_tree import syntax_tree as syntax_tree
-from precision_lint.triton_types.certainty import certainty as certainty
-from precision_lint.triton_types.certainty import note_certainty as note_certainty
-from precision_lint.triton_types.certainty import severity as severity
 from precision_lint.triton_types.dtypes import HALF as HALF
+from precision_lint.triton_types.findings import note_findings as note_findings
+from precision_lint.triton_types.findings import rejection_findings as rejection_findings
 from precision_lint.triton_types.kernels import Kernel as Kernel
 from precision_lint.triton_types.notes import Note as Note
 from precision_lint.triton_types.notes.remedies import Pin as Pin

@@ -70,7 +70,7 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
-    note_certainty,
+    note_findings,
 )
 
 RULE = Rule(
@@ -86,17 +86,8 @@ RULE = Rule(
 
 
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
-    for note in kernel.notes:
-        if note.kind in ("reduction", "accumulator", "atomic"):
-            yield file.finding(
-                RULE,
-                note.span,
-                _message(note),
-                confidence=note_certainty(note, kernel, file),
-                why=_why(note),
-                fix=triton.fix(note.remedy),
-                related=note.related,
-            )
+    kinds = ("reduction", "accumulator", "atomic")
+    return note_findings(kernel, file, RULE, kinds, _message, _why, triton.fix)
 
 
 def _message(note: Note) -> str:

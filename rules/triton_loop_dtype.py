@@ -58,8 +58,7 @@ from precision_lint.rule_api import (
     Rejection,
     Rule,
     Severity,
-    certainty,
-    severity,
+    rejection_findings,
 )
 
 RULE = Rule(
@@ -75,19 +74,7 @@ RULE = Rule(
 
 
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
-    for rejection in kernel.rejections:
-        if rejection.kind == "loop":
-            confidence = certainty(rejection, kernel, file)
-            yield file.finding(
-                RULE,
-                rejection.span,
-                _message(rejection),
-                confidence=confidence,
-                severity=severity(confidence),
-                why=rejection.compiler_says,
-                fix=triton.fix(rejection.remedy),
-                related=rejection.related,
-            )
+    return rejection_findings(kernel, file, RULE, ("loop",), _message, triton.fix)
 
 
 def _message(rejection: Rejection) -> str:
