@@ -16,73 +16,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from precision_lint.amp.deprecated_api import Api, DeprecatedUse, is_deprecated
 from precision_lint.finding import Edit, Span
+from precision_lint.fixers.torch_name import name_of_torch
 from precision_lint.source.python import PythonFile
+from precision_lint.source.scopes import Reference, Step
 
 if TYPE_CHECKING:
     import libcst as cst
 
     from precision_lint.source.expressions import Expression
 
-MODULES = frozenset(
-    f"torch.{device}.amp{module}"
-    for device in ("cuda", "cpu")
-    for module in ("", ".autocast_mode", ".grad_scaler")
-)
-"""The modules that hold the old classes."""
-
 _AUTOCAST = ("enabled", "dtype", "cache_enabled")
 _DEFAULT_DTYPE = {"cuda": "float16", "cpu": "bfloat16"}
-
-
-@dataclass(frozen=True, slots=True)
-class Api:
-    """What replaces a deprecated function or class: `name` below `torch`, and for which device."""
-
-    name: str
-    device: str
-
-    @property
-    def is_class(self) -> bool:
-        return self.name in {"amp.autocast", "amp.GradScaler"}
-
-    @property
-    def is_decorator(self) -> bool:
-        return self.name in {"amp.custom_fwd", "amp.custom_bwd"}
-
-    @property
-    def usage(self) -> str:
-        """The new call in short, for messages."""
-        if self.is_decorator:
-            return f'torch.{self.name}(device_type="{self.device}")'
-        return f'torch.{self.name}("{self.device}")'
-
-
-_CLASSES = {"autocast": "autocast_mode", "GradScaler": "grad_scaler"}
-
-
-def _deprecated() -> dict[str, Api]:
-    found: dict[str, Api] = {}
-    for device in ("cuda", "cpu"):
-        decorators = ("custom_fwd", "custom_bwd") if device == "cuda" else ()
-        modules = _CLASSES | dict.fromkeys(decorators, "autocast_mode")
-        for name, module in modules.items():
-            for place in ("amp", f"amp.{module}"):
-                found[f"torch.{device}.{place}.{name}"] = Api(f"amp.{name}", device)
-    for infix, device in {"gpu": "cuda", "cpu": "cpu", "ipu": "ipu", "xla": "xla"}.items():
-        for verb in ("get", "set"):
-            found[f"torch.{verb}_autocast_{infix}_dtype"] = Api(f"{verb}_autocast_dtype", device)
-        for verb in () if infix == "gpu" else ("is", "set"):
-            old = f"torch.{verb}_autocast_{infix}_enabled"
-            found[old] = Api(f"{verb}_autocast_enabled", device)
-    return found
-
-
-DEPRECATED = _deprecated()
-"""Qualified names that warn since torch 2.4, measured with 2.13, and what replaces them."""
-
-FUNCTIONS = frozenset(name.rpartition(".")[2] for name in DEPRECATED if "_autocast_" in name)
-"""The functions of torch that name a device in their name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +49,44 @@ class Spelling:
     keeps_cache: bool = False
 
 
-def call(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
+def migration(file: PythonFile, use: DeprecatedUse, *, keeps_cache: bool) -> Migration | None:
+    """The edits that put the new API in the place of this use; None where it takes a person.
+
+    `keeps_cache` if `cache_enabled` must be written out: see `Spelling`.
+    """
+    name, edits = name_of_torch(file, use.reference, is_deprecated)
+    quote = _quote(use.reference, file)
+    if name is None or quote is None:
+        return None
+    spelling = Spelling(name, quote, keeps_cache)
+    found: Migration | None = None
+    match use.parent:
+        case Step(node=ast.Call() as call, field="func"):
+            found = _call(file, call, use.api, spelling)
+        case Step(node=ast.Call() as call, field="args") if use.is_made_partial(call):
+            found = _partial(file, call, use.api, spelling)
+        case Step(field="decorator_list") if use.api.is_decorator:
+            found = _decorator(file, use.node, use.api, spelling)
+        case _ if use.api.is_class and use.is_annotation:
+            found = _annotation(file, use.node, use.api, spelling)
+    return None if found is None else Migration((*edits, *found.edits), found.is_exact)
+
+
+def _quote(reference: Reference, file: PythonFile) -> str | None:
+    """The quotes for a string here: in an f-string, those that it does not stand in."""
+    for step in reference.at.upwards:
+        if isinstance(step.node, ast.JoinedStr):
+            text = file.text[file.span_of(step.node)]
+            return next((quote for quote in "\"'" if quote not in text), None)
+    return '"'
+
+
+def _call(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
     """`autocast(use_amp)` to `torch.amp.autocast("cuda", dtype=torch.float16, enabled=use_amp)`."""
     return _migrate(file, node, node.func, 0, api, spelling)
 
 
-def partial(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
+def _partial(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
     """`partial(autocast, enabled=False)` to `partial(torch.amp.autocast, "cuda", enabled=False)`.
 
     Not exact for autocast: arguments by position that come later would be taken for others.
@@ -119,13 +97,13 @@ def partial(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> M
     return Migration(migration.edits, is_exact=False)
 
 
-def decorator(file: PythonFile, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
+def _decorator(file: PythonFile, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
     """`@custom_fwd` to `@torch.amp.custom_fwd(device_type="cuda")`."""
     new = f"{spelling.torch}.{api.name}({_device_type(api, spelling)})"
     return Migration((Edit(file.span_of(node), new),))
 
 
-def annotation(file: PythonFile, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
+def _annotation(file: PythonFile, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
     """`GradScaler` to `torch.amp.GradScaler`, which the old one is a subclass of."""
     return Migration((Edit(file.span_of(node), f"{spelling.torch}.{api.name}"),))
 

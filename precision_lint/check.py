@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from precision_lint import registry, suppression
+from precision_lint import hooks, registry, suppression
 from precision_lint.consumers.triggers import may_be_read
 from precision_lint.discovery import Kind
 from precision_lint.finding import (
@@ -27,6 +27,7 @@ from precision_lint.source.file import File
 from precision_lint.source.text import SourceText
 
 if TYPE_CHECKING:
+    from precision_lint.source.config import ConfigFile
     from precision_lint.source.python import PythonFile
 
 
@@ -91,7 +92,7 @@ def _triggered_by_bytes(content: bytes, kind: Kind, codes: frozenset[str]) -> li
     """The enabled rules with a hook for this kind of file and a trigger in its bytes."""
     rules = [rule for rule in registry.rules() if rule.code in codes and _reads(rule, kind)]
     if not may_be_read(content, kind):
-        rules = [rule for rule in rules if rule.hooks & _HOOKS_OF_PYTHON]
+        rules = [rule for rule in rules if hooks.reads(rule, "python")]
     # JSON escapes quotes with backslashes; a trigger contains nothing else that JSON escapes.
     searched = content.replace(b'\\"', b'"') if kind == "notebook" else content
     return [rule for rule in rules if rule.wants(searched)]
@@ -191,13 +192,10 @@ def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
 
 
 def _reads(rule: Rule, kind: Kind) -> bool:
-    """True if the rule has a hook for files of this kind. Python code creates settings, too."""
-    return "check_config" in rule.hooks or (
-        kind in ("python", "notebook") and bool(rule.hooks & _HOOKS_OF_PYTHON)
+    """True if the rule has a hook for files of this kind. Every kind of file can hold settings."""
+    return hooks.reads(rule, "settings") or (
+        kind in ("python", "notebook") and hooks.reads(rule, "python")
     )
-
-
-_HOOKS_OF_PYTHON = frozenset({"check_source", "check_call", "check_step", "check_kernel"})
 
 
 def _decoding_problem(error: UnicodeError | LookupError) -> str:
@@ -220,52 +218,24 @@ def _run_rules(
         from precision_lint.source.python import parse_python
 
         file = parse_python(text, project)
-        return [*_run_settings(file, rules), *_run_python(file, rules, notes)]
+        return [*_run_settings(file, rules, notes), *_run_hooks("python", file, rules, notes)]
     return list(_run_config(text, kind, project, rules, notes))
 
 
-def _run_settings(file: PythonFile, rules: list[Rule]) -> Iterator[Finding]:
-    """What rules for configurations report about the settings that Python code creates."""
-    if any("check_config" in rule.hooks for rule in rules):
+def _run_settings(file: PythonFile, rules: list[Rule], notes: list[str]) -> Iterator[Finding]:
+    """What rules for configurations find in the settings that Python code makes."""
+    if any(hooks.reads(rule, "settings") for rule in rules):
         from precision_lint.source.config import ConfigFile
 
         settings = ConfigFile(file.text, file.project, "python", python=file)
-        for rule in rules:
-            if "check_config" in rule.hooks:
-                yield from registry.module(rule).check_config(settings)
+        yield from _run_hooks("settings", settings, rules, notes)
 
 
-def _run_python(file: PythonFile, rules: list[Rule], notes: list[str]) -> Iterator[Finding]:
-    for rule in rules:
-        if "check_source" in rule.hooks:
-            yield from registry.module(rule).check_source(file)
-    wanted = frozenset[str]().union(*(rule.calls for rule in rules))
-    if wanted:
-        from precision_lint.dtypes.flow import calls_in
-
-        followed = frozenset[str]().union(*(rule.calls - rule.glanced for rule in rules))
-        calls = calls_in(file, wanted, wanted - followed)
-        if not calls.is_complete:
-            notes.append(f"{file.text.path}: too much code to analyse: its calls were not checked")
-        for call in calls:
-            for rule in rules:
-                if rule.asks_for(call):
-                    yield from registry.module(rule).check_call(call, file)
-    step_rules = [rule for rule in rules if "check_step" in rule.hooks]
-    if step_rules:
-        from precision_lint.amp.protocol import training_steps
-
-        for step in training_steps(file):
-            for rule in step_rules:
-                yield from registry.module(rule).check_step(step, file)
-    kernel_rules = [rule for rule in rules if "check_kernel" in rule.hooks]
-    if kernel_rules:
-        from precision_lint.triton_types.kernels import find_kernels
-
-        version = file.project.version_of("triton")
-        for kernel in find_kernels(file.tree, file.text, version, file.project):
-            for rule in kernel_rules:
-                yield from registry.module(rule).check_kernel(kernel, file)
+def _run_hooks(
+    what: hooks.Input, file: PythonFile | ConfigFile, rules: list[Rule], notes: list[str]
+) -> Iterator[Finding]:
+    """The findings of the hooks that read such a file."""
+    return hooks.run(what, file, rules, registry.module, notes)
 
 
 def _run_config(
@@ -278,12 +248,10 @@ def _run_config(
         yield _unparsable(text, project, file.defect, "Only what can be read here was checked.")
     # A document may show a mistake on purpose.
     most = Confidence.MEDIUM if file.is_excerpt else Confidence.HIGH
-    for rule in rules:
-        if "check_config" in rule.hooks:
-            for finding in registry.module(rule).check_config(file):
-                yield replace(finding, confidence=min(finding.confidence, most))
+    for finding in _run_hooks("settings", file, rules, notes):
+        yield replace(finding, confidence=min(finding.confidence, most))
     if file.python is not None:
-        yield from _run_python(file.python, rules, notes)
+        yield from _run_hooks("python", file.python, rules, notes)
 
 
 def _unparsable(

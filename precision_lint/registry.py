@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
-from precision_lint.rule import Rule, RuleModule
+from precision_lint.rule import Rule
+
+if TYPE_CHECKING:
+    from precision_lint.hooks import RuleModule
 
 
 @cache
@@ -36,7 +39,7 @@ def rule(selector: str) -> Rule:
 
 def module(rule: Rule) -> RuleModule:
     """The module of a rule, imported on first use."""
-    return cast(RuleModule, import_module(f"precision_lint.rules.{rule.module}"))
+    return cast("RuleModule", import_module(f"precision_lint.rules.{rule.module}"))
 
 
 def select(selector: str) -> frozenset[str]:

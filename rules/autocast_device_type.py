@@ -47,12 +47,25 @@ import ast
 import re
 from collections.abc import Iterator
 
-from precision_lint.amp.autocast import AutocastCall, autocasts
-from precision_lint.amp.devices import Device, Kind, device_of
-from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.rule_api import (
+    Applicability,
+    AutocastCall,
+    Confidence,
+    Device,
+    DeviceKind,
+    Edit,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    Span,
+    SyntaxTree,
+    autocasts,
+    device_of,
+    qualified,
+    syntax_tree,
+)
 
 RULE = Rule(
     code="MP208",
@@ -90,7 +103,7 @@ def _judged(
     given: ast.expr, made: AutocastCall, file: PythonFile, syntax: SyntaxTree
 ) -> Iterator[Finding]:
     match device_of(given, syntax):
-        case Device(Kind.OBJECT):
+        case Device(DeviceKind.OBJECT):
             yield _finding(
                 given,
                 f"{_text(given, file)} is a `torch.device`: autocast wants its type",
@@ -98,7 +111,7 @@ def _judged(
                 _append_type(given, file),
                 file,
             )
-        case Device(Kind.ORDINAL):
+        case Device(DeviceKind.ORDINAL):
             backend = qualified(given.func, syntax.names) if isinstance(given, ast.Call) else ""
             fix = _replace(given, backend.split(".")[1], file) if backend else None
             yield _finding(
@@ -108,7 +121,7 @@ def _judged(
                 fix,
                 file,
             )
-        case Device(Kind.STRING, text) if _is_unknown(text):
+        case Device(DeviceKind.STRING, text) if _is_unknown(text):
             meant = _MEANT.get(text.lower())
             is_literal = isinstance(given, ast.Constant)
             yield _finding(
@@ -119,7 +132,7 @@ def _judged(
                 _replace(given, meant, file) if meant and is_literal else None,
                 file,
             )
-        case Device(Kind.STRING, text) if indexed := _INDEXED.match(text):
+        case Device(DeviceKind.STRING, text) if indexed := _INDEXED.match(text):
             is_inline = isinstance(given, ast.Constant | ast.JoinedStr)
             computes = any(isinstance(node, ast.Call) for node in ast.walk(given))
             applicability = Applicability.UNSAFE if computes else _applicability(made, syntax)
@@ -136,7 +149,7 @@ def _of_string(
     match device:
         case ast.Attribute(value=ast.Name(id="self")):
             return  # it may have been made of "cuda"
-        case ast.Attribute() if device_of(device, syntax) == Device(Kind.OBJECT):
+        case ast.Attribute() if device_of(device, syntax) == Device(DeviceKind.OBJECT):
             type_of = f"{file.text[file.span_of(device)]}.type"
             edit = Edit(file.span_of(given), type_of)
             fix = Fix(_applicability(made, syntax), "Give the type of the device", (edit,))

@@ -38,13 +38,24 @@ import ast
 from collections.abc import Iterator
 from itertools import pairwise
 
-from precision_lint.amp.autocast import autocast_call, autocasts
-from precision_lint.dtypes.environment import callee_name
-from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.fixers import blocks
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    Span,
+    SyntaxTree,
+    autocast_call,
+    autocasts,
+    callee_name,
+    qualified,
+    syntax_tree,
+)
 
 RULE = Rule(
     code="MP210",

@@ -56,12 +56,20 @@ import ast
 import re
 from collections.abc import Iterator
 
-from precision_lint.amp.autocast import multiplied
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers import statements
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    SyntaxTree,
+    multiplied,
+    qualified,
+    syntax_tree,
+)
 
 RULE = Rule(
     code="MP219",

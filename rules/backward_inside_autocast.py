@@ -50,12 +50,24 @@ import ast
 import re
 from collections.abc import Iterator
 
-from precision_lint.amp.autocast import AutocastCall, Region, autocast_call, autocasts, region_of
-from precision_lint.dtypes.environment import callee_name, dotted
-from precision_lint.finding import Confidence, Finding, Severity
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import Loop, SyntaxTree, own_nodes, syntax_tree
+from precision_lint.rule_api import (
+    AutocastCall,
+    Confidence,
+    Finding,
+    Loop,
+    PythonFile,
+    RegionNode,
+    Rule,
+    Severity,
+    SyntaxTree,
+    autocast_call,
+    autocasts,
+    callee_name,
+    dotted,
+    own_nodes,
+    region_of,
+    syntax_tree,
+)
 
 RULE = Rule(
     code="MP211",
@@ -86,7 +98,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             yield _advice(first, made, file)
 
 
-def _calls(region: Region, syntax: SyntaxTree) -> list[ast.Call]:
+def _calls(region: RegionNode, syntax: SyntaxTree) -> list[ast.Call]:
     """The calls of `backward` and `step` that a region surrounds, in the order of the source."""
     found = []
     for node in own_nodes(region):
@@ -101,7 +113,7 @@ def _calls(region: Region, syntax: SyntaxTree) -> list[ast.Call]:
     return sorted(within, key=lambda node: (node.lineno, node.col_offset))
 
 
-def _is_shielded(node: ast.Call, region: Region, syntax: SyntaxTree) -> bool:
+def _is_shielded(node: ast.Call, region: RegionNode, syntax: SyntaxTree) -> bool:
     """Whether a region that turns autocast off stands between."""
     for parent in syntax.around(node):
         if parent is region:

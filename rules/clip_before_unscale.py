@@ -42,13 +42,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from precision_lint.amp.events import Event, Kind
-from precision_lint.amp.paths import Happening
-from precision_lint.amp.protocol import TrainingStep
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers import statements
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Event,
+    EventKind,
+    Finding,
+    Fix,
+    Happening,
+    PythonFile,
+    Rule,
+    Severity,
+    TrainingStep,
+)
 
 RULE = Rule(
     code="MP203",
@@ -64,7 +71,7 @@ RULE = Rule(
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     for event in step.events:
-        if event.kind not in {Kind.CLIP, Kind.NORM}:
+        if event.kind not in {EventKind.CLIP, EventKind.NORM}:
             continue
         if ".get_scale" in file.text[file.span_of(event.node)]:
             continue  # the threshold is scaled, too
@@ -77,13 +84,15 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
             yield _finding(event, backward[0], step, file)
 
 
-_MAKING = frozenset({Kind.SCALED_BACKWARD, Kind.BACKWARD, Kind.UNSCALE, Kind.UNKNOWN})
+_MAKING = frozenset(
+    {EventKind.SCALED_BACKWARD, EventKind.BACKWARD, EventKind.UNSCALE, EventKind.UNKNOWN}
+)
 """Behind these there are gradients to speak of."""
 
 
 def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile) -> Finding:
     scaler = backward.scaler
-    is_clip = event.kind is Kind.CLIP
+    is_clip = event.kind is EventKind.CLIP
     return file.finding(
         RULE,
         file.span_of(event.node),
@@ -102,16 +111,16 @@ def _scaled_backward(before: Sequence[Happening]) -> Event | None:
     """The backward that has scaled the gradients, if they are certainly scaled behind `before`."""
     for each in reversed(before):
         match each.event.kind:
-            case Kind.SCALED_BACKWARD:
+            case EventKind.SCALED_BACKWARD:
                 return each.event
-            case Kind.UNSCALE | Kind.UNKNOWN | Kind.BACKWARD | Kind.UPDATE:
+            case EventKind.UNSCALE | EventKind.UNKNOWN | EventKind.BACKWARD | EventKind.UPDATE:
                 return None
     return None
 
 
 def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:
     of_scaler = [each for each in step.events if each.scaler == scaler]
-    optimizers = {each.subject for each in of_scaler if each.kind is Kind.STEP}
+    optimizers = {each.subject for each in of_scaler if each.kind is EventKind.STEP}
     if len(optimizers) != 1:
         return None
     line = f"{scaler}.unscale_({optimizers.pop()})"
@@ -121,7 +130,7 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
     rounds = [*step.paths, *(path for each in step.passes for path in each.paths)]
     is_safe = (
         not event.helper
-        and not any(each.kind is Kind.UNSCALE for each in of_scaler)
+        and not any(each.kind is EventKind.UNSCALE for each in of_scaler)
         and all(_is_renewed(path.behind(event), scaler) for path in rounds if path.has(event))
     )
     return Fix(
@@ -134,5 +143,5 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
 def _is_renewed(behind: Sequence[Happening], scaler: str) -> bool:
     """Whether the optimizer is stepped and the scaler updated before the event comes again."""
     kinds = [each.event.kind for each in behind if each.event.scaler in {scaler, ""}]
-    renewing = [kind for kind in kinds if kind not in {Kind.CLIP, Kind.NORM}]
-    return renewing[:2] == [Kind.STEP, Kind.UPDATE]
+    renewing = [kind for kind in kinds if kind not in {EventKind.CLIP, EventKind.NORM}]
+    return renewing[:2] == [EventKind.STEP, EventKind.UPDATE]

@@ -58,12 +58,23 @@ import ast
 import re
 from collections.abc import Iterator
 
-from precision_lint.dtypes.calls import Call
-from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Output, Tensor
-from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.fixers import calls, imports
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
+from precision_lint.rule_api import (
+    BFLOAT16,
+    FLOAT16,
+    Applicability,
+    Call,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    Output,
+    PythonFile,
+    Rule,
+    Severity,
+    Span,
+    Tensor,
+)
 
 RULE = Rule(
     code="MP301",

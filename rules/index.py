@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from precision_lint.finding import Severity
-from precision_lint.rule import Rule
+from precision_lint.rule_api import Rule, Severity
 
 RULES: tuple[Rule, ...] = (
     Rule(

@@ -40,13 +40,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint.amp.events import Event, Kind
-from precision_lint.amp.paths import Path
-from precision_lint.amp.protocol import TrainingStep
-from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity
 from precision_lint.fixers import statements
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Edit,
+    Event,
+    EventKind,
+    Finding,
+    Fix,
+    Path,
+    PythonFile,
+    Rule,
+    Severity,
+    TrainingStep,
+)
 
 RULE = Rule(
     code="MP205",
@@ -60,12 +68,12 @@ RULE = Rule(
 )
 
 _UNCHECKED = "No inf checks were recorded prior to update."
-_BACKWARD = frozenset({Kind.SCALED_BACKWARD, Kind.BACKWARD})
+_BACKWARD = frozenset({EventKind.SCALED_BACKWARD, EventKind.BACKWARD})
 
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     for event in step.events:
-        if event.kind is not Kind.PLAIN_STEP or event.helper:
+        if event.kind is not EventKind.PLAIN_STEP or event.helper:
             continue
         ways = step.through(event)
         beside = [_beside(path, event) for path in ways]
@@ -79,14 +87,14 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
 def _beside(path: Path, event: Event) -> Event | None:
     """The scaler's step of the same optimizer, with no backward between it and this one."""
     for each in reversed(path.before(event)):
-        if each.event.kind in _BACKWARD or each.event.kind is Kind.UNKNOWN:
+        if each.event.kind in _BACKWARD or each.event.kind is EventKind.UNKNOWN:
             break
-        if each.event.kind is Kind.STEP and each.event.subject == event.subject:
+        if each.event.kind is EventKind.STEP and each.event.subject == event.subject:
             return each.event
     for each in path.behind(event):
-        if each.event.kind in _BACKWARD or each.event.kind is Kind.UNKNOWN:
+        if each.event.kind in _BACKWARD or each.event.kind is EventKind.UNKNOWN:
             break
-        if each.event.kind is Kind.STEP and each.event.subject == event.subject:
+        if each.event.kind is EventKind.STEP and each.event.subject == event.subject:
             return each.event
     return None
 
@@ -94,9 +102,9 @@ def _beside(path: Path, event: Event) -> Event | None:
 def _scaled(path: Path, event: Event) -> Event | None:
     """The backward that has scaled the gradients, if nothing has stepped or unscaled since."""
     for each in reversed(path.before(event)):
-        if each.event.kind is Kind.SCALED_BACKWARD:
+        if each.event.kind is EventKind.SCALED_BACKWARD:
             return each.event
-        if each.event.kind not in {Kind.CLIP, Kind.NORM}:
+        if each.event.kind not in {EventKind.CLIP, EventKind.NORM}:
             return None
     return None
 
@@ -120,7 +128,7 @@ def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFi
     scaler = backward.scaler
     is_stepped = f"{scaler.rpartition('.')[2]}.step(" in file.text.text
     is_updated = any(
-        (each.event.kind, each.event.scaler) == (Kind.UPDATE, scaler)
+        (each.event.kind, each.event.scaler) == (EventKind.UPDATE, scaler)
         for path in step.through(event)
         for each in path.behind(event)
     )
@@ -141,7 +149,7 @@ def _by_scaler(event: Event, scaler: str, step: TrainingStep, file: PythonFile) 
     """`optimizer.step()` to `scaler.step(optimizer)`, if the scaler is updated behind it."""
     for path in step.through(event):
         own = [each.event.kind for each in path.behind(event) if each.event.scaler == scaler]
-        if own[:1] != [Kind.UPDATE]:
+        if own[:1] != [EventKind.UPDATE]:
             return None
     if event.node.args or event.node.keywords:
         return None

@@ -42,11 +42,19 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from precision_lint.amp.events import scalers_made
-from precision_lint.dtypes.environment import dotted
-from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    Span,
+    dotted,
+    scalers_made,
+)
 
 RULE = Rule(
     code="MP206",

@@ -52,12 +52,23 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from precision_lint.amp.autocast import AutocastCall, Region, autocasts, region_of, regions_around
-from precision_lint.dtypes.environment import callee_name, dotted
-from precision_lint.finding import Confidence, Finding, Severity
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, own_nodes, syntax_tree
+from precision_lint.rule_api import (
+    AutocastCall,
+    Confidence,
+    Finding,
+    PythonFile,
+    RegionNode,
+    Rule,
+    Severity,
+    SyntaxTree,
+    autocasts,
+    callee_name,
+    dotted,
+    own_nodes,
+    region_of,
+    regions_around,
+    syntax_tree,
+)
 
 RULE = Rule(
     code="MP214",
@@ -118,7 +129,7 @@ def _keeps_copies(made: AutocastCall) -> bool:
     return not (made.is_off or made.has_stars or made.argument("cache_enabled") is not None)
 
 
-def _is_inference(region: Region, syntax: SyntaxTree) -> bool:
+def _is_inference(region: RegionNode, syntax: SyntaxTree) -> bool:
     """Whether `torch.inference_mode()` is on: autocast keeps no copies there."""
     contexts: list[ast.expr] = []
     for parent in (region, *syntax.within_function(region)):

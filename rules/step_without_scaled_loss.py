@@ -42,13 +42,21 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from precision_lint.amp.events import Event, Kind, scalers_made
-from precision_lint.amp.protocol import TrainingStep
-from precision_lint.dtypes.environment import dotted
-from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers.calls import wrap_argument
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Event,
+    EventKind,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    TrainingStep,
+    dotted,
+    scalers_made,
+)
 
 RULE = Rule(
     code="MP217",
@@ -65,7 +73,7 @@ RULE = Rule(
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     made = scalers_made(file.tree)
     for event in step.events:
-        if event.kind is not Kind.STEP or event.helper or event.scaler not in made:
+        if event.kind is not EventKind.STEP or event.helper or event.scaler not in made:
             continue
         if _is_used_otherwise(event.scaler, file.tree):
             continue
@@ -104,7 +112,7 @@ def _is_used_otherwise(scaler: str, tree: ast.Module) -> bool:
 
 
 def _fix(event: Event, step: TrainingStep, file: PythonFile) -> Fix | None:
-    backward = [each for each in step.events if each.kind is Kind.BACKWARD]
+    backward = [each for each in step.events if each.kind is EventKind.BACKWARD]
     if len(backward) != 1 or backward[0].helper:
         return None
     if any(not path.has(backward[0]) for path in step.through(event)):

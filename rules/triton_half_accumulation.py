@@ -62,13 +62,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint.finding import Finding, Severity
 from precision_lint.fixers import triton
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.triton_types.certainty import note_certainty
-from precision_lint.triton_types.kernels import Kernel
-from precision_lint.triton_types.notes import Note
+from precision_lint.rule_api import (
+    Finding,
+    Kernel,
+    Note,
+    PythonFile,
+    Rule,
+    Severity,
+    note_findings,
+)
 
 RULE = Rule(
     code="MP507",
@@ -83,17 +86,8 @@ RULE = Rule(
 
 
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
-    for note in kernel.notes:
-        if note.kind in ("reduction", "accumulator", "atomic"):
-            yield file.finding(
-                RULE,
-                note.span,
-                _message(note),
-                confidence=note_certainty(note, kernel, file),
-                why=_why(note),
-                fix=triton.fix(note.remedy),
-                related=note.related,
-            )
+    kinds = ("reduction", "accumulator", "atomic")
+    return note_findings(kernel, file, RULE, kinds, _message, _why, triton.fix)
 
 
 def _message(note: Note) -> str:

@@ -66,11 +66,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint.finding import Finding, Severity
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.triton_types.certainty import note_certainty
-from precision_lint.triton_types.kernels import Kernel
+from precision_lint.rule_api import Finding, Kernel, Note, PythonFile, Rule, Severity, note_findings
 
 RULE = Rule(
     code="MP509",
@@ -84,13 +80,12 @@ RULE = Rule(
 
 
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
-    for note in kernel.notes:
-        if note.kind == "update":
-            yield file.finding(
-                RULE,
-                note.span,
-                f"`{note.subject}` was rounded to half precision before this is added to it",
-                confidence=note_certainty(note, kernel, file),
-                why="What is left where the two nearly cancel is mostly the first rounding.",
-                related=note.related,
-            )
+    return note_findings(kernel, file, RULE, ("update",), _message, _why)
+
+
+def _message(note: Note) -> str:
+    return f"`{note.subject}` was rounded to half precision before this is added to it"
+
+
+def _why(note: Note) -> str:
+    return "What is left where the two nearly cancel is mostly the first rounding."

@@ -65,14 +65,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.fixers import triton
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.triton_types.certainty import note_certainty
-from precision_lint.triton_types.dtypes import HALF
-from precision_lint.triton_types.kernels import Kernel
-from precision_lint.triton_types.notes import Note
+from precision_lint.rule_api import (
+    HALF,
+    Finding,
+    Kernel,
+    Note,
+    PythonFile,
+    Rule,
+    Severity,
+    note_findings,
+)
 
 RULE = Rule(
     code="MP510",
@@ -87,24 +90,11 @@ RULE = Rule(
 
 
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
-    for note in kernel.notes:
-        if note.kind in ("zero", "infinity"):
-            yield file.finding(
-                RULE,
-                note.span,
-                f"`{note.subject}` becomes {note.kind} beside {_half(note)} elements",
-                confidence=_confidence(note, kernel, file),
-                why=_why(note),
-                fix=triton.fix(note.remedy),
-                related=note.related,
-            )
+    return note_findings(kernel, file, RULE, ("zero", "infinity"), _message, _why, triton.fix)
 
 
-def _confidence(note: Note, kernel: Kernel, file: PythonFile) -> Confidence:
-    # What goes wrong in one of the half dtypes is no harm to who uses the other.
-    if not note.always and not note.holds_for >= HALF:
-        return Confidence.LOW
-    return note_certainty(note, kernel, file)
+def _message(note: Note) -> str:
+    return f"`{note.subject}` becomes {note.kind} beside {_half(note)} elements"
 
 
 def _half(note: Note) -> str:

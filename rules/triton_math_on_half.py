@@ -60,13 +60,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint.finding import Finding, Severity
 from precision_lint.fixers import triton
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.triton_types.certainty import certainty, severity
-from precision_lint.triton_types.kernels import Kernel
-from precision_lint.triton_types.rejections import Rejection
+from precision_lint.rule_api import (
+    Finding,
+    Kernel,
+    PythonFile,
+    Rejection,
+    Rule,
+    Severity,
+    rejection_findings,
+)
 
 RULE = Rule(
     code="MP503",
@@ -81,19 +84,8 @@ RULE = Rule(
 
 
 def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
-    for rejection in kernel.rejections:
-        if rejection.kind in ("math", "atomic", "float8"):
-            confidence = certainty(rejection, kernel, file)
-            yield file.finding(
-                RULE,
-                rejection.span,
-                _message(rejection),
-                confidence=confidence,
-                severity=severity(confidence),
-                why=rejection.compiler_says,
-                fix=triton.fix(rejection.remedy),
-                related=rejection.related,
-            )
+    kinds = ("math", "atomic", "float8")
+    return rejection_findings(kernel, file, RULE, kinds, _message, triton.fix)
 
 
 def _message(rejection: Rejection) -> str:

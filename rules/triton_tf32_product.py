@@ -51,11 +51,8 @@ import ast
 import re
 from collections.abc import Iterator
 
-from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.fixers import triton
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
-from precision_lint.triton_types.kernels import Kernel
+from precision_lint.rule_api import Confidence, Finding, Kernel, PythonFile, Rule, Severity
 
 RULE = Rule(
     code="MP511",

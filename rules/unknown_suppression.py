@@ -23,8 +23,7 @@ No fix: the message suggests the closest name.
 
 from __future__ import annotations
 
-from precision_lint.finding import Severity
-from precision_lint.rule import Rule
+from precision_lint.rule_api import Rule, Severity
 
 RULE = Rule(
     code="MP902",

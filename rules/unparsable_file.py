@@ -28,8 +28,7 @@ No fix: the bytes are left as they are.
 
 from __future__ import annotations
 
-from precision_lint.finding import Severity
-from precision_lint.rule import Rule
+from precision_lint.rule_api import Rule, Severity
 
 RULE = Rule(
     code="MP904",

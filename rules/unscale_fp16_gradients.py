@@ -52,11 +52,20 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from precision_lint.amp.float16_weights import Cast, TrainingFile
-from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.fixers import imports, statements
-from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
+from precision_lint.rule_api import (
+    Applicability,
+    Cast,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    Span,
+    TrainingFile,
+)
 
 RULE = Rule(
     code="MP202",

@@ -24,8 +24,7 @@ changes. Codes of other linters and a bare `# noqa` are left alone.
 
 from __future__ import annotations
 
-from precision_lint.finding import Severity
-from precision_lint.rule import Rule
+from precision_lint.rule_api import Rule, Severity
 
 RULE = Rule(
     code="MP901",

@@ -49,14 +49,27 @@ import ast
 from collections.abc import Iterator
 from functools import lru_cache
 
-from precision_lint.amp.autocast import multiplied, regions_around
-from precision_lint.dtypes.calls import Call, Region
-from precision_lint.dtypes.values import BFLOAT16, DTYPES, FLOAT16, FLOATING, Tensor
-from precision_lint.finding import Confidence, Finding, Severity, Span
-from precision_lint.rule import Rule
-from precision_lint.source.bindings import binding
-from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.rule_api import (
+    BFLOAT16,
+    DTYPES,
+    FLOAT16,
+    FLOATING,
+    Call,
+    Confidence,
+    Finding,
+    PythonFile,
+    Region,
+    Rule,
+    Severity,
+    Span,
+    SyntaxTree,
+    Tensor,
+    binding,
+    multiplied,
+    qualified,
+    regions_around,
+    syntax_tree,
+)
 
 RULE = Rule(
     code="MP213",

@@ -1,5 +1,6 @@
 """Write what is generated: `rules/index.py` and `docs/rules/` from the rule modules,
-`frameworks.json`, its schema and `docs/frameworks.md` from the framework tables.
+`rule_api.pyi` from the names that `rule_api.py` lists, `frameworks.json`, its schema and
+`docs/frameworks.md` from the framework tables.
 
 python scripts/generate.py          write them
 python scripts/generate.py --check  exit 1 if they are stale
@@ -29,6 +30,7 @@ else:
     import tomli as tomllib
 
 import precision_lint.rules
+from precision_lint import rule_api
 from precision_lint.consumers.table import (
     Conflict,
     Framework,
@@ -39,10 +41,10 @@ from precision_lint.consumers.table import (
     Way,
     framework,
 )
-from precision_lint.rule import Hook, Rule, RuleModule
+from precision_lint.hooks import HOOKS, RuleModule
+from precision_lint.rule import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
-HOOKS: tuple[Hook, ...] = get_args(Hook)
 
 
 def modules() -> list[RuleModule]:
@@ -64,8 +66,7 @@ def index() -> str:
         "",
         "from __future__ import annotations",
         "",
-        "from precision_lint.finding import Severity",
-        "from precision_lint.rule import Rule",
+        "from precision_lint.rule_api import Rule, Severity",
         "",
         "RULES: tuple[Rule, ...] = (",
     ]
@@ -85,6 +86,23 @@ def _literal(value: object) -> str:
     if type(value).__name__ == "Severity":
         return f"Severity.{value.name}"  # type: ignore[attr-defined]
     return repr(value)
+
+
+def interface() -> str:
+    """`rule_api.pyi`: the names that rules may import, for type checkers."""
+    lines = [
+        '"""The names of `rule_api`, for type checkers. Written by scripts/generate.py."""',
+        "",
+    ]
+    for home, names in sorted(rule_api.NAMES.items()):
+        ordered = sorted(names.split(), key=_rank)
+        lines += [f"from {home} import {name} as {name}" for name in ordered]
+    return "\n".join([*lines, "", "NAMES: dict[str, str]", ""])
+
+
+def _rank(name: str) -> tuple[int, str]:
+    """Constants, classes, functions: the order in which ruff sorts imports."""
+    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
 
 
 def _formatted(source: str) -> str:
@@ -286,6 +304,7 @@ def outputs() -> dict[Path, str]:
     pages = {docs / f"{module.RULE.name}.md": page(module) for module in modules()}
     return {
         ROOT / "rules" / "index.py": index(),
+        engine / "rule_api.pyi": interface(),
         engine / "frameworks" / "frameworks.json": compiled(),
         engine / "frameworks" / "schema.json": schema(),
         engine / "consumers" / "marks.py": marks(),

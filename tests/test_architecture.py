@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint import registry
+from precision_lint import registry, rule_api
 from precision_lint.rule import Rule
 from tests import cpu_time
 
@@ -44,8 +44,9 @@ MAY_IMPORT = {
     "precision_lint.runtime": {"precision_lint.runtime"},
 }
 FIXERS_SEE = re.compile(
-    r"precision_lint\.(finding|fixers|source|consumers|dtypes|triton_types)(\.|$)"
+    r"precision_lint\.(finding|fixers|source|consumers|dtypes|amp|triton_types)(\.|$)"
 )
+RULES_SEE = re.compile(r"precision_lint\.(rule_api|fixers)\.")
 SECTIONS = [
     "What it does", "Why it hurts", "Example", "Use instead", "Fix safety", "References"
 ]  # fmt: skip
@@ -85,6 +86,8 @@ def test_who_imports_whom(package: str, path: Path) -> None:
         assert top not in {"rules", "fixers", "runtime", "tests"}, name
         if top == "precision_lint":
             assert package_of(name) in MAY_IMPORT[package], name
+        if package == "precision_lint.rules" and top == "precision_lint":
+            assert RULES_SEE.match(name), f"{name}: rules import the engine by rule_api"
         if package == "precision_lint.fixers" and top == "precision_lint":
             assert FIXERS_SEE.match(name), f"{name}: fixers build edits and nothing else"
         if package == "precision_lint.runtime":
@@ -102,6 +105,21 @@ def test_annotations_are_late(package: str, path: Path) -> None:
             for node in ast.walk(ast.parse(source))
         )
     )
+
+
+@pytest.mark.parametrize("home", rule_api.NAMES)
+def test_the_names_that_rules_may_import(home: str) -> None:
+    for name in rule_api.NAMES[home].split():
+        namespace: dict[str, object] = {}
+        exec(f"from {home} import {name}", namespace)
+        assert getattr(rule_api, name) is namespace[name]
+
+
+def test_every_name_for_rules_has_one_home() -> None:
+    names = " ".join(rule_api.NAMES.values()).split()
+    assert len(names) == len(set(names))
+    with pytest.raises(AttributeError, match="no attribute 'typo'"):
+        _ = rule_api.typo
 
 
 def test_the_engine_knows_no_rule() -> None:

@@ -18,7 +18,7 @@ _OF_ONE_DEVICE = {
 }
 """`autocast(enabled, dtype, cache_enabled)`, deprecated."""
 
-Region = ast.With | ast.AsyncWith | ast.FunctionDef | ast.AsyncFunctionDef
+RegionNode = ast.With | ast.AsyncWith | ast.FunctionDef | ast.AsyncFunctionDef
 """What a context can surround."""
 
 _FUNCTIONS = {
@@ -98,7 +98,7 @@ def autocasts(syntax: SyntaxTree) -> list[AutocastCall]:
     return sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset))
 
 
-def region_of(made: AutocastCall, syntax: SyntaxTree) -> Region | None:
+def region_of(made: AutocastCall, syntax: SyntaxTree) -> RegionNode | None:
     """What an autocast context surrounds: the `with` that enters it, the function under it."""
     parent = syntax.parent(made.node)
     if isinstance(parent, ast.withitem):

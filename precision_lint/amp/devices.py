@@ -15,7 +15,7 @@ from precision_lint.source.bindings import attribute, binding, enclosing_class
 from precision_lint.source.syntax_tree import SyntaxTree, qualified
 
 
-class Kind(Enum):
+class DeviceKind(Enum):
     """The type of a value that names a device."""
 
     OBJECT = auto()  # torch.device
@@ -27,17 +27,17 @@ class Kind(Enum):
 class Device:
     """What is known of such a value: its kind, and the text of a string up to what is computed."""
 
-    kind: Kind
+    kind: DeviceKind
     text: str = ""
 
 
-OBJECT = Device(Kind.OBJECT)
+OBJECT = Device(DeviceKind.OBJECT)
 
 _MAKERS = {
     "torch.device": OBJECT,
     "torch.get_default_device": OBJECT,
-    "torch.cuda.current_device": Device(Kind.ORDINAL),
-    "torch.xpu.current_device": Device(Kind.ORDINAL),
+    "torch.cuda.current_device": Device(DeviceKind.ORDINAL),
+    "torch.xpu.current_device": Device(DeviceKind.ORDINAL),
 }
 _FACTORIES = frozenset(
     f"torch.{name}"
@@ -64,9 +64,9 @@ def _device(node: ast.expr, syntax: SyntaxTree, depth: int) -> Device | None:
         return None
     match node:
         case ast.Constant(value=str(text)):
-            return Device(Kind.STRING, text)
+            return Device(DeviceKind.STRING, text)
         case ast.JoinedStr(values=[ast.Constant(value=str(text)), *_]):
-            return Device(Kind.STRING, text)
+            return Device(DeviceKind.STRING, text)
         case ast.Call():
             return _MAKERS.get(qualified(node.func, syntax.names))
         case ast.IfExp(body=body, orelse=orelse):

@@ -11,7 +11,7 @@ from enum import Enum, auto
 from precision_lint.dtypes.environment import callee_name, dotted
 
 
-class Kind(Enum):
+class EventKind(Enum):
     """What happens; the comment says what `Event.subject` is."""
 
     SCALED_BACKWARD = auto()  # the loss
@@ -29,7 +29,7 @@ class Kind(Enum):
 class Event:
     """Something that happens to gradients, or to the scaler `scaler` ("" if to none)."""
 
-    kind: Kind
+    kind: EventKind
     scaler: str
     subject: str
     node: ast.Call
@@ -162,7 +162,7 @@ def calls_in_order(expression: ast.AST) -> Iterator[ast.Call]:
 def event_of(node: ast.Call, statement: ast.stmt, names: Names) -> Event | None:
     """What a call does by itself; None if it does nothing of the protocol."""
 
-    def event(kind: Kind, scaler: str = "", subject: str = "") -> Event:
+    def event(kind: EventKind, scaler: str = "", subject: str = "") -> Event:
         return Event(kind, scaler, subject, node, statement)
 
     match node:
@@ -172,38 +172,44 @@ def event_of(node: ast.Call, statement: ast.stmt, names: Names) -> Event | None:
                 attr="backward",
             )
         ) if (scaler := dotted(owner)) in names.scalers:
-            return event(Kind.SCALED_BACKWARD, scaler or "", ast.unparse(loss))
+            return event(EventKind.SCALED_BACKWARD, scaler or "", ast.unparse(loss))
         case ast.Call(func=ast.Attribute(value=loss, attr="backward")):
             if (name := dotted(loss)) is not None and name in names.scaled:
-                return event(Kind.SCALED_BACKWARD, names.scaled[name], name)
+                return event(EventKind.SCALED_BACKWARD, names.scaled[name], name)
             # `accelerator.backward(loss)` and the like do what they do.
-            kind = Kind.UNKNOWN if node.args else Kind.BACKWARD
+            kind = EventKind.UNKNOWN if node.args else EventKind.BACKWARD
             return event(kind, "", ast.unparse(loss))
         case ast.Call(
             func=ast.Attribute(value=owner, attr="unscale_" | "step" | "update" as method)
         ) if (scaler := dotted(owner)) in names.scalers:
-            kind = {"unscale_": Kind.UNSCALE, "step": Kind.STEP, "update": Kind.UPDATE}[method]
+            kind = {
+                "unscale_": EventKind.UNSCALE,
+                "step": EventKind.STEP,
+                "update": EventKind.UPDATE,
+            }[method]
             return event(kind, scaler or "", ast.unparse(node.args[0]) if node.args else "")
         case ast.Call(func=ast.Attribute(value=owner, attr="step"), args=[] | [_], keywords=[]):
             name = ast.unparse(owner)
             if name in names.optimizers or _OPTIMIZER.search(name):
-                return event(Kind.PLAIN_STEP, "", name)
+                return event(EventKind.PLAIN_STEP, "", name)
         case ast.Call(func=ast.Name(id=name), args=[parameters, *_]) if name in _CLIPPING:
-            return event(Kind.CLIP, "", ast.unparse(parameters))
+            return event(EventKind.CLIP, "", ast.unparse(parameters))
         case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[parameters, *_]) if (
             name in _CLIPPING
         ):
             is_torch = _TORCH_UTILS.match(ast.unparse(owner)) is not None
-            return event(Kind.CLIP if is_torch else Kind.UNKNOWN, "", ast.unparse(parameters))
+            return event(
+                EventKind.CLIP if is_torch else EventKind.UNKNOWN, "", ast.unparse(parameters)
+            )
         case ast.Call(func=ast.Attribute(value=owner, attr="norm")) if _is_gradient(owner):
-            return event(Kind.NORM, "", ast.unparse(owner))
+            return event(EventKind.NORM, "", ast.unparse(owner))
         case ast.Call(func=ast.Attribute(attr="norm"), args=[gradient, *_]) if _is_gradient(
             gradient
         ):
-            return event(Kind.NORM, "", ast.unparse(gradient))
+            return event(EventKind.NORM, "", ast.unparse(gradient))
     given = [*node.args, *(keyword.value for keyword in node.keywords)]
     if any(dotted(argument) in names.scalers for argument in given) and not _keeps(node):
-        return event(Kind.UNKNOWN, "", ast.unparse(node.func))
+        return event(EventKind.UNKNOWN, "", ast.unparse(node.func))
     return None
 
 

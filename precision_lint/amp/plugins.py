@@ -1,4 +1,4 @@
-"""Scalers, and settings for one, that are handed to Lightning or accelerate beside bfloat16."""
+"""Scalers, and settings for one, that Lightning or accelerate get together with bfloat16."""
 
 from __future__ import annotations
 
@@ -98,6 +98,28 @@ def ignored(file: PythonFile) -> Iterator[Ignored]:
             match _value(each, syntax):
                 case ast.Call() as handler if _sets_up_a_scaler(handler, syntax):
                     yield Ignored(handler, precision)
+
+
+def unchecked_precision(node: ast.Call, file: PythonFile) -> ast.arg | None:
+    """The `precision` of a precision plugin whose constructor calls `node` for every precision."""
+    owner = enclosing_class(node, syntax_tree(file))
+    if owner is None or not any("Precision" in ast.unparse(base) for base in owner.bases):
+        return None
+    for method in owner.body:
+        if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
+            continue
+        parameters = {one.arg: one for one in [*method.args.args, *method.args.kwonlyargs]}
+        inside = list(ast.walk(method))
+        precision = parameters.get("precision")
+        if precision is None or not any(one is node for one in inside):
+            return None
+        tests = [one.test for one in inside if isinstance(one, ast.If | ast.IfExp | ast.Assert)]
+        if any("precision" in ast.unparse(test) for test in tests):
+            return None
+        annotation = "" if precision.annotation is None else ast.unparse(precision.annotation)
+        is_16_only = "Literal" in annotation and "bf16" not in annotation
+        return None if is_16_only else precision
+    return None
 
 
 def _sets_up_a_scaler(handler: ast.Call, syntax: SyntaxTree) -> bool:

@@ -10,7 +10,7 @@ from functools import cached_property
 from precision_lint.amp.conditions import Assumed
 from precision_lint.amp.events import (
     Event,
-    Kind,
+    EventKind,
     Names,
     calls_in_order,
     event_of,
@@ -125,10 +125,10 @@ class _Reading:
         for call in calls_in_order(part):
             event = event_of(call, statement, self._names)
             ways = None
-            if event is None or event.kind is Kind.UNKNOWN:
+            if event is None or event.kind is EventKind.UNKNOWN:
                 ways = self._of_helper(call, owner, depth)
                 if ways is None and event is None and _is_unseen(call):
-                    event = Event(Kind.UNKNOWN, "", ast.unparse(call.func), call, statement)
+                    event = Event(EventKind.UNKNOWN, "", ast.unparse(call.func), call, statement)
             if ways is None:
                 ways = [Path() if event is None else Path((Happening(event, {}),))]
             found = [_joined(path, further) for path in found for further in ways]

@@ -21,7 +21,9 @@ from precision_lint.dtypes.flow import calls_in
 from precision_lint.dtypes.program import Found, Program
 from precision_lint.dtypes.values import ALIASES, BFLOAT16, Constant, Dtype, Symbol
 from precision_lint.finding import Related, Span
+from precision_lint.source.bindings import enclosing_class
 from precision_lint.source.python import PythonFile
+from precision_lint.source.syntax_tree import syntax_tree
 
 _ROOTS = frozenset({"torch", "fairscale"})
 _WRAPPER = re.compile(r"scaler|amp", re.IGNORECASE)
@@ -200,7 +202,7 @@ def _holders(tree: ast.Module, made: ast.Call) -> Iterator[str]:
 def _users(node: ast.Call, file: PythonFile, program: Program) -> list[Function | Class]:
     """The functions that get the scaler, and the base classes of the class that makes it."""
     names = [dotted(call.func) for call in receivers(node, file)]
-    owner = enclosing_class(file, node)
+    owner = enclosing_class(node, syntax_tree(file))
     if owner is not None:
         names += [dotted(base) for base in owner.bases]
     found = [_resolve(name, program) for name in dict.fromkeys(filter(None, names))]
@@ -213,15 +215,6 @@ def _resolve(name: str, program: Program) -> Found | None:
     if not dot:
         return program.name(program.main, root)
     return program.find(program.main, f"{program.main.imports.get(root, root)}.{rest}")
-
-
-def enclosing_class(file: PythonFile, node: ast.AST) -> ast.ClassDef | None:
-    """The innermost class that a node stands in."""
-    found = None
-    for candidate in ast.walk(file.tree):  # breadth first: the innermost comes last
-        if isinstance(candidate, ast.ClassDef) and any(one is node for one in ast.walk(candidate)):
-            found = candidate
-    return found
 
 
 def wrappers(file: PythonFile) -> Iterator[Wrapper]:

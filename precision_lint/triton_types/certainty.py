@@ -49,6 +49,10 @@ def note_certainty(note: Note, kernel: Kernel, file: File) -> Confidence:
     """The confidence of a finding about what a kernel computes in half precision."""
     if note.always:
         return Confidence.MEDIUM if note.is_conditional else Confidence.HIGH
+    if note.kind in ("zero", "infinity") and not note.holds_for >= HALF:
+        return (
+            Confidence.LOW
+        )  # the number is fine in the other half dtype, which may be the one used
     if kernel.is_launched_here and note.is_shown:
         return file.chosen_by_caller()
     return Confidence.LOW

@@ -1,0 +1,66 @@
+"""Everything of the engine that rules use. They import it from here and from nowhere else.
+
+    from precision_lint.rule_api import Call, Confidence, Finding, PythonFile, Rule, Severity
+
+A run loads only the rules that a file triggers, so a name is imported from its own module when a
+rule asks for it. `rule_api.pyi` shows type checkers and editors the same names; it is written by
+`scripts/generate.py`.
+"""
+
+from __future__ import annotations
+
+NAMES = {
+    # Every rule
+    "precision_lint.rule": "Rule",
+    "precision_lint.finding": "Applicability Confidence Edit Finding Fix Related Severity Span",
+    # What the hooks are called with
+    "precision_lint.source.python": "PythonFile",
+    "precision_lint.source.config": "ConfigFile",
+    "precision_lint.dtypes.calls": "Argument Call Region",
+    "precision_lint.amp.protocol": "TrainingStep",
+    "precision_lint.triton_types.kernels": "Kernel",
+    # Python's syntax
+    "precision_lint.dtypes.environment": "callee_name dotted",
+    "precision_lint.source.bindings": "attribute binding enclosing_class",
+    "precision_lint.source.syntax_tree": "Loop SyntaxTree own_nodes qualified syntax_tree",
+    # Dtypes
+    "precision_lint.dtypes": "sinks",
+    "precision_lint.dtypes.conditions": "guard_excludes_bfloat16",
+    "precision_lint.dtypes.values": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING Output Tensor",
+    # Mixed precision
+    "precision_lint.amp.autocast": (
+        "AutocastCall RegionNode autocast_call autocasts multiplied region_of regions_around"
+    ),
+    "precision_lint.amp.bfloat16_scaling": (
+        "SCALING_CALLS Scaling ScalingForm scaling_at scaling_in"
+    ),
+    "precision_lint.amp.deprecated_api": (
+        "DEPRECATED_FUNCTIONS DeprecatedImport DeprecatedUse deprecated_amp is_interchangeable "
+        "turns_cache_off"
+    ),
+    "precision_lint.amp.devices": "Device DeviceKind device_of",
+    "precision_lint.amp.events": "Event EventKind scalers_made",
+    "precision_lint.amp.float16_weights": "Cast TrainingFile",
+    "precision_lint.amp.paths": "Happening Path",
+    "precision_lint.amp.scaler_order": "Disorder DisorderForm disorders",
+    # Configurations
+    "precision_lint.consumers.verdicts": "verdicts",
+    # Triton kernels
+    "precision_lint.triton_types.dtypes": "HALF",
+    "precision_lint.triton_types.findings": "note_findings rejection_findings",
+    "precision_lint.triton_types.notes": "Note",
+    "precision_lint.triton_types.notes.remedies": "Pin",
+    "precision_lint.triton_types.rejections": "Rejection",
+    "precision_lint.triton_types.remedies": "Remedy",
+}
+"""The names by the module that defines each."""
+
+_HOMES = {name: home for home, names in NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(__import__(_HOMES[name], fromlist=[name]), name)
+    globals()[name] = value
+    return value
