@@ -22,7 +22,7 @@ from precision_lint.configured.given import Given, Kind, normal, read_text
 from precision_lint.configured.sightings import holders, imported_names, sightings
 from precision_lint.configured.vocabulary import is_about_precision, names_precision
 from precision_lint.discovery import kind_of
-from precision_lint.dtypes.values import Choice, Setting
+from precision_lint.origin import Choice, Setting
 
 _Question: TypeAlias = "tuple[tuple[str, ...], Path | None]"
 

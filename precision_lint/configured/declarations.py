@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.configured.given import Given, Kind, key_path, normal, python_tree, span_of
-from precision_lint.dtypes.values import Origin
+from precision_lint.origin import Origin
 from precision_lint.source.text import SourceText
 
 MARKERS = (

@@ -10,8 +10,8 @@ from enum import Enum
 from pathlib import Path
 from typing import cast
 
-from precision_lint.dtypes.values import Origin
 from precision_lint.finding import Span
+from precision_lint.origin import Origin
 from precision_lint.source.text import SourceText
 
 MAX_BYTES = 1 << 19

@@ -28,6 +28,7 @@ from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
 from precision_lint.dtypes.imports import blocks
 from precision_lint.dtypes.program import Found, Program
+from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.relevance import Effect, Slice, relevant
 from precision_lint.dtypes.statements import Body
 from precision_lint.dtypes.values import (
@@ -45,11 +46,9 @@ from precision_lint.dtypes.values import (
     Instance,
     Model,
     Nothing,
-    Origin,
     Output,
     Routine,
     Sequence,
-    Setting,
     Symbol,
     Tensor,
     Unknown,
@@ -59,6 +58,7 @@ from precision_lint.dtypes.values import (
     join_all,
 )
 from precision_lint.finding import Span
+from precision_lint.origin import Origin, Setting
 from precision_lint.source.python import PythonFile
 
 _ROUNDS = 3
@@ -127,7 +127,7 @@ class Analysis:
         self._asking = 0
         self._last_round = False
         self._before: dict[Hashable, Value] = {}
-        self._closures: dict[Function, Environment] = {}
+        self._closures: dict[Function, Mapping[str, Value]] = {}
         self._classes: dict[tuple[Module, str], Class | None] = {}
         self._bases: dict[Class, list[Class]] = {}
         self._symbols: dict[tuple[Module, str], Value] = {}
@@ -748,7 +748,7 @@ class Analysis:
 
     def construct(
         self,
-        evaluator: Evaluator,
+        evaluator: Evaluate,
         definition: Class,
         given: Given,
         node: ast.Call,
@@ -789,7 +789,7 @@ class Analysis:
 
     def invoke(
         self,
-        evaluator: Evaluator,
+        evaluator: Evaluate,
         routine: Routine,
         given: Given,
         node: ast.Call,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from precision_lint.configured import holds_settings
-from precision_lint.dtypes.values import Setting
+from precision_lint.origin import Setting
 from precision_lint.project import Project
 
 from .test_evidence import write

@@ -24,12 +24,12 @@ from precision_lint.dtypes.values import (
     Constant,
     Nothing,
     Output,
-    Setting,
     Tensor,
     Unknown,
     Value,
     join,
 )
+from precision_lint.origin import Setting
 from precision_lint.project import Project
 from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
