@@ -27,6 +27,7 @@ from precision_lint.source.file import File
 from precision_lint.source.text import SourceText
 
 if TYPE_CHECKING:
+    from precision_lint.dtypes.calls import Call
     from precision_lint.source.python import PythonFile
 
 
@@ -213,7 +214,7 @@ def _run_python(file: PythonFile, rules: list[Rule], notes: list[str]) -> Iterat
             notes.append(f"{file.text.path}: too much code to analyse: its calls were not checked")
         for call in calls:
             for rule in rules:
-                if rule.asks_for(call):
+                if _asks_for(rule, call):
                     yield from registry.module(rule).check_call(call, file)
     step_rules = [rule for rule in rules if "check_step" in rule.hooks]
     if step_rules:
@@ -230,6 +231,12 @@ def _run_python(file: PythonFile, rules: list[Rule], notes: list[str]) -> Iterat
         for kernel in find_kernels(file.tree, file.text, version, file.project):
             for rule in kernel_rules:
                 yield from registry.module(rule).check_kernel(kernel, file)
+
+
+def _asks_for(rule: Rule, call: Call) -> bool:
+    """True if `check_call` of a rule wants to see a call."""
+    package = (call.function or "").partition(".")[0]
+    return call.name in rule.calls or f"{package}.*" in rule.calls
 
 
 def _run_config(

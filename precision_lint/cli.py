@@ -16,9 +16,9 @@ import click
 from precision_lint import settings as configuration
 from precision_lint.discovery import Excludes, files, kind_of
 from precision_lint.finding import Applicability, Confidence, Finding, Severity
+from precision_lint.formats import FORMATS
 from precision_lint.parallel import WorkerDied
 from precision_lint.project import Project
-from precision_lint.report import FORMATS
 from precision_lint.run import Job, Result, innermost, lint_bytes, run
 from precision_lint.settings import ConfigError, Settings
 from precision_lint.source.text import SourceText

@@ -10,7 +10,8 @@ from functools import cache
 from importlib import import_module
 from typing import cast
 
-from precision_lint.rule import Rule, RuleModule
+from precision_lint.hooks import RuleModule
+from precision_lint.rule import Rule
 
 
 @cache

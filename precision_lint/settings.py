@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from precision_lint import registry
 from precision_lint.discovery import DEFAULT_EXCLUDE, Excludes
 from precision_lint.finding import Confidence, Finding, Severity
-from precision_lint.report import FORMATS
+from precision_lint.formats import FORMATS
 
 T = TypeVar("T")
 

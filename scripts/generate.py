@@ -39,7 +39,8 @@ from precision_lint.consumers.table import (
     Way,
     framework,
 )
-from precision_lint.rule import Hook, Rule, RuleModule
+from precision_lint.hooks import RuleModule
+from precision_lint.rule import Hook, Rule
 
 ROOT = Path(__file__).resolve().parent.parent
 HOOKS: tuple[Hook, ...] = get_args(Hook)

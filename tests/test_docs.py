@@ -16,7 +16,7 @@ import pytest
 
 from precision_lint import registry
 from precision_lint.cli import cli
-from precision_lint.report import FORMATS
+from precision_lint.formats import FORMATS
 from precision_lint.settings import Settings
 
 try:

@@ -33,9 +33,6 @@ _COUNTED = {
     "json-lines": "render_json_lines",
 }
 
-FORMATS = tuple(_MODULES)
-"""The names of the formats; their modules are imported when one is asked for."""
-
 
 def write(
     format: str,

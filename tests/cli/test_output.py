@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from precision_lint import registry
-from precision_lint.report import FORMATS
+from precision_lint.formats import FORMATS
 from tests.cli.running import BAD, CLEAN, SCALER, project, run
 
 READERS: dict[str, Callable[[str], Any]] = {

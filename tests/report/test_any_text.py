@@ -20,7 +20,7 @@ from precision_lint.finding import (
     Severity,
     Span,
 )
-from precision_lint.report import FORMATS
+from precision_lint.formats import FORMATS
 from precision_lint.report.diff import diff
 from precision_lint.report.ink import Ink
 from precision_lint.source.text import SourceText

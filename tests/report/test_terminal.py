@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from precision_lint.report import FORMATS
+from precision_lint.formats import FORMATS
 from precision_lint.report.terminal import progress, wants_color
 
 
@@ -103,7 +103,8 @@ def test_a_run_without_findings_imports_little():
     program = """
 import io, sys
 from pathlib import Path
-from precision_lint.report import FORMATS, write
+from precision_lint.formats import FORMATS
+from precision_lint.report import write
 from precision_lint.report.terminal import progress
 sys.stderr.isatty = lambda: True
 with progress(3, sys.stderr) as advance:
