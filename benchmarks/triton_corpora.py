@@ -13,13 +13,14 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from precision_lint.context import PythonFile
 from precision_lint.discovery import DEFAULT_EXCLUDE, files
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.project import Project
 from precision_lint.run import Job, run
 from precision_lint.settings import Settings
 from precision_lint.source.errors import Unparsable
-from precision_lint.source.python import PythonFile, parse_python
+from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.kernels import find_kernels
 from precision_lint.triton_types.module import Module

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from precision_lint.finding import Edit, Span
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -103,12 +103,12 @@ class Spelling:
     keeps_cache: bool = False
 
 
-def call(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
+def call(file: ParsedPython, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
     """`autocast(use_amp)` to `torch.amp.autocast("cuda", dtype=torch.float16, enabled=use_amp)`."""
     return _migrate(file, node, node.func, 0, api, spelling)
 
 
-def partial(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
+def partial(file: ParsedPython, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
     """`partial(autocast, enabled=False)` to `partial(torch.amp.autocast, "cuda", enabled=False)`.
 
     Not exact for autocast: arguments by position that come later would be taken for others.
@@ -119,19 +119,19 @@ def partial(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> M
     return Migration(migration.edits, is_exact=False)
 
 
-def decorator(file: PythonFile, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
+def decorator(file: ParsedPython, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
     """`@custom_fwd` to `@torch.amp.custom_fwd(device_type="cuda")`."""
     new = f"{spelling.torch}.{api.name}({_device_type(api, spelling)})"
     return Migration((Edit(file.span_of(node), new),))
 
 
-def annotation(file: PythonFile, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
+def annotation(file: ParsedPython, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
     """`GradScaler` to `torch.amp.GradScaler`, which the old one is a subclass of."""
     return Migration((Edit(file.span_of(node), f"{spelling.torch}.{api.name}"),))
 
 
 def _migrate(
-    file: PythonFile, node: ast.Call, callee: ast.expr, first: int, api: Api, spelling: Spelling
+    file: ParsedPython, node: ast.Call, callee: ast.expr, first: int, api: Api, spelling: Spelling
 ) -> Migration | None:
     """Replaces the callee, and maps the arguments from the `first` one on.
 
@@ -167,7 +167,7 @@ def _migrate(
     return Migration((replaced, *edits), is_exact)
 
 
-def _comma(file: PythonFile, starts: Sequence[int]) -> str:
+def _comma(file: ParsedPython, starts: Sequence[int]) -> str:
     """What stands between arguments: a new line where each has a line of its own."""
     rows = {file.text.row(start) for start in starts}
     line = file.text.line_span(file.text.row(starts[0])).start

@@ -19,16 +19,15 @@ from precision_lint.finding import (
     Position,
     Span,
 )
-from precision_lint.project import Project
+from precision_lint.project_facts import Recording
 from precision_lint.rule import Rule
 from precision_lint.settings import Settings
 from precision_lint.source.errors import Template, Unparsable
-from precision_lint.source.file import File
-from precision_lint.source.text import SourceText
+from precision_lint.source.text import SourceText, decode_python
 
 if TYPE_CHECKING:
+    from precision_lint.context import PythonFile
     from precision_lint.dtypes.calls import Call
-    from precision_lint.source.python import PythonFile
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ def check_bytes(
     path: Path,
     content: bytes,
     kind: Kind,
-    project: Project,
+    project: Recording,
     settings: Settings,
     *,
     named: bool = False,
@@ -66,13 +65,13 @@ def check_bytes(
     try:
         text = decode(path, content, kind)
     except (UnicodeError, LookupError) as error:
-        return check_unreadable(path, _decoding_problem(error), project, settings)
+        return check_unreadable(path, _decoding_problem(error), project.root, settings)
     except Unparsable as problem:  # a notebook that is none
         if not (triggered or named):
             return Checked()
         text = SourceText.from_bytes(path, content)
-        finding = _unparsable(text, project, problem)
-        return replace(_only(finding, project, settings), text=text)
+        finding = _unparsable(text, problem)
+        return replace(_only(finding, project.root, settings), text=text)
     if kind == "notebook":  # what its outputs hold is no trigger
         code = text.text.encode("utf-8", "surrogatepass")
         triggered = [rule for rule in triggered if rule.wants(code)]
@@ -83,17 +82,17 @@ def check_bytes(
     except Template as template:
         return Checked(notes=(f"{path}: skipped, {template.message}",), text=text)
     except Unparsable as problem:
-        findings = problems = [_unparsable(text, project, problem)]
+        findings = problems = [_unparsable(text, problem)]
     except (RecursionError, MemoryError):  # MemoryError is how Python's parser gives up
         too_deep = Unparsable("nested too deeply to analyse", 1, 1)
-        findings = problems = [_unparsable(text, project, too_deep)]
+        findings = problems = [_unparsable(text, too_deep)]
 
     findings = [_repairable(finding, text) for finding in findings if finding.code in codes]
     directives = suppression.directives(text, kind, is_clean=not findings)
     findings, used = suppression.apply(findings, directives, text)
     # Where nothing was checked, nothing is unused; documents show what a suppression looks like.
     if not problems and kind != "markdown":
-        findings += _suppression_findings(text, project, directives, used, codes)
+        findings += _suppression_findings(text, directives, used, codes)
     shown = sorted(
         {finding: None for finding in findings if settings.reports(finding)},
         key=lambda finding: finding.sort_key,
@@ -101,7 +100,7 @@ def check_bytes(
     return Checked(tuple(shown), tuple(notes), text)
 
 
-def check_unreadable(path: Path, problem: str, project: Project, settings: Settings) -> Checked:
+def check_unreadable(path: Path, problem: str, root: Path, settings: Settings) -> Checked:
     """MP903, if it is on, for a file that cannot be read or decoded."""
     start = Position(1, 1)
     rule = registry.rule("unreadable-file")
@@ -114,12 +113,12 @@ def check_unreadable(path: Path, problem: str, project: Project, settings: Setti
         place=Place(path, Span(0, 0), start, start),
         noqa_row=1,
     )
-    return _only(finding, project, settings)
+    return _only(finding, root, settings)
 
 
-def _only(finding: Finding, project: Project, settings: Settings) -> Checked:
+def _only(finding: Finding, root: Path, settings: Settings) -> Checked:
     """A finding on a whole file, if its rule is on."""
-    codes = settings.codes_for(finding.place.path, project.root)
+    codes = settings.codes_for(finding.place.path, root)
     is_on = finding.code in codes and settings.reports(finding)
     return Checked((finding,) if is_on else ())
 
@@ -142,17 +141,9 @@ def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
         from precision_lint.source.notebook import NotebookText
 
         return NotebookText.read(SourceText.from_bytes(path, content))
-    encoding = "utf-8"
-    if kind == "python" and any(b"coding" in line for line in content.split(b"\n", 2)[:2]):
-        import io
-        import tokenize
-
-        try:
-            encoding = tokenize.detect_encoding(io.BytesIO(content).readline)[0]
-        except SyntaxError as error:
-            raise LookupError(error.msg) from error
-        encoding = encoding.removesuffix("-sig")
-    return SourceText.from_bytes(path, content, encoding)
+    if kind == "python":
+        return decode_python(path, content)
+    return SourceText.from_bytes(path, content)
 
 
 def _reads(rule: Rule, kind: Kind) -> bool:
@@ -176,15 +167,15 @@ def _decoding_problem(error: UnicodeError | LookupError) -> str:
 def _run(
     text: SourceText,
     kind: Kind,
-    project: Project,
+    project: Recording,
     rules: list[Rule],
     notes: list[str],
 ) -> list[Finding]:
     """The findings of the rules; what a person should be told beside them goes into `notes`."""
     if kind == "python":
-        from precision_lint.source.python import parse_python
+        from precision_lint.context import PythonFile
 
-        file = parse_python(text, project)
+        file = PythonFile.of(project.parse(text), project)
         return [*_run_settings(file, rules), *_run_python(file, rules, notes)]
     return list(_run_config(text, kind, project, rules, notes))
 
@@ -192,9 +183,9 @@ def _run(
 def _run_settings(file: PythonFile, rules: list[Rule]) -> Iterator[Finding]:
     """What rules for configurations say of the settings that Python makes."""
     if any("check_config" in rule.hooks for rule in rules):
-        from precision_lint.source.config import ConfigFile
+        from precision_lint.context import ConfigFile
 
-        settings = ConfigFile(file.text, file.project, "python", python=file)
+        settings = ConfigFile(file.text, "python", python=file, project=file.project)
         for rule in rules:
             if "check_config" in rule.hooks:
                 yield from registry.module(rule).check_config(settings)
@@ -240,13 +231,16 @@ def _asks_for(rule: Rule, call: Call) -> bool:
 
 
 def _run_config(
-    text: SourceText, kind: Kind, project: Project, rules: list[Rule], notes: list[str]
+    text: SourceText, kind: Kind, project: Recording, rules: list[Rule], notes: list[str]
 ) -> Iterator[Finding]:
+    from precision_lint.context import ConfigFile, PythonFile
     from precision_lint.source.config import parse_config
 
-    file = parse_config(text, project, kind)
+    follow = project.follow(text.path)
+    parsed = parse_config(text, kind, follow=follow, parse_python=project.parse)
+    file = ConfigFile.of(parsed, project)
     if file.defect is not None:
-        yield _unparsable(text, project, file.defect, "Only what can be read here was checked.")
+        yield _unparsable(text, file.defect, "Only what can be read here was checked.")
     # A document may show on purpose what goes wrong.
     most = Confidence.MEDIUM if file.is_excerpt else Confidence.HIGH
     for rule in rules:
@@ -254,19 +248,21 @@ def _run_config(
             for finding in registry.module(rule).check_config(file):
                 yield replace(finding, confidence=min(finding.confidence, most))
     if file.python is not None:
-        yield from _run_python(file.python, rules, notes)
+        yield from _run_python(PythonFile.of(file.python, project), rules, notes)
 
 
 def _unparsable(
     text: SourceText,
-    project: Project,
     problem: Unparsable,
     why: str = "Nothing else in this file was checked.",
 ) -> Finding:
+    from precision_lint.context import finding_in
+
     rule = registry.rule("unparsable-file")
     row = min(max(problem.row, 1), len(text.line_starts))
     start = text.line_span(row).start + min(max(problem.column, 1) - 1, len(text.line(row)))
-    return File(text, project).finding(
+    return finding_in(
+        text,
         rule,
         Span(start, start),
         f"cannot be parsed: {problem.message}",
@@ -277,12 +273,12 @@ def _unparsable(
 
 def _suppression_findings(
     text: SourceText,
-    project: Project,
     directives: tuple[suppression.Directive, ...],
     used: set[tuple[suppression.Directive, str]],
     codes: frozenset[str],
 ) -> list[Finding]:
-    file = File(text, project)
+    from precision_lint.context import finding_in
+
     findings = []
     for unused in suppression.unused(directives, used, codes, text):
         rule = registry.rule("unused-suppression" if unused.known else "unknown-suppression")
@@ -290,7 +286,8 @@ def _suppression_findings(
             continue
         like = None if unused.known else registry.resembling(unused.name)
         findings.append(
-            file.finding(
+            finding_in(
+                text,
                 rule,
                 unused.span,
                 f"`{unused.name}` silences nothing here"

@@ -49,9 +49,9 @@ from collections.abc import Iterator
 
 from precision_lint.amp.autocast import AutocastCall, autocasts
 from precision_lint.amp.devices import Device, Kind, device_of
+from precision_lint.context import PythonFile
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
 
 RULE = Rule(

@@ -46,11 +46,11 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.amp.autocast import AutocastCall, autocasts, multiplied, regions_around
+from precision_lint.context import PythonFile
 from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers.calls import append_method
 from precision_lint.rule import Rule
 from precision_lint.source.bindings import attribute, binding, enclosing_class
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
 
 RULE = Rule(

@@ -57,10 +57,10 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.amp.autocast import multiplied
+from precision_lint.context import PythonFile
 from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers import statements
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
 
 RULE = Rule(

@@ -46,10 +46,10 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.amp.autocast import AutocastCall, autocasts, regions_around
+from precision_lint.context import PythonFile
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.rule import Rule
 from precision_lint.source.bindings import attribute, binding, enclosing_class
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
 
 RULE = Rule(

@@ -69,6 +69,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from precision_lint.context import PythonFile
 from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity, Span
 from precision_lint.fixers import amp_api, imports
 from precision_lint.fixers.amp_api import DEPRECATED, MODULES, Api, Migration, Spelling
@@ -76,7 +77,6 @@ from precision_lint.fixers.torch_name import name_of_torch
 from precision_lint.rule import Rule
 from precision_lint.source import exports
 from precision_lint.source.compatibility import is_for_another_version
-from precision_lint.source.python import PythonFile
 from precision_lint.source.scopes import Binding, Reference, Scope, Scopes, Step, scopes_of
 
 RULE = Rule(
@@ -286,7 +286,7 @@ _CACHE_OFF = (
 def _holds(pattern: bytes, file: PythonFile) -> bool:
     """True if a Python file of the project, or this text of one, matches."""
     text = file.text.text.encode("utf-8", "surrogatepass")
-    return re.search(pattern, text) is not None or file.project.holds(pattern)
+    return re.search(pattern, text) is not None or file.project.python_source_matches(pattern)
 
 
 # Imports
@@ -349,4 +349,11 @@ def _is_kept(old: _Import, file: PythonFile, *, is_used: bool) -> bool:
     assert old.what.statement is not None
     return is_for_another_version(
         old.what.statement, old.what.at, file.text
-    ) or exports.is_for_others(file, old.name, old.what, old.scope, is_used=is_used)
+    ) or exports.is_for_others(
+        file,
+        old.name,
+        old.what,
+        old.scope,
+        is_used=is_used,
+        matches=file.project.python_source_matches,
+    )

@@ -43,10 +43,10 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.amp.autocast import AutocastCall, autocasts, region_of
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.environment import callee_name, dotted
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import SyntaxTree, own_nodes, qualified, syntax_tree
 
 RULE = Rule(

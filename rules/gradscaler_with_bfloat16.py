@@ -71,6 +71,7 @@ from precision_lint.amp import apex, plugins, scalers
 from precision_lint.amp.default_dtype import SETTERS, device_type
 from precision_lint.amp.plugins import Ignored, Refused
 from precision_lint.amp.scalers import AutocastRegion, Wrapper
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.conditions import (
     admits_bfloat16,
@@ -83,7 +84,6 @@ from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Condition, Constant,
 from precision_lint.finding import Applicability, Confidence, Finding, Fix, Related, Severity
 from precision_lint.fixers import calls, comparisons
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 
 RULE = Rule(
     code="MP201",

@@ -69,6 +69,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from precision_lint.context import PythonFile
 from precision_lint.dtypes import sinks
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.conditions import guard_excludes_bfloat16
@@ -76,7 +77,6 @@ from precision_lint.dtypes.values import BFLOAT16, Tensor
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity
 from precision_lint.fixers import arrays, calls, imports
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 
 _LIBRARIES = sorted(package.encode() for package in sinks.PACKAGES)
 

@@ -43,10 +43,10 @@ from collections.abc import Iterator
 from precision_lint.amp.events import Event, Kind
 from precision_lint.amp.paths import Path
 from precision_lint.amp.protocol import TrainingStep
+from precision_lint.context import PythonFile
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity
 from precision_lint.fixers import statements
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 
 RULE = Rule(
     code="MP205",

@@ -45,10 +45,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from precision_lint.consumers.verdicts import verdicts
+from precision_lint.context import ConfigFile
 from precision_lint.finding import Finding, Severity
 from precision_lint.fixers.repairs import repaired
 from precision_lint.rule import Rule
-from precision_lint.source.config import ConfigFile
 
 RULE = Rule(
     code="MP703",

@@ -60,10 +60,10 @@ from precision_lint.amp.conditions import Assumed, mentions
 from precision_lint.amp.events import Event, Kind
 from precision_lint.amp.paths import Happening, Left, Path
 from precision_lint.amp.protocol import Pass, TrainingStep
+from precision_lint.context import PythonFile
 from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers import statements
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 
 RULE = Rule(
     code="MP204",

@@ -50,13 +50,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from precision_lint.amp.autocast import AutocastCall, Region, autocasts, region_of, regions_around
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.environment import callee_name, dotted
 from precision_lint.finding import Confidence, Finding, Severity
+from precision_lint.memo import fact
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import SyntaxTree, own_nodes, syntax_tree
 
 RULE = Rule(
@@ -144,7 +144,7 @@ def _changed(call: ast.Call, file: PythonFile) -> set[str]:
     return {module for module in modules if module} - _without_copies(file)
 
 
-@lru_cache(maxsize=1)
+@fact
 def _optimized(file: PythonFile) -> dict[str, set[str | None]]:
     """The optimizers of a file, and the modules that each is made for, by their dotted names."""
     found: dict[str, set[str | None]] = {}
@@ -166,7 +166,7 @@ def _optimized(file: PythonFile) -> dict[str, set[str | None]]:
     return found
 
 
-@lru_cache(maxsize=1)
+@fact
 def _without_copies(file: PythonFile) -> set[str | None]:
     """The modules that are frozen, or in half precision, somewhere in a file."""
     return {

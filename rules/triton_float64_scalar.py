@@ -67,10 +67,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from precision_lint.context import PythonFile
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.fixers import triton
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 from precision_lint.triton_types.kernels import Kernel
 from precision_lint.triton_types.notes import Note
 
@@ -111,7 +111,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
 def _are_passed_as_float64(file: PythonFile) -> bool:
     torch = file.project.version_of("torch")
     is_old = torch is not None and torch < _PASSED_AS_FLOAT64
-    return not is_old and not file.project.holds(_AS_FLOAT32)
+    return not is_old and not file.project.python_source_matches(_AS_FLOAT32)
 
 
 def _is_traced(file: PythonFile) -> bool:
@@ -119,12 +119,14 @@ def _is_traced(file: PythonFile) -> bool:
 
     Where some functions are hidden from the compiler, the file itself must say that it compiles.
     """
-    if not file.project.holds(_COMPILES):
+    if not file.project.python_source_matches(_COMPILES):
         return False
     content = file.text.text.encode("utf-8", "surrogatepass")
     if re.search(_HIDES, content):
         return False
-    return re.search(_COMPILES, content) is not None or not file.project.holds(_HIDES)
+    if re.search(_COMPILES, content):
+        return True
+    return not file.project.python_source_matches(_HIDES)
 
 
 def _why(note: Note) -> str:

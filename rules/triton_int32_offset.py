@@ -45,10 +45,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from precision_lint.context import PythonFile
 from precision_lint.finding import Confidence, Finding, Severity, Span
 from precision_lint.fixers import triton
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 from precision_lint.triton_types.kernels import Kernel
 from precision_lint.triton_types.notes import Note
 from precision_lint.triton_types.notes.remedies import Pin

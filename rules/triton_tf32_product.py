@@ -51,10 +51,10 @@ import ast
 import re
 from collections.abc import Iterator
 
+from precision_lint.context import PythonFile
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.fixers import triton
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 from precision_lint.triton_types.kernels import Kernel
 
 RULE = Rule(

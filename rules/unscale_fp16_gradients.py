@@ -53,10 +53,10 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.amp.float16_weights import Cast, TrainingFile
+from precision_lint.context import PythonFile
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.fixers import imports, statements
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 
 RULE = Rule(
     code="MP202",

@@ -47,15 +47,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
 
 from precision_lint.amp.autocast import multiplied, regions_around
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.calls import Call, Region
 from precision_lint.dtypes.values import BFLOAT16, DTYPES, FLOAT16, FLOATING, Tensor
 from precision_lint.finding import Confidence, Finding, Severity, Span
+from precision_lint.memo import fact
 from precision_lint.rule import Rule
 from precision_lint.source.bindings import binding
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
 
 RULE = Rule(
@@ -106,7 +106,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         )
 
 
-@lru_cache(maxsize=1)
+@fact
 def _products(file: PythonFile) -> dict[Span, list[tuple[ast.expr, list[ast.Call]]]]:
     """The products all of whose operands were cast, by the place of the first of the casts."""
     syntax = syntax_tree(file)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from precision_lint.dtypes.values import FLOAT32, UNKNOWN, Dtype, Value
 from precision_lint.finding import Span
+from precision_lint.memo import Memo
 from precision_lint.origin import Origin
 from precision_lint.source.text import SourceText
 
@@ -117,7 +118,7 @@ class Call:
         return UNKNOWN if argument is None else argument.value
 
 
-class Calls(Sequence[Call]):
+class Calls(Memo, Sequence[Call]):
     """The calls of one file that rules asked for, in source order."""
 
     def __init__(self, imports: Mapping[str, str]) -> None:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from precision_lint.context import ConfigFile
 from precision_lint.finding import Applicability, Finding
 from precision_lint.project import Project
 from precision_lint.registry import module, rules
-from precision_lint.source.config import ConfigFile, parse_config
+from precision_lint.source.config import parse_config
 from precision_lint.source.options import Option, options
 from precision_lint.source.settings_tree import Mapping, Opaque, Scalar, Sequence, Value
 from precision_lint.source.shell import Command, Script

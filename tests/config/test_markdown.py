@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precision_lint.consumers.runs import runs
+from precision_lint.context import ConfigFile
 from precision_lint.finding import Confidence
 from precision_lint.source.comments import comments
-from precision_lint.source.config import ConfigFile
 from precision_lint.source.fences import fences
 from precision_lint.source.settings_tree import Scalar, mappings
 from tests.cli.running import codes, project, run

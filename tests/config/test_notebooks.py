@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.context import ConfigFile
 from precision_lint.finding import Edit, Span
 from precision_lint.project import Project
-from precision_lint.source.config import ConfigFile, parse_config
+from precision_lint.source.config import parse_config
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.notebook import NotebookText
 from precision_lint.source.shell_words import UNKNOWN

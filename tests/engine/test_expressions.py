@@ -7,8 +7,9 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
+from precision_lint.context import PythonFile
 from precision_lint.project import Project
-from precision_lint.source.python import PythonFile, parse_python
+from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 
 

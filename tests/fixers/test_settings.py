@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.context import ConfigFile
 from precision_lint.finding import Applicability, Edit, Fix, Span, apply_edits
 from precision_lint.fixers import settings
 from precision_lint.fixers.settings import Origin
 from precision_lint.fixers.spelling import Written
 from precision_lint.project import Project
-from precision_lint.source.config import MAX_CHARACTERS, ConfigFile
+from precision_lint.source.config import MAX_CHARACTERS
 from precision_lint.source.options import Option, options
 from precision_lint.source.python import parse_python
 from precision_lint.source.python_settings import python_settings

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precision_lint.consumers.hydra import composed
+from precision_lint.context import ConfigFile
 from precision_lint.project import Project
-from precision_lint.source.config import ConfigFile
 from precision_lint.source.settings_tree import Mapping, Opaque, Scalar, Sequence, Value
 from tests.consumers.test_runs import project
 

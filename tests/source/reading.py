@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from precision_lint.context import PythonFile
 from precision_lint.project import Project
-from precision_lint.source.python import PythonFile, parse_python
+from precision_lint.source.python import parse_python
 from precision_lint.source.python_settings import Made, python_settings
 from precision_lint.source.settings_tree import Mapping, Merge, Opaque, Scalar, Sequence, Value
 from precision_lint.source.text import SourceText

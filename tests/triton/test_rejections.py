@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.context import PythonFile
 from precision_lint.finding import Confidence, Severity
 from precision_lint.project import Project
-from precision_lint.source.python import PythonFile, parse_python
+from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.certainty import certainty, severity
 from precision_lint.triton_types.kernels import find_kernels
