@@ -11,6 +11,7 @@ import pytest
 
 from precision_lint.finding import Applicability, Related, Span
 from precision_lint.project import Project
+from precision_lint.project_facts import ProjectFacts
 from precision_lint.run import Job, lint_bytes
 from precision_lint.settings import Settings
 from precision_lint.source.text import SourceText
@@ -81,7 +82,7 @@ def fixed(source: str, level: Applicability, monkeypatch: pytest.MonkeyPatch) ->
     """The source after fixes, in a project that uses bfloat16."""
     path = Path("/nowhere/case.py")
     place = SourceText(Path("/nowhere/config.py"), "dtype = 'bf16'\n").place(Span(8, 14))
-    monkeypatch.setattr(Project, "half_precision", Related(place, "the project uses bfloat16"))
+    monkeypatch.setattr(ProjectFacts, "half_precision", Related(place, "the project uses bfloat16"))
     job = Job(Project(path.parent), Settings(), level, write=False, named=frozenset([path]))
     result = lint_bytes(job, path, source.encode(), "python")
     assert result.failure is None
