@@ -15,11 +15,12 @@ import time
 from pathlib import Path
 
 from precision_lint import registry
+from precision_lint.context import PythonFile
 from precision_lint.discovery import DEFAULT_EXCLUDE, files
 from precision_lint.dtypes.flow import calls_in
 from precision_lint.project import Project
+from precision_lint.project_facts import ProjectFacts
 from precision_lint.source.errors import Unparsable
-from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 
 
@@ -30,7 +31,7 @@ def main() -> None:
     arguments = parser.parse_args()
     gc.set_threshold(100_000)
     root = arguments.folder.resolve()
-    project = Project(root)
+    project = ProjectFacts(Project(root)).recording()
     rules = [rule for rule in registry.rules() if rule.calls]
     parsing = flowing = 0.0
     rows: list[tuple[float, str]] = []
@@ -41,7 +42,7 @@ def main() -> None:
         if not wanted:
             continue
         try:
-            file = parse_python(SourceText.from_bytes(path, content), project)
+            file = PythonFile.of(project.parse(SourceText.from_bytes(path, content)), project)
         except (Unparsable, UnicodeDecodeError):
             continue
         start = time.process_time()

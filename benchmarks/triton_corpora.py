@@ -13,13 +13,14 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from precision_lint.context import PythonFile
 from precision_lint.discovery import DEFAULT_EXCLUDE, files
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.project import Project
+from precision_lint.project_facts import ProjectFacts
 from precision_lint.run import Job, run
 from precision_lint.settings import Settings
 from precision_lint.source.errors import Unparsable
-from precision_lint.source.python import PythonFile, parse_python
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.kernels import find_kernels
 from precision_lint.triton_types.module import Module
@@ -63,12 +64,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _with_kernels(folder: Path, paths: Sequence[Path]) -> Iterator[PythonFile]:
-    project = Project(folder)
+    project = ProjectFacts(Project(folder)).recording()
     for path in paths:
         content = path.read_bytes() if path.suffix == ".py" else b""
         if b"triton" in content and b"jit" in content:
             try:
-                yield parse_python(SourceText.from_bytes(path, content), project)
+                text = SourceText.from_bytes(path, content)
+                yield PythonFile.of(project.parse(text), project)
             except (Unparsable, UnicodeDecodeError):
                 continue
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from precision_lint.amp.deprecated_api import Api, DeprecatedUse, is_deprecated
 from precision_lint.finding import Edit, Span
 from precision_lint.fixers.torch_name import name_of_torch
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 from precision_lint.source.scopes import Reference, Step
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Spelling:
     keeps_cache: bool = False
 
 
-def migration(file: PythonFile, use: DeprecatedUse, *, keeps_cache: bool) -> Migration | None:
+def migration(file: ParsedPython, use: DeprecatedUse, *, keeps_cache: bool) -> Migration | None:
     """The edits that put the new API in the place of this use; None where it takes a person.
 
     `keeps_cache` if `cache_enabled` must be written out: see `Spelling`.
@@ -72,7 +72,7 @@ def migration(file: PythonFile, use: DeprecatedUse, *, keeps_cache: bool) -> Mig
     return None if found is None else Migration((*edits, *found.edits), found.is_exact)
 
 
-def _quote(reference: Reference, file: PythonFile) -> str | None:
+def _quote(reference: Reference, file: ParsedPython) -> str | None:
     """The quotes for a string here: in an f-string, those that it does not stand in."""
     for step in reference.at.upwards:
         if isinstance(step.node, ast.JoinedStr):
@@ -81,12 +81,12 @@ def _quote(reference: Reference, file: PythonFile) -> str | None:
     return '"'
 
 
-def _call(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
+def _call(file: ParsedPython, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
     """`autocast(use_amp)` to `torch.amp.autocast("cuda", dtype=torch.float16, enabled=use_amp)`."""
     return _migrate(file, node, node.func, 0, api, spelling)
 
 
-def _partial(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
+def _partial(file: ParsedPython, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
     """`partial(autocast, enabled=False)` to `partial(torch.amp.autocast, "cuda", enabled=False)`.
 
     Not exact for autocast: arguments by position that come later would be taken for others.
@@ -97,19 +97,19 @@ def _partial(file: PythonFile, node: ast.Call, api: Api, spelling: Spelling) -> 
     return Migration(migration.edits, is_exact=False)
 
 
-def _decorator(file: PythonFile, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
+def _decorator(file: ParsedPython, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
     """`@custom_fwd` to `@torch.amp.custom_fwd(device_type="cuda")`."""
     new = f"{spelling.torch}.{api.name}({_device_type(api, spelling)})"
     return Migration((Edit(file.span_of(node), new),))
 
 
-def _annotation(file: PythonFile, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
+def _annotation(file: ParsedPython, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
     """`GradScaler` to `torch.amp.GradScaler`, which the old one is a subclass of."""
     return Migration((Edit(file.span_of(node), f"{spelling.torch}.{api.name}"),))
 
 
 def _migrate(
-    file: PythonFile, node: ast.Call, callee: ast.expr, first: int, api: Api, spelling: Spelling
+    file: ParsedPython, node: ast.Call, callee: ast.expr, first: int, api: Api, spelling: Spelling
 ) -> Migration | None:
     """Replaces the callee, and maps the arguments from the `first` one on.
 
@@ -145,7 +145,7 @@ def _migrate(
     return Migration((replaced, *edits), is_exact)
 
 
-def _comma(file: PythonFile, starts: Sequence[int]) -> str:
+def _comma(file: ParsedPython, starts: Sequence[int]) -> str:
     """What stands between arguments: a new line where each has a line of its own."""
     rows = {file.text.row(start) for start in starts}
     line = file.text.line_span(file.text.row(starts[0])).start

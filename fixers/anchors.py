@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
-from precision_lint.source.config import ConfigFile
+from precision_lint.memo import fact
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.settings_tree import Mapping, Opaque, Sequence, Value
 
 
@@ -18,8 +18,8 @@ class Shared:
     below: frozenset[int]
 
 
-@lru_cache(maxsize=1)
-def shared(file: ConfigFile) -> Shared:
+@fact
+def shared(file: ParsedConfig) -> Shared:
     """What is used in several places of a file."""
     nodes = [*_met_again(file.documents)]
     return Shared(frozenset(map(id, nodes)), frozenset(map(id, _below(nodes))))

@@ -9,7 +9,7 @@ from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.values import Dictionary, Sequence, Tensor, Value, join_all
 from precision_lint.finding import Edit, Span
 from precision_lint.fixers.calls import wrap_argument
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -21,7 +21,7 @@ Choose = Callable[[Tensor], str | None]
 
 
 def convert_argument(
-    file: PythonFile, call: Call, argument: Argument, choose: Choose
+    file: ParsedPython, call: Call, argument: Argument, choose: Choose
 ) -> list[Edit] | None:
     """Convert every tensor of an argument; None where no edit is right for each of them.
 

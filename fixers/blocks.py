@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from precision_lint.finding import Edit, Span
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 
 
-def yield_within(file: PythonFile, statement: ast.Expr) -> list[Edit] | None:
+def yield_within(file: ParsedPython, statement: ast.Expr) -> list[Edit] | None:
     """`yield context` to `with context: yield`; None where it is not written plainly."""
     if not isinstance(statement.value, ast.Yield) or statement.value.value is None:
         return None
@@ -23,7 +23,7 @@ def yield_within(file: PythonFile, statement: ast.Expr) -> list[Edit] | None:
     ]
 
 
-def _indent(file: PythonFile, offset: int) -> str | None:
+def _indent(file: ParsedPython, offset: int) -> str | None:
     """What stands before a statement in its line; None if that is more than blanks."""
     line = file.text.line_starts[file.text.row(offset) - 1]
     before = file.text[Span(line, offset)]

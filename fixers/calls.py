@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from precision_lint.dtypes.calls import Call
 from precision_lint.finding import Edit, Span
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 
 
 class _Receiver(NamedTuple):
@@ -16,13 +16,13 @@ class _Receiver(NamedTuple):
     is_parenthesized: bool
 
 
-def insert_before_method(file: PythonFile, call: Call, chained: str) -> Edit | None:
+def insert_before_method(file: ParsedPython, call: Call, chained: str) -> Edit | None:
     """`x.cpu().numpy()` to `x.cpu()<chained>.numpy()`; None where LibCST has no node for it."""
     receiver = _receiver(file, call)
     return None if receiver is None else Edit(Span(receiver.span.end, receiver.span.end), chained)
 
 
-def wrap_receiver(file: PythonFile, call: Call, function: str) -> list[Edit] | None:
+def wrap_receiver(file: ParsedPython, call: Call, function: str) -> list[Edit] | None:
     """`x.cpu().numpy()` to `function(x.cpu())`; None if that would lose a comment."""
     receiver = _receiver(file, call)
     if receiver is None or "#" in file.text[Span(receiver.span.end, call.span.end)]:
@@ -34,7 +34,7 @@ def wrap_receiver(file: PythonFile, call: Call, function: str) -> list[Edit] | N
     return [Edit(start, f"{function}("), Edit(tail, ")")]
 
 
-def wrap_before_method(file: PythonFile, call: Call, function: str) -> list[Edit] | None:
+def wrap_before_method(file: ParsedPython, call: Call, function: str) -> list[Edit] | None:
     """`x.cpu().tolist()` to `function(x.cpu()).tolist()`; None where LibCST has no node for it."""
     receiver = _receiver(file, call)
     return None if receiver is None else wrap_argument(receiver.span, function)
@@ -48,7 +48,7 @@ def wrap_argument(span: Span, function: str) -> list[Edit]:
     ]
 
 
-def append_method(file: PythonFile, span: Span, chained: str) -> list[Edit]:
+def append_method(file: ParsedPython, span: Span, chained: str) -> list[Edit]:
     """`x` to `x<chained>`, in parentheses where the expression binds less tightly than a call."""
     import libcst as cst
 
@@ -60,14 +60,14 @@ def append_method(file: PythonFile, span: Span, chained: str) -> list[Edit]:
     return [Edit(Span(span.start, span.start), "("), Edit(end, f"){chained}")]
 
 
-def set_keyword(file: PythonFile, call: Call, keyword: str, expression: str) -> Edit | None:
+def set_keyword(file: ParsedPython, call: Call, keyword: str, expression: str) -> Edit | None:
     """`f(a)` to `f(a, keyword=expression)`, or the new value of a keyword that is there."""
     if (given := call.keywords.get(keyword)) is not None:
         return Edit(given.span, expression)
     return add_keyword(file, call.span, keyword, expression)
 
 
-def add_keyword(file: PythonFile, call: Span, keyword: str, expression: str) -> Edit | None:
+def add_keyword(file: ParsedPython, call: Span, keyword: str, expression: str) -> Edit | None:
     """`f(a)` to `f(a, keyword=expression)` for the call at a span, which lacks the keyword."""
     import libcst as cst
 
@@ -83,7 +83,7 @@ def add_keyword(file: PythonFile, call: Span, keyword: str, expression: str) -> 
     return Edit(Span(offset, offset), f", {keyword}={expression}")
 
 
-def _receiver(file: PythonFile, call: Call) -> _Receiver | None:
+def _receiver(file: ParsedPython, call: Call) -> _Receiver | None:
     import libcst as cst
 
     found = file.expression(call.span)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from precision_lint.finding import Edit, Span
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 
 _FLOAT16 = re.compile(r"""(?:["'](?:float16|fp16|half)["']|torch\.(?:float16|half))""")
 
 
-def only_float16(file: PythonFile, span: Span) -> Edit | None:
+def only_float16(file: ParsedPython, span: Span) -> Edit | None:
     """`dtype in ["float16", "bfloat16"]` to `dtype == "float16"`; None for any other expression."""
     import libcst as cst
 

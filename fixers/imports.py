@@ -7,10 +7,10 @@ import re
 from collections.abc import Sequence
 
 from precision_lint.finding import Edit, Span
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 
 
-def import_name(file: PythonFile, module: str, name: str, before: int) -> tuple[str, list[Edit]]:
+def import_name(file: ParsedPython, module: str, name: str, before: int) -> tuple[str, list[Edit]]:
     """What `module.name` is called in this file, and the edits that import it if nothing does.
 
     The import goes below the last plain import at the top level that ends before the offset
@@ -40,14 +40,14 @@ def import_name(file: PythonFile, module: str, name: str, before: int) -> tuple[
     return local, [_insertion(file, imports, statement)]
 
 
-def _free_name(file: PythonFile, name: str) -> str:
+def _free_name(file: ParsedPython, name: str) -> str:
     """`name`, or with underscores in front until the file has no such word but as an attribute."""
     while re.search(rf"(?<![.\w]){name}\b", file.text.text):
         name = f"_{name}"
     return name
 
 
-def _insertion(file: PythonFile, imports: Sequence[ast.stmt], statement: str) -> Edit:
+def _insertion(file: ParsedPython, imports: Sequence[ast.stmt], statement: str) -> Edit:
     text, newline = file.text, file.text.newline
     after: ast.stmt | None = imports[-1] if imports else None
     if after is None and file.tree.body and _is_docstring(file.tree.body[0]):
@@ -70,7 +70,7 @@ def _is_docstring(node: ast.stmt) -> bool:
     return False
 
 
-def _below_header(file: PythonFile) -> int:
+def _below_header(file: ParsedPython) -> int:
     """The offset below the shebang, the encoding cookie and the comments that follow them."""
     text = file.text
     row = 1
@@ -79,7 +79,7 @@ def _below_header(file: PythonFile) -> int:
     return text.line_starts[row - 1]
 
 
-def remove_name(file: PythonFile, statement: ast.stmt, alias: ast.alias) -> Edit | None:
+def remove_name(file: ParsedPython, statement: ast.stmt, alias: ast.alias) -> Edit | None:
     """The edit that takes one name out of an import, with the statement if it is the only one.
 
     None where more than the name would go: a comment, or the only statement of a block.
@@ -95,7 +95,7 @@ def remove_name(file: PythonFile, statement: ast.stmt, alias: ast.alias) -> Edit
     return None if span is None or "#" in file.text[span] else Edit(span, "")
 
 
-def _lines_of(file: PythonFile, statement: ast.stmt) -> Span | None:
+def _lines_of(file: ParsedPython, statement: ast.stmt) -> Span | None:
     """The lines of a statement that has them for itself, and is not all that its block holds."""
     text, own = file.text, file.span_of(statement)
     lines = Span(text.line_span(text.row(own.start)).start, text.line_span(text.row(own.end)).end)
@@ -109,11 +109,11 @@ def _lines_of(file: PythonFile, statement: ast.stmt) -> Span | None:
     return None if around.strip() or is_alone else lines
 
 
-def _start(file: PythonFile, alias: ast.alias) -> int:
+def _start(file: ParsedPython, alias: ast.alias) -> int:
     return file.text.offset_of_utf8(alias.lineno, alias.col_offset)
 
 
-def _end(file: PythonFile, alias: ast.alias) -> int:
+def _end(file: ParsedPython, alias: ast.alias) -> int:
     assert alias.end_lineno is not None
     assert alias.end_col_offset is not None
     return file.text.offset_of_utf8(alias.end_lineno, alias.end_col_offset)

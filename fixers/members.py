@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from precision_lint.finding import Edit, Span
 from precision_lint.fixers.lines import before_on_line, rest_of_line, whole_lines
-from precision_lint.source.config import ConfigFile
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.settings_tree import Entry, Mapping, mappings
 from precision_lint.source.text import SourceText
 
@@ -19,7 +19,7 @@ _COMMA_BEFORE = re.compile(r",[ \t]*\Z")
 
 
 def without_members(
-    file: ConfigFile, mapping: Mapping, removed: Sequence[Entry]
+    file: ParsedConfig, mapping: Mapping, removed: Sequence[Entry]
 ) -> tuple[list[Edit], bool]:
     """The edits, empty if there are none that will do; and whether a comment loses its subject."""
     if mapping.flow:
@@ -61,7 +61,7 @@ def _without_lines(text: SourceText, span: Span) -> Iterator[Edit]:
         yield Edit(whole_lines(text, span), "")
 
 
-def _braces(file: ConfigFile, mapping: Mapping) -> Edit | None:
+def _braces(file: ParsedConfig, mapping: Mapping) -> Edit | None:
     """`{}` behind the key that a mapping stands below."""
     for around in mappings(file.documents):
         for entry in around.entries:

@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from precision_lint.fixers.spelling import Written
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 
 _NOTHING: Mapping[int, Written] = MappingProxyType({})
 
 
 def changed_code(
-    file: PythonFile,
+    file: ParsedPython,
     removed: Collection[int] = (),
     replaced: Mapping[int, Written] = _NOTHING,
 ) -> str:
@@ -28,7 +28,7 @@ def changed_code(
 
 class _Changed(ast.NodeTransformer):
     def __init__(
-        self, file: PythonFile, removed: Collection[int], replaced: Mapping[int, Written]
+        self, file: ParsedPython, removed: Collection[int], replaced: Mapping[int, Written]
     ) -> None:
         self._file = file
         self._removed = removed

@@ -7,10 +7,10 @@ import re
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.finding import Edit
 from precision_lint.fixers.calls import set_keyword
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 
 
-def turn_off(file: PythonFile, call: Call, enabled: Argument | None) -> Edit | None:
+def turn_off(file: ParsedPython, call: Call, enabled: Argument | None) -> Edit | None:
     """`GradScaler()` to `GradScaler(enabled=False)`; None where `enabled` is positional."""
     if enabled is not None and "enabled" not in call.keywords:
         return None
@@ -18,7 +18,7 @@ def turn_off(file: PythonFile, call: Call, enabled: Argument | None) -> Edit | N
 
 
 def only_for_float16(
-    file: PythonFile, call: Call, enabled: Argument | None, dtype: str
+    file: ParsedPython, call: Call, enabled: Argument | None, dtype: str
 ) -> Edit | None:
     """`GradScaler()` to `GradScaler(enabled=dtype == torch.float16)`.
 

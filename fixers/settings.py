@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import TypeAlias
 
 from precision_lint.finding import Applicability, Edit, Fix, Span
@@ -24,7 +23,8 @@ from precision_lint.fixers.words import (
     without_assignment,
     without_option,
 )
-from precision_lint.source.config import ConfigFile
+from precision_lint.memo import fact
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.options import Option
 from precision_lint.source.settings_tree import Entry, Mapping, Member, Scalar, mappings
 from precision_lint.source.shell import Assigned
@@ -36,7 +36,7 @@ _BLOCK_HEADER = re.compile(r"[|>][-+0-9]*([^\r\n]*)")
 _BARE_KEY = re.compile(r"[\w-]+", re.ASCII)
 
 
-def remove_settings(file: ConfigFile, origins: Sequence[Origin], message: str) -> Fix | None:
+def remove_settings(file: ParsedConfig, origins: Sequence[Origin], message: str) -> Fix | None:
     """Take settings out of their file. A mapping that loses all of its members becomes `{}`.
 
     Unsafe if a comment on the same line loses what it speaks of, or if an alias stands for the
@@ -50,7 +50,7 @@ def remove_settings(file: ConfigFile, origins: Sequence[Origin], message: str) -
 
 
 def replace_value(
-    file: ConfigFile,
+    file: ParsedConfig,
     origin: Origin,
     value: Written,
     message: str,
@@ -74,7 +74,7 @@ def replace_value(
 
 
 def add_setting(
-    file: ConfigFile,
+    file: ParsedConfig,
     mapping: Mapping,
     after: Entry,
     key: str,
@@ -103,7 +103,7 @@ def add_setting(
 
 
 def add_option(
-    file: ConfigFile,
+    file: ParsedConfig,
     after: Option,
     words: str,
     message: str,
@@ -124,7 +124,7 @@ def add_option(
 # Members
 
 
-def _without_members(file: ConfigFile, members: Sequence[Member], message: str) -> Fix | None:
+def _without_members(file: ParsedConfig, members: Sequence[Member], message: str) -> Fix | None:
     removed = {member.entry for member in members}
     groups = {id(member.mapping): member.mapping for member in members}
     edits: list[Edit] = []
@@ -148,7 +148,7 @@ def _without_members(file: ConfigFile, members: Sequence[Member], message: str) 
 
 
 def _with_value(
-    file: ConfigFile, member: Member, value: Written, message: str, applicability: Applicability
+    file: ParsedConfig, member: Member, value: Written, message: str, applicability: Applicability
 ) -> Fix | None:
     entry, old = member.entry, member.entry.value
     last = member.mapping.get(entry.name or "")
@@ -171,14 +171,14 @@ def _with_value(
     return verified(file, [Edit(old.span, literal)], change, message, applicability)
 
 
-def _is_needed(file: ConfigFile, mapping: Mapping) -> bool:
+def _is_needed(file: ParsedConfig, mapping: Mapping) -> bool:
     """True if something else may miss a key: what an alias stands for, code behind a display."""
     if file.python is not None:
         return not mapping.flow or file.text[mapping.span].startswith(("{", "dict("))
     return id(mapping) in shared(file).below
 
 
-def _style(file: ConfigFile, model: Entry) -> Style:
+def _style(file: ParsedConfig, model: Entry) -> Style:
     """How the value of an entry is written; if that is no string, how its key is."""
     is_text = isinstance(model.scalar, str)
     quotes = quotes_of(file.text[(model.value if is_text else model.key).span])
@@ -188,8 +188,8 @@ def _style(file: ConfigFile, model: Entry) -> Style:
     return Style(quotes or '"')
 
 
-@lru_cache(maxsize=1)
-def _usual(file: ConfigFile) -> Style:
+@fact
+def _usual(file: ParsedConfig) -> Style:
     """The quotes and the booleans that a file writes first."""
     literals = [
         (file.text[entry.value.span], entry.value.value)
@@ -202,14 +202,14 @@ def _usual(file: ConfigFile) -> Style:
     return Style(usual_quotes=next(quotes, '"'), boolean=next(booleans, "true"))
 
 
-def _key(file: ConfigFile, model: Entry, key: str, style: Style) -> str | None:
+def _key(file: ParsedConfig, model: Entry, key: str, style: Style) -> str | None:
     quotes = quotes_of(file.text[model.key.span])
     if file.format == "toml" and not quotes and _BARE_KEY.fullmatch(key):
         return key
     return spelled(key, file.format, Style(quotes, style.usual_quotes))
 
 
-def _separator(file: ConfigFile, model: Entry) -> str:
+def _separator(file: ParsedConfig, model: Entry) -> str:
     """What stands between key and value."""
     between = file.text[Span(model.key.span.end, max(model.key.span.end, model.value.span.start))]
     if _SEPARATOR.fullmatch(between):
@@ -221,7 +221,7 @@ def _separator(file: ConfigFile, model: Entry) -> str:
 
 
 def _without_words(
-    file: ConfigFile, origins: Sequence[Option | Assigned], message: str
+    file: ParsedConfig, origins: Sequence[Option | Assigned], message: str
 ) -> Fix | None:
     script = file.script
     if script is None:

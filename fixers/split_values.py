@@ -7,12 +7,12 @@ from collections.abc import Collection
 
 from precision_lint.finding import Applicability, Edit, Fix, Span
 from precision_lint.fixers.verified import ScriptChange, verified
-from precision_lint.source.config import ConfigFile
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.options import Option
 
 
 def join_value(
-    file: ConfigFile, option: Option, values: Collection[str], message: str
+    file: ParsedConfig, option: Option, values: Collection[str], message: str
 ) -> Fix | None:
     """Take out the blanks between `--name=` and its value; None if no such value follows."""
     word = option.words[-1]

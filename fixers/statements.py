@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 from precision_lint.finding import Edit, Span
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 
 
-def insert_before(file: PythonFile, statement: ast.stmt, line: str) -> Edit | None:
+def insert_before(file: ParsedPython, statement: ast.stmt, line: str) -> Edit | None:
     """A line above a statement, indented alike; None if the statement has no lines of its own."""
     if not _has_its_lines(file, statement):
         return None
@@ -16,7 +16,7 @@ def insert_before(file: PythonFile, statement: ast.stmt, line: str) -> Edit | No
     return Edit(Span(start, start), f"{line}{file.text.newline}{_indent(file, statement)}")
 
 
-def insert_after(file: PythonFile, statement: ast.stmt, line: str) -> Edit | None:
+def insert_after(file: ParsedPython, statement: ast.stmt, line: str) -> Edit | None:
     """A line below a statement, indented alike; None if the statement has no lines of its own."""
     if not _has_its_lines(file, statement):
         return None
@@ -27,7 +27,7 @@ def insert_after(file: PythonFile, statement: ast.stmt, line: str) -> Edit | Non
     return Edit(Span(end, end), file.text.newline + added)
 
 
-def delete(file: PythonFile, statement: ast.stmt) -> Edit | None:
+def delete(file: ParsedPython, statement: ast.stmt) -> Edit | None:
     """Delete the lines of a statement; None if others share them."""
     if not _has_its_lines(file, statement):
         return None
@@ -37,7 +37,7 @@ def delete(file: PythonFile, statement: ast.stmt) -> Edit | None:
     return None if "#" in file.text[whole] else Edit(whole, "")
 
 
-def _has_its_lines(file: PythonFile, statement: ast.stmt) -> bool:
+def _has_its_lines(file: ParsedPython, statement: ast.stmt) -> bool:
     """True if nothing but a comment shares the lines of a statement."""
     span = file.span_of(statement)
     first = file.text.line_span(file.text.row(span.start))
@@ -47,6 +47,6 @@ def _has_its_lines(file: PythonFile, statement: ast.stmt) -> bool:
     return not before.strip() and (not behind or behind.startswith("#"))
 
 
-def _indent(file: PythonFile, statement: ast.stmt) -> str:
+def _indent(file: ParsedPython, statement: ast.stmt) -> str:
     start = file.span_of(statement).start
     return file.text[Span(file.text.line_span(file.text.row(start)).start, start)]

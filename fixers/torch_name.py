@@ -6,12 +6,12 @@ import ast
 from collections.abc import Callable
 
 from precision_lint.finding import Edit, Span
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 from precision_lint.source.scopes import Binding, Reference, Scope, Step
 
 
 def name_of_torch(
-    file: PythonFile, reference: Reference, is_replaced: Callable[[Binding], bool]
+    file: ParsedPython, reference: Reference, is_replaced: Callable[[Binding], bool]
 ) -> tuple[str | None, list[Edit]]:
     """The name of torch at a reference, and the edit that imports it if nothing does.
 
@@ -66,7 +66,7 @@ def _first(scope: Scope, old: Binding, is_replaced: Callable[[Binding], bool]) -
     return min(statements, key=lambda statement: statement.lineno)
 
 
-def _import_torch(statement: ast.stmt, file: PythonFile) -> Edit | None:
+def _import_torch(statement: ast.stmt, file: ParsedPython) -> Edit | None:
     """The line `import torch` above a statement that starts its own line."""
     start = file.span_of(statement).start
     line = file.text.line_span(file.text.row(start)).start

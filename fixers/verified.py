@@ -19,7 +19,8 @@ from precision_lint.fixers.python_changes import changed_code
 from precision_lint.fixers.spelling import Written
 from precision_lint.source import shell
 from precision_lint.source.comments import comments
-from precision_lint.source.config import MAX_CHARACTERS, ConfigFile, parse_config, parse_part
+from precision_lint.source.config import MAX_CHARACTERS, parse_config, parse_part
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.python import parse_python
 from precision_lint.source.settings_tree import Entry, Mapping, Opaque, Scalar, Sequence, Value
@@ -32,7 +33,7 @@ _MAX_READ = 32 * MAX_CHARACTERS
 
 _EXPANDED = re.compile(r"[$`\\]")
 
-_read: WeakKeyDictionary[ConfigFile, int] = WeakKeyDictionary()
+_read: WeakKeyDictionary[ParsedConfig, int] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ class ScriptChange:
 
 
 def verified(
-    file: ConfigFile,
+    file: ParsedConfig,
     edits: Iterable[Edit],
     change: TreeChange | ScriptChange,
     message: str,
@@ -82,23 +83,23 @@ def verified(
     return Fix(applicability, message, edits)
 
 
-def _may_be_read(file: ConfigFile) -> bool:
+def _may_be_read(file: ParsedConfig) -> bool:
     _read[file] = _read.get(file, 0) + len(file.text.text)
     return _read[file] <= _MAX_READ
 
 
-def _is_seen(edit: Edit, part: ConfigFile, masked: SourceText) -> bool:
+def _is_seen(edit: Edit, part: ParsedConfig, masked: SourceText) -> bool:
     """True for an edit that stays in a part of a file, and means there what it says."""
     is_literal = part.script is not None or not _EXPANDED.search(edit.content)
     return is_literal and masked[edit.span] == part.text[edit.span]
 
 
-def _comments(file: ConfigFile, text: SourceText) -> Counter[str]:
+def _comments(file: ParsedConfig, text: SourceText) -> Counter[str]:
     return Counter(text[span] for span in comments(text, file.format))
 
 
 def _says(
-    file: ConfigFile,
+    file: ParsedConfig,
     text: SourceText,
     masked: SourceText | None,
     change: TreeChange | ScriptChange,
@@ -113,13 +114,13 @@ def _says(
         case TreeChange() if file.python is not None:
             removed = {entry.key.span.start for entry in change.removed}
             replaced = {node.span.start: value for node, value in change.replaced.items()}
-            meant = changed_code(parse_python(file.text, file.project), removed, replaced)
-            return meant == changed_code(parse_python(text, file.project))
+            meant = changed_code(parse_python(file.text), removed, replaced)
+            return meant == changed_code(parse_python(text))
         case TreeChange():
             if masked is None:
-                repaired: ConfigFile | None = parse_config(text, file.project, file.format)
+                repaired: ParsedConfig | None = parse_config(text, file.format)
             else:
-                around = ConfigFile(text, file.project, file.format)
+                around = ParsedConfig(text, file.format)
                 repaired = parse_part(around, masked.text, file.format)
             if repaired is None or repaired.defect is not None:
                 return False
@@ -132,7 +133,7 @@ def _says(
 # Trees
 
 
-def _tree(file: ConfigFile, change: TreeChange) -> Iterator[object]:
+def _tree(file: ParsedConfig, change: TreeChange) -> Iterator[object]:
     """Marks for every node, outer before inner; one that was met before is only named again."""
     text = file.masked or file.text
     pending: list[Value | Entry] = [*reversed(file.documents)]

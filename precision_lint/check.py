@@ -19,16 +19,14 @@ from precision_lint.finding import (
     Position,
     Span,
 )
-from precision_lint.project import Project
+from precision_lint.project_facts import Recording
 from precision_lint.rule import Rule
 from precision_lint.settings import Settings
 from precision_lint.source.errors import Template, Unparsable
-from precision_lint.source.file import File
-from precision_lint.source.text import SourceText
+from precision_lint.source.text import SourceText, decode_python
 
 if TYPE_CHECKING:
-    from precision_lint.source.config import ConfigFile
-    from precision_lint.source.python import PythonFile
+    from precision_lint.context import ConfigFile, PythonFile
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def check_bytes(
     path: Path,
     content: bytes,
     kind: Kind,
-    project: Project,
+    project: Recording,
     settings: Settings,
     *,
     named: bool = False,
@@ -71,11 +69,13 @@ def check_bytes(
     try:
         text = decode(path, content, kind)
     except (UnicodeError, LookupError) as error:
-        return check_unreadable(path, _decoding_problem(error), project, settings)
+        return check_unreadable(path, _decoding_problem(error), project.root, settings)
     except Unparsable as problem:
         if not (rules or named):
             return Checked()
-        return _broken_notebook(SourceText.from_bytes(path, content), problem, project, settings)
+        return _broken_notebook(
+            SourceText.from_bytes(path, content), problem, project.root, settings
+        )
     rules = _triggered_by_text(rules, text, kind)
     raw = _report(text, kind, project, rules) if rules or named else _Raw()
     enabled = [finding for finding in raw.findings if finding.code in codes]
@@ -84,7 +84,7 @@ def check_bytes(
     findings, used = suppression.apply(repairable, directives, text)
     # Documents show what a suppression looks like.
     if raw.is_complete and kind != "markdown":
-        findings += _unused_suppressions(text, project, directives, used, codes)
+        findings += _unused_suppressions(text, directives, used, codes)
     return Checked(_shown(findings, settings), raw.notes, text)
 
 
@@ -106,7 +106,7 @@ def _triggered_by_text(rules: list[Rule], text: SourceText, kind: Kind) -> list[
     return [rule for rule in rules if rule.wants(code)]
 
 
-def _report(text: SourceText, kind: Kind, project: Project, rules: list[Rule]) -> _Raw:
+def _report(text: SourceText, kind: Kind, project: Recording, rules: list[Rule]) -> _Raw:
     """What the rules report; MP904 for text that cannot be parsed, a note for a template."""
     notes: list[str] = []
     try:
@@ -115,10 +115,10 @@ def _report(text: SourceText, kind: Kind, project: Project, rules: list[Rule]) -
         note = f"{text.path}: skipped, {template.message}"
         return _Raw(notes=(note,), is_complete=False)
     except Unparsable as problem:
-        findings = [_unparsable(text, project, problem)]
+        findings = [_unparsable(text, problem)]
     except (RecursionError, MemoryError):  # Python's parser raises MemoryError for deep nesting
         too_deep = Unparsable("nested too deeply to analyze", 1, 1)
-        findings = [_unparsable(text, project, too_deep)]
+        findings = [_unparsable(text, too_deep)]
     is_complete = all(finding.code != "MP904" for finding in findings)
     return _Raw(tuple(findings), tuple(notes), is_complete)
 
@@ -137,14 +137,14 @@ def _shown(findings: Iterable[Finding], settings: Settings) -> tuple[Finding, ..
 
 
 def _broken_notebook(
-    text: SourceText, problem: Unparsable, project: Project, settings: Settings
+    text: SourceText, problem: Unparsable, root: Path, settings: Settings
 ) -> Checked:
     """MP904, if it is on, for a file that is called a notebook and is not one."""
-    checked = _only(_unparsable(text, project, problem), project, settings)
+    checked = _only(_unparsable(text, problem), root, settings)
     return replace(checked, text=text)
 
 
-def check_unreadable(path: Path, problem: str, project: Project, settings: Settings) -> Checked:
+def check_unreadable(path: Path, problem: str, root: Path, settings: Settings) -> Checked:
     """MP903, if it is on, for a file that cannot be read or decoded."""
     start = Position(1, 1)
     rule = registry.rule("unreadable-file")
@@ -157,12 +157,12 @@ def check_unreadable(path: Path, problem: str, project: Project, settings: Setti
         place=Place(path, Span(0, 0), start, start),
         noqa_row=1,
     )
-    return _only(finding, project, settings)
+    return _only(finding, root, settings)
 
 
-def _only(finding: Finding, project: Project, settings: Settings) -> Checked:
+def _only(finding: Finding, root: Path, settings: Settings) -> Checked:
     """A finding on a whole file, if its rule is on."""
-    codes = settings.codes_for(finding.place.path, project.root)
+    codes = settings.codes_for(finding.place.path, root)
     is_on = finding.code in codes and settings.reports(finding)
     return Checked((finding,) if is_on else ())
 
@@ -178,17 +178,9 @@ def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
         from precision_lint.source.notebook import NotebookText
 
         return NotebookText.read(SourceText.from_bytes(path, content))
-    encoding = "utf-8"
-    if kind == "python" and any(b"coding" in line for line in content.split(b"\n", 2)[:2]):
-        import io
-        import tokenize
-
-        try:
-            encoding = tokenize.detect_encoding(io.BytesIO(content).readline)[0]
-        except SyntaxError as error:
-            raise LookupError(error.msg) from error
-        encoding = encoding.removesuffix("-sig")
-    return SourceText.from_bytes(path, content, encoding)
+    if kind == "python":
+        return decode_python(path, content)
+    return SourceText.from_bytes(path, content)
 
 
 def _reads(rule: Rule, kind: Kind) -> bool:
@@ -209,15 +201,15 @@ def _decoding_problem(error: UnicodeError | LookupError) -> str:
 def _run_rules(
     text: SourceText,
     kind: Kind,
-    project: Project,
+    project: Recording,
     rules: list[Rule],
     notes: list[str],
 ) -> list[Finding]:
     """The findings of the rules; notes for the user are appended to `notes`."""
     if kind == "python":
-        from precision_lint.source.python import parse_python
+        from precision_lint.context import PythonFile
 
-        file = parse_python(text, project)
+        file = PythonFile.of(project.parse(text), project)
         return [*_run_settings(file, rules, notes), *_run_hooks("python", file, rules, notes)]
     return list(_run_config(text, kind, project, rules, notes))
 
@@ -225,9 +217,9 @@ def _run_rules(
 def _run_settings(file: PythonFile, rules: list[Rule], notes: list[str]) -> Iterator[Finding]:
     """What rules for configurations find in the settings that Python code makes."""
     if any(hooks.reads(rule, "settings") for rule in rules):
-        from precision_lint.source.config import ConfigFile
+        from precision_lint.context import ConfigFile
 
-        settings = ConfigFile(file.text, file.project, "python", python=file)
+        settings = ConfigFile(file.text, "python", python=file, project=file.project)
         yield from _run_hooks("settings", settings, rules, notes)
 
 
@@ -239,31 +231,37 @@ def _run_hooks(
 
 
 def _run_config(
-    text: SourceText, kind: Kind, project: Project, rules: list[Rule], notes: list[str]
+    text: SourceText, kind: Kind, project: Recording, rules: list[Rule], notes: list[str]
 ) -> Iterator[Finding]:
+    from precision_lint.context import ConfigFile, PythonFile
     from precision_lint.source.config import parse_config
 
-    file = parse_config(text, project, kind)
+    follow = project.follow(text.path)
+    parsed = parse_config(text, kind, follow=follow, parse_python=project.parse)
+    file = ConfigFile.of(parsed, project)
     if file.defect is not None:
-        yield _unparsable(text, project, file.defect, "Only what can be read here was checked.")
+        yield _unparsable(text, file.defect, "Only what can be read here was checked.")
     # A document may show a mistake on purpose.
     most = Confidence.MEDIUM if file.is_excerpt else Confidence.HIGH
     for finding in _run_hooks("settings", file, rules, notes):
         yield replace(finding, confidence=min(finding.confidence, most))
     if file.python is not None:
-        yield from _run_hooks("python", file.python, rules, notes)
+        python = PythonFile.of(file.python, project)
+        yield from _run_hooks("python", python, rules, notes)
 
 
 def _unparsable(
     text: SourceText,
-    project: Project,
     problem: Unparsable,
     why: str = "Nothing else in this file was checked.",
 ) -> Finding:
+    from precision_lint.context import finding_in
+
     rule = registry.rule("unparsable-file")
     row = min(max(problem.row, 1), len(text.line_starts))
     start = text.line_span(row).start + min(max(problem.column, 1) - 1, len(text.line(row)))
-    return File(text, project).finding(
+    return finding_in(
+        text,
         rule,
         Span(start, start),
         f"cannot be parsed: {problem.message}",
@@ -274,12 +272,12 @@ def _unparsable(
 
 def _unused_suppressions(
     text: SourceText,
-    project: Project,
     directives: tuple[suppression.Directive, ...],
     used: set[tuple[suppression.Directive, str]],
     codes: frozenset[str],
 ) -> list[Finding]:
-    file = File(text, project)
+    from precision_lint.context import finding_in
+
     findings = []
     for unused in suppression.unused(directives, used, codes, text):
         rule = registry.rule("unused-suppression" if unused.known else "unknown-suppression")
@@ -287,7 +285,8 @@ def _unused_suppressions(
             continue
         like = None if unused.known else registry.resembling(unused.name)
         findings.append(
-            file.finding(
+            finding_in(
+                text,
                 rule,
                 unused.span,
                 f"`{unused.name}` silences nothing here"

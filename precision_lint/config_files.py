@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING
 
 from precision_lint.consumers.triggers import may_be_read
 from precision_lint.discovery import Kind, kind_of
-from precision_lint.source.config import ConfigFile, parse_config
+from precision_lint.modules import ParsedModules
+from precision_lint.project import Project
+from precision_lint.source.config import MAX_CHARACTERS, parse_config
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.text import SourceText
 
 if TYPE_CHECKING:
-    from precision_lint.project import Project
+    from precision_lint.source.python import ParsedPython
+    from precision_lint.source.shell import Follow, Script
 
 _REFERENCE = re.compile(
     rb"(?<![\w.-])[\w.-]{1,200}\.(?:json|jsonc|ya?ml|toml|env|config|conf|cfg)\b"
@@ -29,38 +33,73 @@ _NAMED = re.compile(rb"[\w.-]+")
 _LARGEST = 1 << 20
 """Bytes of a file that is searched for references."""
 
+_MAX_SOURCED = 16
+"""Files that one script takes over."""
+
 
 @dataclass(frozen=True)
 class ConfigFiles:
     """Reads files once. `None` stands for what is not there or cannot be read."""
 
     project: Project
-    _parsed: dict[Path, ConfigFile | None] = field(default_factory=dict, repr=False)
+    modules: ParsedModules = field(repr=False)
+    _parsed: dict[Path, ParsedConfig | None] = field(default_factory=dict, repr=False)
     _texts: dict[Path, str] = field(default_factory=dict, repr=False)
 
-    def at(self, path: Path) -> ConfigFile | None:
+    def at(self, path: Path) -> ParsedConfig | None:
         """The parsed file at a path, whatever it is called: a reference says what it is."""
         if path not in self._parsed:
-            self._parsed[path] = self._parse(path)
+            self._parsed.setdefault(path, self._parse(path))
         return self._parsed[path]
 
-    def read(self, path: Path) -> ConfigFile | None:
+    def read(self, path: Path) -> ParsedConfig | None:
         """The file at a path, parsed now; None if it is too large for a configuration.
 
         Raises:
-            OSError, UnicodeError: the file cannot be read, or is no text.
+            OSError, UnicodeError, LookupError: the file cannot be read, or is no text.
             Unparsable, RecursionError, MemoryError: it is not valid in its format.
         """
         if path.stat().st_size > _LARGEST:
             return None
-        text = SourceText.from_bytes(path, path.read_bytes(), "utf-8")
-        kind = kind_of(path) or _kind_of_content(text.text)
+        kind = kind_of(path)
         if kind == "python":
-            from precision_lint.source.python import parse_python
+            python = self.modules.read(path)
+            return ParsedConfig(python.text, kind, python=python)
+        text = SourceText.from_bytes(path, path.read_bytes())
+        kind = kind or _kind_of_content(text.text)
+        return parse_config(text, kind, follow=self.follow(path), parse_python=self._python)
 
-            file = parse_python(text, self.project)
-            return ConfigFile(text, self.project, kind, python=file)
-        return parse_config(text, self.project, kind)
+    def _python(self, text: SourceText) -> ParsedPython:
+        return self.modules.parse(text, is_on_disk=True)
+
+    def follow(self, near: Path) -> Follow:
+        """Finds what a script at `near` sources; each file is read once, and not while it is."""
+        return self._follow(near, {})
+
+    def _follow(self, near: Path, read: dict[Path, Script | None]) -> Follow:
+        def follow(reference: str) -> Script | None:
+            path = self.find(reference, near)
+            if path is None:
+                return None
+            if path not in read:
+                if len(read) >= _MAX_SOURCED:
+                    return None
+                read[path] = None
+                read[path] = self._sourced(path, read)
+            return read[path]
+
+        return follow
+
+    def _sourced(self, path: Path, read: dict[Path, Script | None]) -> Script | None:
+        from precision_lint.source import shell
+
+        try:
+            text = SourceText.from_bytes(path, path.read_bytes())
+        except (OSError, UnicodeError):
+            return None
+        if len(text.text) > MAX_CHARACTERS:
+            return None
+        return shell.parse(text, follow=self._follow(path, read))[0]
 
     def text(self, path: Path) -> str:
         """The text of a file; empty if there is none to read."""
@@ -94,7 +133,7 @@ class ConfigFiles:
         found = (self.find(candidate, near) for candidate in candidates)
         return next((path for path in found if path is not None), None)
 
-    def referring(self, path: Path) -> list[ConfigFile]:
+    def referring(self, path: Path) -> list[ParsedConfig]:
         """The files in which the name of a file stands, in path order."""
         found = (self.at(other) for other in self._references.get(path.name, ()))
         return [file for file in found if file is not None]
@@ -123,10 +162,10 @@ class ConfigFiles:
                 references[name.decode()].append(path)
         return references
 
-    def _parse(self, path: Path) -> ConfigFile | None:
+    def _parse(self, path: Path) -> ParsedConfig | None:
         try:
             return self.read(path)
-        except (OSError, UnicodeError, Unparsable, RecursionError, MemoryError):
+        except (OSError, UnicodeError, LookupError, Unparsable, RecursionError, MemoryError):
             return None
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.configured.files import config_settings
-from precision_lint.configured.given import Given, python_tree, read_bytes, read_text, span_of
+from precision_lint.configured.given import MAX_BYTES, Given, read_bytes, read_text
 from precision_lint.configured.vocabulary import (
     names_bfloat16,
     names_float16,
@@ -24,6 +24,8 @@ from precision_lint.configured.vocabulary import (
 )
 from precision_lint.discovery import kind_of
 from precision_lint.finding import Related, Span
+from precision_lint.modules import Parsed
+from precision_lint.source.python import ParsedPython
 from precision_lint.source.text import SourceText
 
 
@@ -96,22 +98,20 @@ def find(
     paths: Iterable[Path],
     half: Half,
     message: str,
+    parsed: Parsed,
     *,
     only_weights: bool = False,
     only_enabling: bool = False,
 ) -> Related | None:
-    """The first use that is not weak, else the first one.
+    """The first use that is not weak, else the first one. `parsed` gives trees of Python files.
 
     `only_weights` asks for values of settings that are called a dtype: `backbone_dtype`;
     `only_enabling` for uses that are not weak.
     """
     weak: Related | None = None
     for path in paths:
-        text = read_text(path)
-        if text is None:
-            continue
         with suppress(RecursionError):  # the file is reported when it is linted itself
-            for use in _uses(text, half):
+            for text, use in _uses(path, half, parsed):
                 if only_weights and not _is_weights_dtype(use.setting):
                     continue
                 found = Related(text.place(use.span), message)
@@ -122,16 +122,16 @@ def find(
     return weak
 
 
-def is_used_in(text: SourceText, tree: ast.Module) -> bool:
+def is_used_in(file: ParsedPython) -> bool:
     """True if a Python file itself names a half dtype, or autocast."""
-    return any(use for half in (BFLOAT16, FLOAT16) for use in _Code(text, half).uses(tree))
+    return any(use for half in (BFLOAT16, FLOAT16) for use in _Code(file, half).uses(file.tree))
 
 
-def enabled_in(text: SourceText, tree: ast.Module) -> Related | None:
+def enabled_in(file: ParsedPython) -> Related | None:
     """Where a Python file itself enables bfloat16."""
-    uses = (use for use in _Code(text, BFLOAT16).uses(tree) if not use.is_weak)
+    uses = (use for use in _Code(file, BFLOAT16).uses(file.tree) if not use.is_weak)
     use = next(uses, None)
-    return None if use is None else Related(text.place(use.span), "bfloat16 is enabled here")
+    return None if use is None else Related(file.text.place(use.span), "bfloat16 is enabled here")
 
 
 def _is_weights_dtype(name: str) -> bool:
@@ -139,15 +139,17 @@ def _is_weights_dtype(name: str) -> bool:
     return name.endswith("dtype") and _AUTOCAST.search(name) is None
 
 
-def _uses(text: SourceText, half: Half) -> Iterator[Use]:
-    if kind_of(text.path) == "python":
-        tree = python_tree(text)
-        if tree is not None:
-            yield from _Code(text, half).uses(tree)
-    elif half.sets is not None and half.sets.search(text.text):
+def _uses(path: Path, half: Half, parsed: Parsed) -> Iterator[tuple[SourceText, Use]]:
+    if kind_of(path) == "python":
+        if (python := parsed(path, MAX_BYTES)) is not None:
+            for use in _Code(python, half).uses(python.tree):
+                yield python.text, use
+        return
+    text = read_text(path)
+    if text is not None and half.sets is not None and half.sets.search(text.text):
         for given in config_settings(text):
-            if (use := _use_in_config(given, half)) is not None:
-                yield use
+            if (found := _use_in_config(given, half)) is not None:
+                yield text, found
 
 
 def _use_in_config(given: Given, half: Half) -> Use | None:
@@ -164,8 +166,8 @@ def _use_in_config(given: Given, half: Half) -> Use | None:
 class _Code:
     """The uses in a Python file, in the order of the source."""
 
-    def __init__(self, text: SourceText, half: Half) -> None:
-        self.text = text
+    def __init__(self, file: ParsedPython, half: Half) -> None:
+        self.file = file
         self.half = half
 
     def uses(self, node: ast.AST, setting: str = "", is_weak: bool = False) -> Iterator[Use]:
@@ -243,7 +245,7 @@ class _Code:
                 yield from self.uses(value, name, is_weak)
 
     def use(self, node: ast.expr, setting: str, is_weak: bool) -> Use:
-        return Use(span_of(self.text, node), setting, is_weak)
+        return Use(self.file.span_of(node), setting, is_weak)
 
 
 def _is_table(items: list[ast.expr]) -> bool:

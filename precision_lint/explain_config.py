@@ -18,7 +18,8 @@ from precision_lint.consumers.verdicts import verdicts_of
 from precision_lint.discovery import kind_of
 from precision_lint.finding import Finding, Place, Span
 from precision_lint.project import Project
-from precision_lint.source.config import ConfigFile
+from precision_lint.project_facts import ProjectFacts, Recording
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.options import Option
 from precision_lint.source.settings_tree import Mapping, Member, Scalar
@@ -61,6 +62,8 @@ class Explained:
     """One configuration as its framework reads it, with those that it refers to."""
 
     reading: Reading
+    release: tuple[int, ...] | None
+    """That of the framework's library which the project pins, if it does."""
     settings: tuple[Effective, ...]
     links: tuple[tuple[str, Explained], ...]
     lost: tuple[Lost, ...]
@@ -117,11 +120,12 @@ def explained_runs(
         CannotExplain: a file of `named` cannot be read or parsed.
     """
     named = frozenset(named)
+    facts = ProjectFacts(project).recording()
     found: dict[object, Reading] = {}
     asked: set[Path] = set()
     for path in files:
         try:
-            file = _read(path, project, is_named=path in named)
+            file = _read(path, facts, is_named=path in named)
         except CannotExplain as problem:
             if path in named:
                 raise
@@ -129,7 +133,7 @@ def explained_runs(
             continue
         if file is None:
             continue
-        read = runs(file)
+        read = runs(file, facts)
         if file.defect is not None and (read or path in named):
             note(f"{_problem(path, file.defect)}; only what can be read is explained")
         if not read and path in named:
@@ -141,7 +145,7 @@ def explained_runs(
         names = ", ".join(known_frameworks())
         note(f"no supported configuration found; supported frameworks: {names}")
     whole = sorted(_whole(found.values()), key=lambda row: row[0])
-    told = [explained_run(run) for _, run in whole]
+    told = [explained_run(run, facts) for _, run in whole]
     shown = [run for run in told if run.says_something or run.path in asked]
     if silent := len(told) - len(shown):
         count = "1 run is" if silent == 1 else f"{silent} runs are"
@@ -164,16 +168,18 @@ def _place(reading: Reading) -> tuple[Path, Span]:
     return reading.file.text.path, reading.source.span
 
 
-def explained_run(run: Reading) -> Run:
+def explained_run(run: Reading, project: Recording) -> Run:
     """A run, explained."""
     findings: dict[object, Finding] = {}
-    for verdict in verdicts_of(run):
+    for verdict in verdicts_of(run, project):
         finding = verdict.finding(registry.rule(verdict.conflict.rule), None)
         findings.setdefault(finding.sort_key, finding)
-    return Run(explained(run), tuple(sorted(findings.values(), key=lambda one: one.sort_key)))
+    return Run(
+        explained(run, project), tuple(sorted(findings.values(), key=lambda one: one.sort_key))
+    )
 
 
-def explained(reading: Reading) -> Explained:
+def explained(reading: Reading, project: Recording) -> Explained:
     """A configuration, explained, with those that it refers to."""
     referring = {link.key for link in reading.framework.links}
     settings = [
@@ -189,14 +195,15 @@ def explained(reading: Reading) -> Explained:
     links = [
         (name, part)
         for name, linked in reading.links.items()
-        if (part := explained(linked)).says_something or name in named
+        if (part := explained(linked, project)).says_something or name in named
     ]
     lost = [
         Lost(link.name, _effective(reading, reading.key(link.key)))
         for link in reading.framework.links
         if not link.merges and link.name not in reading.links and reading.may_link(link.name)
     ]
-    return Explained(reading, tuple(settings), tuple(links), tuple(lost))
+    release = project.release_of(reading.framework.library)
+    return Explained(reading, release, tuple(settings), tuple(links), tuple(lost))
 
 
 def _effective(reading: Reading, key: Key) -> Effective:
@@ -245,7 +252,7 @@ def source_of(written: Written) -> str:
 # Files
 
 
-def _read(path: Path, project: Project, *, is_named: bool) -> ConfigFile | None:
+def _read(path: Path, project: Recording, *, is_named: bool) -> ParsedConfig | None:
     """A parsed file; None for one that cannot be a configuration."""
     try:
         kind = kind_of(path)
@@ -256,7 +263,7 @@ def _read(path: Path, project: Project, *, is_named: bool) -> ConfigFile | None:
         raise CannotExplain(_problem(path, problem)) from problem
     except (RecursionError, MemoryError) as problem:
         raise CannotExplain(f"{path}: cannot be parsed: nested too deeply") from problem
-    except (OSError, UnicodeError) as problem:
+    except (OSError, UnicodeError, LookupError) as problem:
         raise CannotExplain(f"{path}: cannot be read: {problem}") from problem
     if file is None and is_named:
         raise CannotExplain(f"{path}: too large for a configuration")
@@ -272,7 +279,7 @@ def known_frameworks() -> list[str]:
     return sorted((one.name for one in frameworks().values() if one.library), key=str.casefold)
 
 
-def unread(file: ConfigFile) -> str:
+def unread(file: ParsedConfig) -> str:
     """Why a file has no run: what it starts or says, which no framework is known by."""
     if file.script is not None:
         started = filter(None, map(launch, file.script.commands))

@@ -175,17 +175,16 @@ def _is_readable(text: SourceText, kind: Kind) -> bool:
 
 
 def _parses(text: SourceText, kind: Kind) -> bool:
-    from precision_lint.project import Project
     from precision_lint.source.errors import Unparsable
 
     try:
         if kind == "python":
             from precision_lint.source.python import parse_python
 
-            parse_python(text, Project(text.path.parent))
+            parse_python(text)
             return True
         from precision_lint.source.config import parse_config
 
-        return parse_config(text, Project(text.path.parent), kind).defect is None
+        return parse_config(text, kind).defect is None
     except Unparsable:
         return False

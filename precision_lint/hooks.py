@@ -11,9 +11,8 @@ from precision_lint.rule import Rule
 
 if TYPE_CHECKING:
     from precision_lint.amp.protocol import TrainingStep
+    from precision_lint.context import ConfigFile, PythonFile
     from precision_lint.dtypes.calls import Call
-    from precision_lint.source.config import ConfigFile
-    from precision_lint.source.python import PythonFile
     from precision_lint.triton_types.kernels import Kernel
 
 Input = Literal["python", "settings"]

@@ -66,6 +66,12 @@ def lowest_version(root: Path, library: str) -> str | None:
     return ".".join(map(str, min(declared))) if declared else None
 
 
+def pin_files(root: Path) -> list[Path]:
+    """The files that versions are read from, in path order."""
+    patterns = (*FILES, *DECLARATIONS)
+    return sorted({path for pattern in patterns for path in root.glob(pattern)})
+
+
 def _name(library: str) -> str:
     """A library's name as a pattern: `-` and `_` are one."""
     return re.escape(library).replace("_", "[-_]").replace(r"\-", "[-_]")

@@ -1,4 +1,4 @@
-"""What the whole project says, whichever files were asked for."""
+"""The files of a project: which there are, what they are for, and the versions that they pin."""
 
 from __future__ import annotations
 
@@ -7,17 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from precision_lint.discovery import DEFAULT_EXCLUDE, files, kind_of
-from precision_lint.finding import Related
-from precision_lint.pins import lowest_version, pinned_version
-
-if TYPE_CHECKING:
-    from precision_lint.config_files import ConfigFiles
-    from precision_lint.configured import Configured
-    from precision_lint.evidence import Half
-    from precision_lint.source_tree import SourceTree
+from precision_lint.pins import lowest_version, pin_files, pinned_version
 
 _TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
 _SECONDARY = re.compile(
@@ -29,7 +21,7 @@ _EXAMPLES = re.compile(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)
 
 @dataclass(frozen=True)
 class Project:
-    """A project root, and the facts that are read from all of its files on first use."""
+    """A project root and what is below it; what the files say is asked of `ProjectFacts`."""
 
     root: Path
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
@@ -37,104 +29,22 @@ class Project:
     """Versions of libraries by name, as the settings give them."""
     reported: frozenset[Path] | None = field(default=None, compare=False, repr=False)
     """The files that findings are wanted for; None if for any."""
-    asked: set[str] = field(default_factory=set, compare=False, repr=False)
-    """The facts that were asked for since somebody emptied this set: what a cache must know."""
-
-    @property
-    def half_precision(self) -> Related | None:
-        """The plainest place where the project chooses bfloat16, else float16 or autocast.
-
-        Who runs in one half dtype is a checkpoint or a flag away from the other.
-        """
-        self.asked.add("half_precision")
-        return self._half_precision
-
-    @property
-    def bfloat16(self) -> Related | None:
-        """The plainest place where the project enables bfloat16, outside of its tests.
-
-        A comparison, an assertion or a list of accepted dtypes enables nothing.
-        """
-        self.asked.add("bfloat16")
-        return self._bfloat16
-
-    @property
-    def bfloat16_weights(self) -> Related | None:
-        """The plainest setting that makes bfloat16 the dtype of weights; None if there is none."""
-        self.asked.add("bfloat16_weights")
-        return self._bfloat16_weights
-
-    @cached_property
-    def configured(self) -> Configured:
-        """What the configuration says of settings; each question counts as asked."""
-        from precision_lint.configured import Configured
-
-        paths = [path for path in self._witnesses if not self.is_test(path)]
-        return Configured(self.root, paths, self.asked)
 
     def reports(self, path: Path) -> bool:
         """True if findings in a file are wanted: a fact of two files is told in one of those."""
         return self.reported is None or path in self.reported
-
-    @property
-    def config_files(self) -> ConfigFiles:
-        """The configuration files of the project, and which of them refer to which."""
-        self.asked.add("sources")
-        return self._config_files
-
-    @cached_property
-    def _config_files(self) -> ConfigFiles:
-        from precision_lint.config_files import ConfigFiles
-
-        return ConfigFiles(self)
-
-    @property
-    def sources(self) -> SourceTree:
-        """The Python files of the project."""
-        self.asked.add("sources")
-        return self._sources
-
-    @cached_property
-    def _sources(self) -> SourceTree:
-        from precision_lint.source_tree import SourceTree
-
-        return SourceTree(self)
-
-    @cached_property
-    def _bfloat16(self) -> Related | None:
-        from precision_lint.evidence import BFLOAT16, find
-
-        message = "the project enables bfloat16 here"
-        return find(self._mentioning(BFLOAT16)[0], BFLOAT16, message, only_enabling=True)
-
-    @cached_property
-    def _half_precision(self) -> Related | None:
-        from precision_lint.evidence import BFLOAT16, FLOAT16
-
-        return self._evidence(BFLOAT16, "the project uses bfloat16 here") or self._evidence(
-            FLOAT16, "the project uses half precision here"
-        )
-
-    @cached_property
-    def _bfloat16_weights(self) -> Related | None:
-        from precision_lint.evidence import BFLOAT16
-
-        message = "the configuration offers bfloat16 here"
-        return self._evidence(BFLOAT16, message, only_weights=True)
 
     def version_of(self, library: str) -> tuple[int, int] | None:
         """Major and minor version of a library: from the settings, else from the project's pins.
 
         None where neither says one: rules then take the newest that they know.
         """
-        self.asked.add(library)
         version = self.target.get(library) or pinned_version(self.root, library) or ""
         match = re.match(r"(\d+)\.(\d+)", version)
         return (int(match[1]), int(match[2])) if match else None
 
     def release_of(self, library: str) -> tuple[int, ...] | None:
         """The version of a library with all its numbers; None where nothing says one."""
-        self.asked.add(library)
         version = self.target.get(library) or pinned_version(self.root, library) or ""
         match = re.match(r"\d+(?:\.\d+)*", version)
         return tuple(map(int, match[0].split("."))) if match else None
@@ -144,37 +54,17 @@ class Project:
 
         A lower bound (`torch>=2.1`) is one, too; it counts before what a lock file happens to hold.
         """
-        self.asked.add(library)
         declared = None if library in self.target else lowest_version(self.root, library)
         match = re.match(r"(\d+)\.(\d+)", declared or "")
         return (int(match[1]), int(match[2])) if match else self.version_of(library)
 
-    def holds(self, pattern: bytes) -> bool:
-        """True if a Python file of the project holds what a regular expression matches."""
-        self.asked.add("sources")
-        if pattern not in self._held:
-            expression = re.compile(pattern)
-            self._held[pattern] = any(map(expression.search, self._python_contents()))
-        return self._held[pattern]
-
     @cached_property
-    def _held(self) -> dict[bytes, bool]:
-        return {}
-
-    def _python_contents(self) -> Iterator[bytes]:
-        for path in self.python_files:
-            try:
-                yield path.read_bytes()
-            except OSError:
-                continue
-
-    @cached_property
-    def state(self) -> str:
+    def fingerprint(self) -> str:
         """Changes when a file of the project does: names, sizes and times of all of them."""
         import hashlib
 
         digest = hashlib.blake2b(digest_size=16)
-        for path in self._files:
+        for path in (*self.files, *pin_files(self.root)):
             try:
                 status = path.stat()
             except OSError:
@@ -183,44 +73,22 @@ class Project:
         return digest.hexdigest()
 
     @cached_property
-    def python_files(self) -> list[Path]:
-        """Every Python file of the project, in path order."""
-        return [path for path in self._files if path.suffix == ".py"]
-
-    @property
     def files(self) -> Sequence[Path]:
-        """Every file of the project that is read, in path order."""
-        return self._files
-
-    @cached_property
-    def _files(self) -> list[Path]:
         """Every file of the project that is read, in path order."""
         return files([self.root], self.root, self.exclude)
 
+    @cached_property
+    def python_files(self) -> Sequence[Path]:
+        """Every Python file of the project, in path order."""
+        return [path for path in self.files if path.suffix == ".py"]
+
     @property
-    def _witnesses(self) -> Iterator[Path]:
+    def evidence_files(self) -> Iterator[Path]:
         """The files that say something of the others: a notebook speaks of itself alone."""
-        return (path for path in self._files if kind_of(path) != "notebook")
+        return (path for path in self.files if kind_of(path) != "notebook")
 
-    def _evidence(self, half: Half, message: str, *, only_weights: bool = False) -> Related | None:
-        """The plainest use in what the project runs, else in its tests."""
-        from precision_lint.evidence import find
-
-        plain, tests = self._mentioning(half)
-        return find(plain, half, message, only_weights=only_weights) or find(
-            tests, half, message, only_weights=only_weights
-        )
-
-    def _mentioning(self, half: Half) -> tuple[list[Path], list[Path]]:
-        """The files that hold a word for a half dtype, plainest first: the project's, its tests."""
-        from precision_lint.evidence import mentions
-
-        paths = (path for path in self._witnesses if mentions(path, half))
-        ranked = sorted(paths, key=self._rank)
-        tests = [path for path in ranked if self.is_test(path)]
-        return ranked[: len(ranked) - len(tests)], tests
-
-    def _rank(self, path: Path) -> tuple[bool, bool, bool, str]:
+    def rank(self, path: Path) -> tuple[bool, bool, bool, str]:
+        """The order in which files are shown as evidence: configuration before code, tests last."""
         name = self._relative(path)
         is_example = _EXAMPLES.search(name) is not None
         return self.is_test(path), is_example, kind_of(path) == "python", name

@@ -1,4 +1,4 @@
-"""What makes a module under `rules/` a rule.
+"""A rule as data: its identity, and what the engine must know before it runs it.
 
 A rule is a module with a `RULE` and one or more hooks, each a generator of findings:
 

@@ -14,8 +14,8 @@ NAMES = {
     "precision_lint.rule": "Rule",
     "precision_lint.finding": "Applicability Confidence Edit Finding Fix Related Severity Span",
     # What the hooks are called with
-    "precision_lint.source.python": "PythonFile",
-    "precision_lint.source.config": "ConfigFile",
+    "precision_lint.context": "ConfigFile PythonFile",
+    "precision_lint.memo": "fact",
     "precision_lint.dtypes.calls": "Argument Call Region",
     "precision_lint.amp.protocol": "TrainingStep",
     "precision_lint.triton_types.kernels": "Kernel",

@@ -33,6 +33,8 @@ from precision_lint.amp.scaler_order import Disorder as Disorder
 from precision_lint.amp.scaler_order import DisorderForm as DisorderForm
 from precision_lint.amp.scaler_order import disorders as disorders
 from precision_lint.consumers.verdicts import verdicts as verdicts
+from precision_lint.context import ConfigFile as ConfigFile
+from precision_lint.context import PythonFile as PythonFile
 from precision_lint.dtypes import sinks as sinks
 from precision_lint.dtypes.calls import Argument as Argument
 from precision_lint.dtypes.calls import Call as Call
@@ -55,12 +57,11 @@ from precision_lint.finding import Fix as Fix
 from precision_lint.finding import Related as Related
 from precision_lint.finding import Severity as Severity
 from precision_lint.finding import Span as Span
+from precision_lint.memo import fact as fact
 from precision_lint.rule import Rule as Rule
 from precision_lint.source.bindings import attribute as attribute
 from precision_lint.source.bindings import binding as binding
 from precision_lint.source.bindings import enclosing_class as enclosing_class
-from precision_lint.source.config import ConfigFile as ConfigFile
-from precision_lint.source.python import PythonFile as PythonFile
 from precision_lint.source.syntax_tree import Loop as Loop
 from precision_lint.source.syntax_tree import SyntaxTree as SyntaxTree
 from precision_lint.source.syntax_tree import own_nodes as own_nodes

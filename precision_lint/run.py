@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from precision_lint.failures import internal_error
 from precision_lint.finding import Applicability, Finding
 from precision_lint.parallel import ordered_map
 from precision_lint.project import Project
+from precision_lint.project_facts import Dependency, ProjectFacts
 from precision_lint.settings import Settings
 from precision_lint.source.text import SourceText
 
@@ -46,6 +47,11 @@ class Job:
     named: frozenset[Path] = frozenset()
     """Files that were named on the command line: parsed even if their bytes hold no trigger."""
 
+    @cached_property
+    def facts(self) -> ProjectFacts:
+        """What the project says: read once for all the files of the job."""
+        return ProjectFacts(self.project)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -62,8 +68,8 @@ class Result:
     """Why the tool could not do its job on this file."""
     is_clean: bool = False
     """Nothing to say: true again for the same bytes, if the rest of the project is as it was."""
-    asked: bool = False
-    """The rest of the project was asked for something."""
+    dependencies: tuple[Dependency, ...] = ()
+    """What a clean file asked of the rest of the project, with digests of the answers."""
 
 
 def run(
@@ -100,7 +106,7 @@ def run(
     if cache:
         for path, (alone, in_project) in digests.items():
             if results[path].is_clean:
-                cache.add(in_project if results[path].asked else alone)
+                cache.add(in_project if results[path].dependencies else alone)
         cache.save()
     # Written when all have been read: what a file says of another depends on no order.
     ordered = [results[path] for path in paths]
@@ -121,7 +127,7 @@ def _digests(job: Job, paths: Iterable[Path], cache: CleanFiles) -> dict[Path, t
             with suppress(OSError):
                 codes = job.settings.codes_for(path, job.project.root)
                 alone = cache.digest(path.read_bytes(), codes)
-                digests[path] = alone, cache.digest(alone, (job.project.state,))
+                digests[path] = alone, cache.digest(alone, (job.project.fingerprint,))
     return digests
 
 
@@ -137,22 +143,23 @@ def lint(job: Job, path: Path) -> Result:
             return Result(path)
         content = path.read_bytes()
     except OSError as error:
-        checked = check_unreadable(path, error.strerror or str(error), job.project, job.settings)
+        problem = error.strerror or str(error)
+        checked = check_unreadable(path, problem, job.project.root, job.settings)
         return _result(path, checked)
-    return lint_bytes(job, path, content, kind)
+    return lint_bytes(job, path, content, kind, is_on_disk=True)
 
 
-def lint_bytes(job: Job, path: Path, content: bytes, kind: Kind) -> Result:
+def lint_bytes(
+    job: Job, path: Path, content: bytes, kind: Kind, *, is_on_disk: bool = False
+) -> Result:
     """Check, and fix in memory, the bytes of a file that stands at `path`."""
     checked = Checked()
-    job.project.asked.clear()
+    project = job.facts.recording(path if is_on_disk else None)
     try:
-        checked = check_bytes(
-            path, content, kind, job.project, job.settings, named=path in job.named
-        )
+        checked = check_bytes(path, content, kind, project, job.settings, named=path in job.named)
         text = checked.text
         if not checked.findings and not checked.notes:
-            return Result(path, is_clean=True, asked=bool(job.project.asked))
+            return Result(path, is_clean=True, dependencies=project.dependencies)
         if job.fix is None or text is None:
             return _result(path, checked)
         if not text.encodes_to(content):
@@ -186,7 +193,7 @@ def _written(job: Job, result: Result) -> Result:
 
 
 def _recheck(job: Job, kind: Kind, text: SourceText) -> Checked:
-    checked = check_bytes(text.path, text.to_bytes(), kind, job.project, job.settings)
+    checked = check_bytes(text.path, text.to_bytes(), kind, job.facts.recording(), job.settings)
     return checked if checked.text is not None else replace(checked, text=text)
 
 

@@ -50,7 +50,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 
 from precision_lint.rule_api import (
     AutocastCall,
@@ -64,6 +63,7 @@ from precision_lint.rule_api import (
     autocasts,
     callee_name,
     dotted,
+    fact,
     own_nodes,
     region_of,
     regions_around,
@@ -155,7 +155,7 @@ def _changed(call: ast.Call, file: PythonFile) -> set[str]:
     return {module for module in modules if module} - _without_copies(file)
 
 
-@lru_cache(maxsize=1)
+@fact
 def _optimized(file: PythonFile) -> dict[str, set[str | None]]:
     """The optimizers of a file, and the modules that each is made for, by their dotted names."""
     found: dict[str, set[str | None]] = {}
@@ -177,7 +177,7 @@ def _optimized(file: PythonFile) -> dict[str, set[str | None]]:
     return found
 
 
-@lru_cache(maxsize=1)
+@fact
 def _without_copies(file: PythonFile) -> set[str | None]:
     """The modules that are frozen, or in half precision, somewhere in a file."""
     return {

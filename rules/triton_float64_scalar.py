@@ -103,7 +103,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
 def _are_passed_as_float64(file: PythonFile) -> bool:
     torch = file.project.version_of("torch")
     is_old = torch is not None and torch < _PASSED_AS_FLOAT64
-    return not is_old and not file.project.holds(_AS_FLOAT32)
+    return not is_old and not file.project.python_source_matches(_AS_FLOAT32)
 
 
 def _why(note: Note) -> str:

@@ -47,7 +47,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from functools import lru_cache
 
 from precision_lint.rule_api import (
     BFLOAT16,
@@ -65,6 +64,7 @@ from precision_lint.rule_api import (
     SyntaxTree,
     Tensor,
     binding,
+    fact,
     multiplied,
     qualified,
     regions_around,
@@ -119,7 +119,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         )
 
 
-@lru_cache(maxsize=1)
+@fact
 def _products(file: PythonFile) -> dict[Span, list[tuple[ast.expr, list[ast.Call]]]]:
     """The products all of whose operands were cast, by the place of the first of the casts."""
     syntax = syntax_tree(file)

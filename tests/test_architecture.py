@@ -8,7 +8,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -37,14 +37,43 @@ MODULES = [
     for path in sorted(folder.rglob("*.py"))
     if "__pycache__" not in path.parts
 ]
-MAY_IMPORT = {
-    "precision_lint": {"precision_lint"},
-    "precision_lint.rules": {"precision_lint", "precision_lint.fixers"},
-    "precision_lint.fixers": {"precision_lint", "precision_lint.fixers"},
-    "precision_lint.runtime": {"precision_lint.runtime"},
+LAYERS = {
+    "model": "finding rule formats memo version",
+    "project": "project discovery gitignore pins",
+    "source": "source",
+    "facts": "origin modules project_facts evidence config_files configured context dtypes amp"
+    " triton_types consumers rule_api",
+    "fixers": "fixers",
+    "rules": "rules",
+    "engine": "settings registry hooks check run fixing suppression baseline cache parallel writing"
+    " explain_config session options settings_file failures",
+    "report": "report",
+    "cli": "cli console outcome explain server",
+    "runtime": "runtime",
 }
+"""The modules and packages of each layer below `precision_lint`."""
+
+_SYNTAX = {"model", "project", "source"}
+_FACTS = {*_SYNTAX, "facts"}
+MAY_IMPORT: dict[str, set[str]] = {
+    "model": set(),
+    "project": {"model"},
+    "source": {"model", "project"},
+    "facts": _SYNTAX,
+    "fixers": _FACTS,
+    "rules": {*_FACTS, "fixers"},
+    "engine": _FACTS,
+    "report": {*_FACTS, "engine"},
+    "cli": {*_FACTS, "engine", "report"},
+    "runtime": set(),
+}
+"""The layers below each: what it may import beside itself."""
+
+SYNTAX_HELPERS = {f"precision_lint.dtypes.{name}" for name in ("environment", "imports", "values")}
+"""Helpers for syntax that have yet to move down to `source`."""
+
 FIXERS_SEE = re.compile(
-    r"precision_lint\.(finding|fixers|source|consumers|dtypes|amp|triton_types)(\.|$)"
+    r"precision_lint\.(finding|fixers|memo|source|consumers|dtypes|amp|triton_types)(\.|$)"
 )
 RULES_SEE = re.compile(r"precision_lint\.(rule_api|fixers)\.")
 SECTIONS = [
@@ -73,9 +102,31 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
             yield from ((node.level, f"{node.module}.{name}") for name in names)
 
 
-def package_of(name: str) -> str:
-    owners = (package for package in PACKAGES if f"{name}.".startswith(f"{package}."))
-    return max(owners, key=len)
+def layer_of(name: str) -> str:
+    """The layer of a module by its full name."""
+    first = name.split(".")[1]
+    (layer,) = [layer for layer, names in LAYERS.items() if first in names.split()]
+    return layer
+
+
+def imported_modules(path: Path) -> set[str]:
+    """The modules of ours that a module imports, late and for types alone included."""
+    found = set()
+    for _, name in imports(path):
+        while name and name not in NAMES:
+            name = name.rpartition(".")[0]
+        found.add(name)
+    return found - {"", "precision_lint"}
+
+
+NAMES = {name_of(package, path): path for package, path in MODULES}
+
+
+def test_every_layer_is_there() -> None:
+    """No name in the tables is one of the past."""
+    assert LAYERS.keys() == MAY_IMPORT.keys()
+    listed = {name for names in LAYERS.values() for name in names.split()}
+    assert listed == {name.split(".")[1] for name in NAMES if name != "precision_lint"}
 
 
 @with_modules
@@ -84,14 +135,63 @@ def test_who_imports_whom(package: str, path: Path) -> None:
         assert level == 0, f"{name}: imports are absolute"
         top = name.partition(".")[0]
         assert top not in {"rules", "fixers", "runtime", "tests"}, name
-        if top == "precision_lint":
-            assert package_of(name) in MAY_IMPORT[package], name
         if package == "precision_lint.rules" and top == "precision_lint":
             assert RULES_SEE.match(name), f"{name}: rules import the engine by rule_api"
         if package == "precision_lint.fixers" and top == "precision_lint":
             assert FIXERS_SEE.match(name), f"{name}: fixers build edits and nothing else"
         if package == "precision_lint.runtime":
             assert top in {"torch", "triton", "numpy", "precision_lint", *sys.stdlib_module_names}
+
+
+@with_modules
+def test_imports_go_down(package: str, path: Path) -> None:
+    own = name_of(package, path)
+    if own == "precision_lint":
+        return
+    layer = layer_of(own)
+    for name in imported_modules(path):
+        if layer == "source" and name in SYNTAX_HELPERS:
+            continue
+        assert layer_of(name) in MAY_IMPORT[layer] | {layer}, f"{layer} imports {name}"
+
+
+def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
+    """The strongly connected components of several nodes (Tarjan's algorithm)."""
+    number: dict[str, int] = {}
+    lowest: dict[str, int] = {}
+    stack: list[str] = []
+    found = []
+
+    def visit(node: str) -> None:
+        number[node] = lowest[node] = len(number)
+        stack.append(node)
+        for other in graph[node]:
+            if other not in number:
+                visit(other)
+                lowest[node] = min(lowest[node], lowest[other])
+            elif other in stack:
+                lowest[node] = min(lowest[node], number[other])
+        if lowest[node] == number[node]:
+            start = stack.index(node)
+            component = stack[start:]
+            del stack[start:]
+            if len(component) > 1:
+                found.append(sorted(component))
+
+    for node in sorted(graph):
+        if node not in number:
+            visit(node)
+    return found
+
+
+def test_circles_are_found() -> None:
+    graph = {"a": "bd", "b": "c", "c": "a", "d": "e", "e": "f", "f": "e", "g": "a"}
+    assert circles(graph) == [["e", "f"], ["a", "b", "c"]]
+
+
+def test_no_circle_of_imports() -> None:
+    """Neither when modules are loaded, nor by imports that are late or for types alone."""
+    assert circles({name: imported_modules(path) - {name} for name, path in NAMES.items()}) == []
 
 
 @with_modules

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
+from precision_lint.memo import fact
 from precision_lint.source.syntax_tree import SyntaxTree, qualified
 
 _GENERIC = frozenset({"torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast"})
@@ -90,7 +90,7 @@ def autocast_call(node: ast.AST, names: Mapping[str, str]) -> AutocastCall | Non
     return made
 
 
-@lru_cache(maxsize=1)
+@fact
 def autocasts(syntax: SyntaxTree) -> list[AutocastCall]:
     """The autocast contexts that a file makes, in source order."""
     made = (autocast_call(node, syntax.names) for node in ast.walk(syntax.tree))

@@ -25,6 +25,7 @@ from typing import Literal
 from precision_lint.amp import apex, mmengine, plugins, scalers
 from precision_lint.amp.default_dtype import SETTERS, device_type
 from precision_lint.amp.scalers import AutocastRegion, Conditions, Wrapper
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.conditions import (
     admits_bfloat16,
@@ -33,7 +34,6 @@ from precision_lint.dtypes.conditions import (
 )
 from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Condition, Constant, Dtype
 from precision_lint.finding import Related, Span
-from precision_lint.source.python import PythonFile
 
 SCALING_CALLS = frozenset(
     {"GradScaler", "ShardedGradScaler", "autocast", "partial", "scale", "backward", "initialize"}

@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from precision_lint.amp.autocast import autocasts
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.calls import Argument, Call, Calls
 from precision_lint.dtypes.values import FLOAT16, Constant, Dtype, Symbol, join
 from precision_lint.finding import Span
+from precision_lint.memo import fact
 from precision_lint.source.bindings import binding
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
 
 BFLOAT16_DEVICES = frozenset({"cpu", "hpu", "maia", "xla"})
@@ -39,7 +39,7 @@ class DefaultDtype:
     dtype: Dtype
 
 
-@lru_cache(maxsize=1)
+@fact
 def defaults(module: Calls) -> tuple[DefaultDtype, ...]:
     """The defaults that a file sets, one for each device."""
     found: dict[str | None, DefaultDtype] = {}
@@ -101,7 +101,7 @@ def _constant(given: Argument | None) -> str | None:
     return None
 
 
-@lru_cache(maxsize=1)
+@fact
 def _devices(file: PythonFile) -> Mapping[Span, str]:
     """The device types of the autocast contexts that are given a `device.type`."""
     syntax = syntax_tree(file)

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from precision_lint.context import PythonFile
 from precision_lint.source import exports
 from precision_lint.source.compatibility import is_for_another_version
-from precision_lint.source.python import PythonFile
 from precision_lint.source.scopes import Binding, Reference, Scope, Scopes, Step, scopes_of
 
 _SINCE = (2, 4)
@@ -224,7 +224,7 @@ _CACHE_OFF = (
 def _holds(pattern: bytes, file: PythonFile) -> bool:
     """True if a Python file of the project, or this text of one, matches."""
     text = file.text.text.encode("utf-8", "surrogatepass")
-    return re.search(pattern, text) is not None or file.project.holds(pattern)
+    return re.search(pattern, text) is not None or file.project.python_source_matches(pattern)
 
 
 # Imports
@@ -276,4 +276,11 @@ def _is_kept(old: _Import, file: PythonFile, *, is_used: bool) -> bool:
     assert old.what.statement is not None
     return is_for_another_version(
         old.what.statement, old.what.at, file.text
-    ) or exports.is_for_others(file, old.name, old.what, old.scope, is_used=is_used)
+    ) or exports.is_for_others(
+        file,
+        old.name,
+        old.what,
+        old.scope,
+        is_used=is_used,
+        matches=file.project.python_source_matches,
+    )

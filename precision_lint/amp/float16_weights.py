@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from precision_lint.amp.conditions import Assumed, assuming, truth
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.environment import callee_name, dotted
 from precision_lint.dtypes.imports import imported_names
-from precision_lint.source.python import PythonFile
 
 _FLOAT16 = frozenset({"torch.float16", "torch.half"})
 _FLOAT32 = frozenset({"torch.float32", "torch.float"})

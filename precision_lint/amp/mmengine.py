@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.conditions import names_bfloat16
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import syntax_tree
 
 _WRAPPER = "AmpOptimWrapper"

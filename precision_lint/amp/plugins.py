@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
 from precision_lint.amp.scalers import makes_grad_scaler
+from precision_lint.context import PythonFile
+from precision_lint.memo import fact
 from precision_lint.source.bindings import attribute, binding, enclosing_class
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
 
 _LIGHTNING = frozenset({"lightning", "pytorch_lightning", "lightning_fabric", "lightning_lite"})
@@ -56,7 +56,7 @@ class Ignored:
     precision: ast.expr
 
 
-@lru_cache(maxsize=1)
+@fact
 def refused(file: PythonFile) -> tuple[Refused, ...]:
     """The scalers of a file that Lightning refuses."""
     return tuple(_refused(syntax_tree(file))) if "Precision" in file.text.text else ()

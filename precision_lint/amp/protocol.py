@@ -19,8 +19,8 @@ from precision_lint.amp.events import (
     renamed,
 )
 from precision_lint.amp.paths import Happening, Path, Reader, TooManyPaths, assigned, paths
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.imports import blocks
-from precision_lint.source.python import PythonFile
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.AsyncFor | ast.While

@@ -11,7 +11,7 @@ from precision_lint.amp.conditions import Assumed, mentions
 from precision_lint.amp.events import Event, EventKind
 from precision_lint.amp.paths import Happening, Left, Path
 from precision_lint.amp.protocol import Pass, TrainingStep
-from precision_lint.source.python import PythonFile
+from precision_lint.context import PythonFile
 
 _BOOKED = frozenset({EventKind.UNSCALE, EventKind.STEP})
 _ERRORS = {

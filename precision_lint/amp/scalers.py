@@ -11,9 +11,9 @@ import copy
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 
 from precision_lint.amp import apex, default_dtype
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.calls import Argument, Call, Calls
 from precision_lint.dtypes.definitions import Class, Function
 from precision_lint.dtypes.environment import dotted
@@ -21,8 +21,8 @@ from precision_lint.dtypes.flow import calls_in
 from precision_lint.dtypes.program import Found, Program
 from precision_lint.dtypes.values import ALIASES, BFLOAT16, Constant, Dtype, Symbol
 from precision_lint.finding import Related, Span
+from precision_lint.memo import fact
 from precision_lint.source.bindings import enclosing_class
-from precision_lint.source.python import PythonFile
 from precision_lint.source.syntax_tree import syntax_tree
 
 _ROOTS = frozenset({"torch", "fairscale"})
@@ -90,10 +90,10 @@ def regions(call: Call, file: PythonFile) -> list[AutocastRegion]:
 
     A function that scales a loss or runs backward trains; the others may be inference.
     """
-    return _regions(call.module, file)
+    module = call.module
+    return module.fact(regions, lambda: _regions(module, file))
 
 
-@lru_cache(maxsize=1)
 def _regions(module: Calls, file: PythonFile) -> list[AutocastRegion]:
     found = [one for one in (_region(made, module, file) for made in module) if one is not None]
     training = {one.scope for name in ("scale", "backward") for one in module.named(name)}
@@ -167,9 +167,9 @@ def regions_elsewhere(node: ast.Call, file: PythonFile) -> list[AutocastRegion]:
     program = Program(file)
     found: list[AutocastRegion] = []
     for definition in _users(node, file, program):
-        other = definition.module.file
-        if other is file or "autocast" not in other.text.text:
+        if definition.module is program.main or "autocast" not in definition.module.file.text.text:
             continue
+        other = PythonFile.of(definition.module.file, file.project)
         module = calls_in(other, _AUTOCAST)
         for call in module:
             is_inside = f"{call.scope}.".startswith(f"{definition.name}.")
@@ -234,7 +234,7 @@ def wrappers(file: PythonFile) -> Iterator[Wrapper]:
             made = _always_on(found.definition)
             if made is not None:
                 other = found.definition.module.file
-                place = other.related(other.span_of(made), "the scaler is made here")
+                place = Related(other.text.place(other.span_of(made)), "the scaler is made here")
                 yield Wrapper(node, conditions, place)
         elif found is None and qualified in _OF_PACKAGES:
             yield Wrapper(node, conditions, None)
@@ -315,7 +315,7 @@ def node_at(file: PythonFile, span: Span) -> ast.Call | None:
     return _calls(file)[span][0] if span in _calls(file) else None
 
 
-@lru_cache(maxsize=1)
+@fact
 def _calls(file: PythonFile) -> Mapping[Span, tuple[ast.Call, Conditions]]:
     """The calls of a file, with the conditions around each."""
     return {file.span_of(found[0]): found for found in _calls_under(file.tree, ())}

@@ -18,11 +18,12 @@ from typing import TypeAlias
 
 from precision_lint.configured.declarations import declared
 from precision_lint.configured.files import config_settings
-from precision_lint.configured.given import Given, Kind, normal, read_text
+from precision_lint.configured.given import MAX_BYTES, Given, Kind, normal, read_text
 from precision_lint.configured.sightings import holders, imported_names, sightings
 from precision_lint.configured.vocabulary import is_about_precision, names_precision
 from precision_lint.discovery import kind_of
-from precision_lint.dtypes.values import Choice, Setting
+from precision_lint.modules import Parsed
+from precision_lint.origin import Choice, Setting
 
 _Question: TypeAlias = "tuple[tuple[str, ...], Path | None]"
 
@@ -44,12 +45,12 @@ def holds_settings(name: str) -> bool:
 class Configured:
     """The settings of a project, read from `paths` when they are first asked for.
 
-    `asked` is told of every question.
+    `parsed` gives the syntax tree of a Python file.
     """
 
     root: Path
     paths: Sequence[Path] = field(repr=False)
-    asked: set[str] = field(repr=False)
+    parsed: Parsed = field(repr=False)
     _read: dict[Path, tuple[Given, ...]] = field(default_factory=dict, repr=False)
     _imported: dict[Path, frozenset[str]] = field(default_factory=dict, repr=False)
     _answers: dict[_Question, Setting | None] = field(default_factory=dict, repr=False)
@@ -62,7 +63,6 @@ class Configured:
         files. `near` is the file that asks: what is said in its own folder counts alone, then
         what is said in the folder above, and so on. None if nothing is said.
         """
-        self.asked.add(f"setting {'.'.join(path)}")
         path = tuple(map(normal, path))
         if not path or path[-1] not in self._sightings:
             return None
@@ -73,7 +73,6 @@ class Configured:
 
     def variable(self, name: str, near: Path | None = None) -> Setting | None:
         """The choices for an environment variable; None if nothing sets it."""
-        self.asked.add(f"variable {name}")
         if name not in self._sightings:
             return None
         path = (name,)
@@ -142,9 +141,12 @@ class Configured:
 
     def _given(self, path: Path) -> tuple[Given, ...]:
         if path not in self._read:
-            text = read_text(path)
-            reader = declared if kind_of(path) == "python" else config_settings
-            self._read[path] = tuple(reader(text)) if text is not None else ()
+            if kind_of(path) == "python":
+                python = self.parsed(path, MAX_BYTES)
+                self._read[path] = tuple(declared(python)) if python is not None else ()
+            else:
+                text = read_text(path)
+                self._read[path] = tuple(config_settings(text)) if text is not None else ()
         return self._read[path]
 
     @cached_property

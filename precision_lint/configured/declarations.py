@@ -10,9 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from precision_lint.configured.given import Given, Kind, key_path, normal, python_tree, span_of
-from precision_lint.dtypes.values import Origin
-from precision_lint.source.text import SourceText
+from precision_lint.configured.given import Given, Kind, key_path, normal
+from precision_lint.origin import Origin
+from precision_lint.source.python import ParsedPython
 
 MARKERS = (
     b"add_argument", b".option(", b"typer", b"DEFINE_", b"dataclass", b"BaseModel",
@@ -34,11 +34,9 @@ _ATTRS = frozenset({"define", "frozen", "mutable", "s", "attrs"})
 _MODELS = frozenset({"BaseModel", "BaseSettings"})
 
 
-def declared(text: SourceText) -> Iterator[Given]:
+def declared(file: ParsedPython) -> Iterator[Given]:
     """What a Python file declares, in the order of the source."""
-    tree = python_tree(text)
-    if tree is not None:
-        yield from _Reader(text, _constants(tree)).module(tree)
+    yield from _Reader(file, _constants(file.tree)).module(file.tree)
 
 
 def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
@@ -70,7 +68,7 @@ class _Declaration:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    text: SourceText
+    file: ParsedPython
     constants: Mapping[str, ast.expr]
 
     def module(self, tree: ast.Module) -> Iterator[Given]:
@@ -102,7 +100,7 @@ class _Reader:
                 yield self.value(what, state, what.node, offered)
 
     def value(self, what: _Declaration, value: object, node: ast.expr, text: str) -> Given:
-        origin = Origin(self.text, span_of(self.text, node), text)
+        origin = Origin(self.file.text, self.file.span_of(node), text)
         return Given(what.kind, what.path, value, origin, what.owner)
 
     def variable(self, holder: ast.expr, key: ast.expr, value: ast.expr) -> Iterator[Given]:
@@ -110,7 +108,7 @@ class _Reader:
         name = _string(key)
         if name and _last_name(holder) == "environ":
             for constant in self.values(value):
-                origin = Origin(self.text, span_of(self.text, value), f"`{name}` is set here")
+                origin = Origin(self.file.text, self.file.span_of(value), f"`{name}` is set here")
                 yield Given(Kind.VARIABLE, (name,), constant, origin)
 
     def values(self, node: ast.expr) -> Iterator[object]:
@@ -121,7 +119,7 @@ class _Reader:
             case ast.Attribute(value=ast.Name(id="torch"), attr=name):
                 yield name
             case ast.Name(id=name) if name in self.constants:
-                yield from _Reader(self.text, {}).values(self.constants[name])
+                yield from _Reader(self.file, {}).values(self.constants[name])
 
     def items(self, node: ast.expr) -> Iterable[ast.expr]:
         """The elements of a display, or of a constant of the module that is one."""
@@ -135,7 +133,7 @@ class _Reader:
             case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted"), args=[holder]):
                 return self.items(holder)
             case ast.Name(id=name) if name in self.constants:
-                return _Reader(self.text, {}).items(self.constants[name])
+                return _Reader(self.file, {}).items(self.constants[name])
         return ()
 
 

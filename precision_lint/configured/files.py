@@ -9,7 +9,7 @@ from itertools import islice
 
 from precision_lint.configured.given import Given, Kind, key_path, normal
 from precision_lint.discovery import kind_of
-from precision_lint.dtypes.values import Origin
+from precision_lint.origin import Origin
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.options import options
 from precision_lint.source.settings_tree import (

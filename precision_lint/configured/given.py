@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-import warnings
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import cast
 
-from precision_lint.dtypes.values import Origin
-from precision_lint.finding import Span
+from precision_lint.origin import Origin
 from precision_lint.source.text import SourceText
 
 MAX_BYTES = 1 << 19
@@ -66,22 +62,3 @@ def read_text(path: Path) -> SourceText | None:
     with suppress(UnicodeDecodeError):
         return SourceText.from_bytes(path, content) if content is not None else None
     return None
-
-
-def python_tree(text: SourceText) -> ast.Module | None:
-    """The syntax tree of a Python file; None if it has none."""
-    with warnings.catch_warnings(), suppress(SyntaxError, ValueError, RecursionError, MemoryError):
-        warnings.simplefilter("ignore")
-        tree = compile(text.text, str(text.path), "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
-        return cast(ast.Module, tree)
-    return None
-
-
-def span_of(text: SourceText, node: ast.expr | ast.stmt) -> Span:
-    """The span of an `ast` node."""
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return Span(
-        text.offset_of_utf8(node.lineno, node.col_offset),
-        text.offset_of_utf8(node.end_lineno, node.end_col_offset),
-    )

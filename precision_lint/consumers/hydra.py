@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from precision_lint.finding import Span
-from precision_lint.source.config import ConfigFile
+from precision_lint.project_facts import Recording
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.settings_tree import (
     Entry,
     Mapping,
@@ -37,11 +38,11 @@ _MAX_MAPPINGS = 4096
 Package = tuple[str, ...]
 Choices = dict[Path, str | None]
 """The names that lists choose for groups of other lists; None if that is not known."""
-Homes = dict[Entry | Mapping, ConfigFile]
-Read = Callable[[Path], ConfigFile | None]
+Homes = dict[Entry | Mapping, ParsedConfig]
+Read = Callable[[Path], ParsedConfig | None]
 
 
-def composed(file: ConfigFile, read: Read) -> tuple[ConfigFile, bool]:
+def composed(file: ParsedConfig, read: Read, project: Recording) -> tuple[ParsedConfig, bool]:
     """A file with what its defaults list adds, and whether that is all that there is.
 
     A file without such a list is what it is. Of a list that cannot be followed to its end, because
@@ -49,7 +50,7 @@ def composed(file: ConfigFile, read: Read) -> tuple[ConfigFile, bool]:
     """
     if file.format != "yaml" or file.around is not None or _defaults(file) is None:
         return file, True
-    release = file.project.release_of("hydra-core")
+    release = project.release_of("hydra-core")
     if release is not None and release < (1, 1):  # where the list was stronger than the file
         return file, False
     composition = _followed(file, read)
@@ -58,12 +59,12 @@ def composed(file: ConfigFile, read: Read) -> tuple[ConfigFile, bool]:
     merging = _Merging(homes)
     root = merging.merged(composition.layers)
     return (
-        ConfigFile(file.text, file.project, file.format, (root,), homes=homes),
+        ParsedConfig(file.text, file.format, (root,), homes=homes),
         composition.is_complete and merging.is_complete,
     )
 
 
-def _followed(file: ConfigFile, read: Read) -> _Composition:
+def _followed(file: ParsedConfig, read: Read) -> _Composition:
     """The layers of a file, with the choices that its lists override anywhere."""
     choices: Choices = {}
     for _ in range(_MAX_ROUNDS):
@@ -78,7 +79,7 @@ def _followed(file: ConfigFile, read: Read) -> _Composition:
     return composition
 
 
-def _defaults(file: ConfigFile) -> Sequence | None:
+def _defaults(file: ParsedConfig) -> Sequence | None:
     match file.documents:
         case (Mapping() as root,) if (member := root.get("defaults")) is not None:
             return member.entry.value if isinstance(member.entry.value, Sequence) else None
@@ -106,8 +107,8 @@ class _Layer:
 
     package: Package
     mapping: Mapping
-    file: ConfigFile
-    asked_in: ConfigFile
+    file: ParsedConfig
+    asked_in: ParsedConfig
     span: Span
 
 
@@ -115,7 +116,7 @@ class _Layer:
 class _Composition:
     """Collects layers, the weakest first."""
 
-    first: ConfigFile
+    first: ParsedConfig
     read: Read
     choices: Choices
     overrides: Choices = field(default_factory=dict)
@@ -128,9 +129,9 @@ class _Composition:
 
     def add(
         self,
-        file: ConfigFile,
+        file: ParsedConfig,
         package: Package,
-        asked: tuple[ConfigFile, Span],
+        asked: tuple[ParsedConfig, Span],
         depth: int = 0,
     ) -> None:
         """Add a file, with all that its own list adds."""
@@ -155,7 +156,7 @@ class _Composition:
         if not has_self:
             self.layers.append(own)
 
-    def _add_item(self, item: _Item, of: ConfigFile, package: Package, depth: int) -> None:
+    def _add_item(self, item: _Item, of: ParsedConfig, package: Package, depth: int) -> None:
         if item.group.strip("/").partition("/")[0] == "hydra":
             return  # Hydra's own: how it logs, where it runs
         group = self._folder(item.group, of)
@@ -173,7 +174,7 @@ class _Composition:
         package = _destination(item, package, file)
         self.add(file, package, (of, item.span), depth + 1)
 
-    def _items(self, defaults: Sequence | None, of: ConfigFile) -> Iterator[_Item]:
+    def _items(self, defaults: Sequence | None, of: ParsedConfig) -> Iterator[_Item]:
         """The items of a list; what they override is noted."""
         for value in defaults.items if defaults else ():
             match value:
@@ -192,14 +193,14 @@ class _Composition:
                 case _:
                     self.is_complete = False
 
-    def _override(self, match: re.Match[str], names: list[str | None], of: ConfigFile) -> None:
+    def _override(self, match: re.Match[str], names: list[str | None], of: ParsedConfig) -> None:
         """Note the choice for a group; an outer list comes first, and counts."""
         if match["path"].strip("/").partition("/")[0] != "hydra":
             is_one = len(names) == 1 and match["package"] is None
             group = self._folder(match["path"], of)
             self.overrides.setdefault(group, names[0] if is_one else None)
 
-    def _folder(self, group: str, of: ConfigFile) -> Path:
+    def _folder(self, group: str, of: ParsedConfig) -> Path:
         """The folder of a group: seen from the file, or from where all configurations lie.
 
         That is the folder of the first file, or one above it if that one has such a group.
@@ -223,7 +224,7 @@ def _names(value: Value) -> list[str | None]:
     return [None]
 
 
-def _destination(item: _Item, package: Package, file: ConfigFile) -> Package:
+def _destination(item: _Item, package: Package, file: ParsedConfig) -> Package:
     """Where the settings of a file go: what the item says, else the file, else its folders."""
     match item.package:
         case None:
@@ -241,7 +242,7 @@ def _destination(item: _Item, package: Package, file: ConfigFile) -> Package:
     return (*package, *filter(None, item.group.split("/")))
 
 
-def _package(file: ConfigFile) -> Package | None:
+def _package(file: ParsedConfig) -> Package | None:
     """What the comments at the top of a file say: `# @package _global_`."""
     for line in file.text.text.splitlines():
         if not line.strip():

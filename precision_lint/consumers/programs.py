@@ -15,9 +15,11 @@ from precision_lint.amp.conditions import truth
 from precision_lint.amp.float16_weights import TrainingFile
 from precision_lint.consumers.sources import CodePlace, Written
 from precision_lint.consumers.table import Key
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.environment import callee_name, dotted
 from precision_lint.finding import Span
-from precision_lint.source.config import ConfigFile
+from precision_lint.project_facts import Recording
+from precision_lint.source.config_file import ParsedConfig
 
 _DTYPES = {
     "torch.float16": "float16", "torch.half": "float16", "torch.bfloat16": "bfloat16",
@@ -32,7 +34,8 @@ _ADAPTERS = frozenset({"get_peft_model", "add_adapter"})
 class ProgramSource:
     """The program of a run; `option` tells whether one of its switches is on, None if unknown."""
 
-    file: ConfigFile
+    file: ParsedConfig
+    project: Recording
     option: Callable[[str], bool | None]
 
     @property
@@ -54,7 +57,7 @@ class ProgramSource:
         """The last cast of the one model that is trained, if it certainly runs."""
         if self.file.python is None:
             return None
-        training = TrainingFile(self.file.python)
+        training = TrainingFile(PythonFile.of(self.file.python, self.project))
         if training.upcasts:
             return None
         users = [call for call in training.calls if callee_name(call) in _TRAINERS]

@@ -10,7 +10,7 @@ from pathlib import Path
 from precision_lint.consumers.sources import CodePlace, MappingSource, Source, Written
 from precision_lint.consumers.table import Framework, Key, Link
 from precision_lint.finding import Related, Span
-from precision_lint.source.config import ConfigFile
+from precision_lint.source.config_file import ParsedConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class Setting:
     written: Written | None = None
 
     @property
-    def file(self) -> ConfigFile | None:
+    def file(self) -> ParsedConfig | None:
         return self.written.file if self.written else None
 
     @property
@@ -41,7 +41,7 @@ class Setting:
             message = (
                 "the program does it here" if is_code else f"`{self.written.name}` is set here"
             )
-        return self.written.file.related(self.written.origin.span, message)
+        return Related(self.written.file.text.place(self.written.origin.span), message)
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ class Reading:
     is_open: bool = False
 
     @property
-    def file(self) -> ConfigFile:
+    def file(self) -> ParsedConfig:
         """The file that the reading starts from."""
         return self.source.file
 

@@ -21,14 +21,15 @@ from precision_lint.consumers.sources import (
     names_in,
 )
 from precision_lint.consumers.table import Framework, Way, frameworks
-from precision_lint.source.config import ConfigFile
+from precision_lint.project_facts import Recording
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.options import options
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 from precision_lint.source.python_settings import python_settings
 from precision_lint.source.settings_tree import mappings
 
 
-def readings(file: ConfigFile, *, is_open: bool = False) -> Iterator[Reading]:
+def readings(file: ParsedConfig, project: Recording, *, is_open: bool = False) -> Iterator[Reading]:
     """What each framework reads from a file alone, without what it refers to.
 
     It `is_open` if there may be settings for it that are not seen.
@@ -37,11 +38,11 @@ def readings(file: ConfigFile, *, is_open: bool = False) -> Iterator[Reading]:
     if file.python is not None:
         yield from _of_python(file, file.python)
     if file.script is not None:
-        yield from _of_commands(file)
+        yield from _of_commands(file, project)
         yield from _of_environment(file)
 
 
-def _of_mappings(file: ConfigFile, is_open: bool) -> Iterator[Reading]:
+def _of_mappings(file: ParsedConfig, is_open: bool) -> Iterator[Reading]:
     found = list(mappings(file.documents))
     # An anchor that others merge is a stock of defaults: what counts is what they make of it.
     merged = {id(source) for mapping in found for source in mapping.merged}
@@ -63,7 +64,7 @@ def _of_mappings(file: ConfigFile, is_open: bool) -> Iterator[Reading]:
             yield Reading(framework, source, is_open=is_open)
 
 
-def _of_python(file: ConfigFile, python: PythonFile) -> Iterator[Reading]:
+def _of_python(file: ParsedConfig, python: ParsedPython) -> Iterator[Reading]:
     for made in python_settings(python):
         if made.callee not in ("", "dict"):
             for framework in _most_special(_called(made.callee)):
@@ -90,7 +91,7 @@ def _called(callee: str) -> list[Framework]:
     ]
 
 
-def _of_commands(file: ConfigFile) -> Iterator[Reading]:
+def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[Reading]:
     assert file.script is not None
     for command in file.script.commands:
         started = launch(command)
@@ -107,7 +108,7 @@ def _of_commands(file: ConfigFile) -> Iterator[Reading]:
                 if way.programs and not way.own
                 else _is_started(started, way)
                 and _recognizes(way, given.__contains__)
-                and (not way.mentions or _program_mentions(file, started, way.mentions))
+                and (not way.mentions or _program_mentions(file, project, started, way.mentions))
             )
         ]
         for framework in _most_special(claimed):
@@ -117,7 +118,7 @@ def _of_commands(file: ConfigFile) -> Iterator[Reading]:
             yield from _of_launcher(file, started)
 
 
-def _of_launcher(file: ConfigFile, started: Launch) -> Iterator[Reading]:
+def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[Reading]:
     """The options in front of the program, whatever that is."""
     words = started.launcher
     given = {option.name.replace("-", "_") for option in options(words)}
@@ -130,9 +131,11 @@ def _of_launcher(file: ConfigFile, started: Launch) -> Iterator[Reading]:
             yield Reading(framework, CommandSource(file, framework, words, place))
 
 
-def _program_mentions(file: ConfigFile, started: Launch, words: tuple[str, ...]) -> bool:
+def _program_mentions(
+    file: ParsedConfig, project: Recording, started: Launch, words: tuple[str, ...]
+) -> bool:
     """True if the file that is started lies in the project, and has one of the words."""
-    files = file.project.config_files
+    files = project.config_files
     path = files.program(started.program, file.text.path)
     if path is None:
         return False
@@ -143,7 +146,7 @@ def _is_started(started: Launch, way: Way) -> bool:
     return not way.programs or any(fnmatch(started.name, pattern) for pattern in way.programs)
 
 
-def _of_environment(file: ConfigFile) -> Iterator[Reading]:
+def _of_environment(file: ParsedConfig) -> Iterator[Reading]:
     assert file.script is not None
     variables = file.script.variables
     for framework in frameworks().values():
@@ -171,7 +174,7 @@ def _recognizes(way: Way, has: Callable[[str], bool]) -> bool:
     )
 
 
-def _is_named(file: ConfigFile, way: Way) -> bool:
+def _is_named(file: ParsedConfig, way: Way) -> bool:
     name = file.text.path.name
     return not way.files or any(fnmatch(name, pattern) for pattern in way.files)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
-from functools import lru_cache
 from pathlib import Path
 
 from precision_lint.consumers.hydra import composed
@@ -19,7 +18,8 @@ from precision_lint.consumers.reading import Reading
 from precision_lint.consumers.recognition import readings
 from precision_lint.consumers.sources import CommandSource, EnvironmentSource, MappingSource
 from precision_lint.consumers.table import Framework, Link, frameworks
-from precision_lint.source.config import ConfigFile
+from precision_lint.project_facts import Recording
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.options import Option, options
 from precision_lint.source.settings_tree import Mapping
 from precision_lint.source.shell_words import Text
@@ -28,18 +28,21 @@ _MAX_DEPTH = 4  # script, launcher's file, DeepSpeed's file; one to spare
 _MAX_REFERRING = 64  # scripts that start from one file
 
 
-@lru_cache(maxsize=4)
-def runs(file: ConfigFile) -> tuple[Reading, ...]:
+def runs(file: ParsedConfig, project: Recording) -> tuple[Reading, ...]:
     """The runs that a file takes part in.
 
     A file that others merge into their own settings is no run by itself.
     """
-    linker = _Linker(file)
+    return file.fact(runs, lambda: _runs(file, project))
+
+
+def _runs(file: ParsedConfig, project: Recording) -> tuple[Reading, ...]:
+    linker = _Linker(file, project)
     own = [linker.linked(reading) for reading in linker.readings(file)]
     path = file.text.path
     others = [
         run
-        for other in _referring(file)
+        for other in _referring(file, project)
         for reading in linker.readings(other)
         if path in (run := linker.linked(reading)).paths
     ]
@@ -56,14 +59,17 @@ def runs(file: ConfigFile) -> tuple[Reading, ...]:
     return (*alone, *others)
 
 
-@lru_cache(maxsize=256)
-def _readings(file: ConfigFile) -> tuple[Reading, ...]:
+def _readings(file: ParsedConfig, project: Recording) -> tuple[Reading, ...]:
     """What frameworks read from a file and from what is embedded in it."""
-    files = (file, *(embedded.file for embedded in file.embedded))
-    return tuple(reading for each in files for reading in readings(each))
+
+    def read() -> tuple[Reading, ...]:
+        files = (file, *(embedded.file for embedded in file.embedded))
+        return tuple(reading for each in files for reading in readings(each, project))
+
+    return file.fact(_readings, read)
 
 
-def _referring(file: ConfigFile) -> Sequence[ConfigFile]:
+def _referring(file: ParsedConfig, project: Recording) -> Sequence[ParsedConfig]:
     """The files that refer to a file, or to one that does, the nearest first."""
     found = {file.text.path: file}
     pending = [file.text.path]
@@ -71,7 +77,7 @@ def _referring(file: ConfigFile) -> Sequence[ConfigFile]:
         near = [
             other
             for path in pending
-            for other in file.project.config_files.referring(path)
+            for other in project.config_files.referring(path)
             if other.text.path not in found
         ][: _MAX_REFERRING - len(found)]
         found |= {other.text.path: other for other in near}
@@ -97,22 +103,22 @@ def _is_whole(run: Reading) -> bool:
 class _Linker:
     """Follows references. The file that is asked for may differ from what lies on the disk."""
 
-    current: ConfigFile
+    current: ParsedConfig
+    project: Recording
 
-    def readings(self, file: ConfigFile) -> tuple[Reading, ...]:
+    def readings(self, file: ParsedConfig) -> tuple[Reading, ...]:
         """What frameworks read from a file, and from those that it is composed of."""
-        whole, is_complete = composed(file, self.part)
+        whole, is_complete = composed(file, self.part, self.project)
         if whole is file and is_complete:
-            return _readings(file)
-        return tuple(readings(whole, is_open=not is_complete))
+            return _readings(file, self.project)
+        return tuple(readings(whole, self.project, is_open=not is_complete))
 
-    def part(self, path: Path) -> ConfigFile | None:
+    def part(self, path: Path) -> ParsedConfig | None:
         """A file that another one is composed of."""
         if path == self.current.text.path:
             return self.current
-        project = self.current.project
-        is_inside = project.root in path.parents and path.is_file()
-        return project.config_files.at(path) if is_inside else None
+        is_inside = self.project.root in path.parents and path.is_file()
+        return self.project.config_files.at(path) if is_inside else None
 
     def linked(self, reading: Reading, depth: int = 0) -> Reading:
         """The reading with all that it refers to."""
@@ -138,7 +144,7 @@ class _Linker:
         source = reading.source
         if not isinstance(source, CommandSource) or source.program:
             return reading
-        files = self.current.project.config_files
+        files = self.project.config_files
         path = files.program(source.launch.program, reading.file.text.path)
         text = files.text(path) if path else ""
         return replace(reading, source=replace(source, program=text))
@@ -178,10 +184,12 @@ class _Linker:
         """What the program of a command does, given the options of the command."""
         if not isinstance(reading.source, CommandSource):
             return None
-        files = self.current.project.config_files
+        files = self.project.config_files
         path = files.program(reading.source.launch.program, reading.file.text.path)
         file = files.at(path) if path else None
-        return Reading(to, ProgramSource(file, reading.switch)) if file is not None else None
+        if file is None:
+            return None
+        return Reading(to, ProgramSource(file, self.project, reading.switch))
 
     def positional(self, source: CommandSource, to: Framework, link: Link) -> Reading | None:
         taken = {id(word) for option in options(source.words) for word in option.words}
@@ -190,7 +198,7 @@ class _Linker:
                 return self.at(word.text, source.file, to)
         return None
 
-    def at(self, path: str, near: ConfigFile, to: Framework) -> Reading | None:
+    def at(self, path: str, near: ParsedConfig, to: Framework) -> Reading | None:
         """What a file says, as `to` reads it: the reference says who does."""
         if written := self.embedded(path, near, to):
             return written
@@ -199,17 +207,17 @@ class _Linker:
             return None
         if found == self.current.text.path:
             return self.whole(self.current, to)
-        file = self.current.project.config_files.at(found)
+        file = self.project.config_files.at(found)
         return self.whole(file, to) if file is not None else None
 
-    def embedded(self, path: str, near: ConfigFile, to: Framework) -> Reading | None:
+    def embedded(self, path: str, near: ParsedConfig, to: Framework) -> Reading | None:
         """What a script writes to a path before it starts the run, or a document shows for it."""
         for embedded in (*near.embedded, *near.beside):
             if path and Path(embedded.name).name == Path(path).name:
                 return self.whole(embedded.file, to)
         return None
 
-    def written_to(self, path: Text, near: ConfigFile, to: Framework) -> Reading | None:
+    def written_to(self, path: Text, near: ParsedConfig, to: Framework) -> Reading | None:
         """What a script writes to a path that only run time knows, if it is certainly the same."""
         for embedded in near.embedded:
             target = embedded.heredoc.target if embedded.heredoc else None
@@ -217,15 +225,15 @@ class _Linker:
                 return self.whole(embedded.file, to)
         return None
 
-    def whole(self, file: ConfigFile, to: Framework) -> Reading | None:
+    def whole(self, file: ParsedConfig, to: Framework) -> Reading | None:
         match file.documents:
             case (Mapping() as root, *_):
                 return Reading(to, MappingSource(file, root, flat=to.flat))
         return None
 
-    def find(self, path: str, near: ConfigFile) -> Path | None:
+    def find(self, path: str, near: ParsedConfig) -> Path | None:
         """The file that a path means: seen from the folder of the file, or from one above."""
-        return self.current.project.config_files.find(path, near.text.path)
+        return self.project.config_files.find(path, near.text.path)
 
 
 def _environment(source: CommandSource, to: Framework) -> Reading | None:

@@ -15,7 +15,7 @@ from precision_lint.consumers.launches import Launch
 from precision_lint.consumers.table import Framework, Key
 from precision_lint.finding import Span
 from precision_lint.source import settings_tree as tree
-from precision_lint.source.config import ConfigFile
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.options import Option, assignments, options
 from precision_lint.source.shell import Assigned, Word
 from precision_lint.source.shell_words import UNKNOWN
@@ -43,7 +43,7 @@ class Written:
     name: str
     value: object
     origin: Origin
-    file: ConfigFile
+    file: ParsedConfig
     is_word: bool = False
     """It is a word of a command line, which the program has yet to read."""
 
@@ -67,7 +67,7 @@ class Source(Protocol):
     """Settings that are written in one place."""
 
     @property
-    def file(self) -> ConfigFile: ...
+    def file(self) -> ParsedConfig: ...
 
     @property
     def span(self) -> Span: ...
@@ -86,12 +86,12 @@ class Source(Protocol):
 class MappingSource:
     """A mapping of a YAML, JSON, TOML or Python file, or of several that are composed."""
 
-    whole: ConfigFile
+    whole: ParsedConfig
     root: tree.Mapping
     flat: bool = False
 
     @property
-    def file(self) -> ConfigFile:
+    def file(self) -> ParsedConfig:
         return self.whole.home(self.root)
 
     @property
@@ -204,7 +204,7 @@ def _is_open(mapping: tree.Mapping) -> bool:
 class CommandSource:
     """The options of a program that a command starts. A later option beats an earlier one."""
 
-    file: ConfigFile
+    file: ParsedConfig
     framework: Framework
     words: tuple[Word, ...]
     launch: Launch
@@ -268,7 +268,7 @@ def _sets(program: str, name: str) -> bool:
 class EnvironmentSource:
     """Variables that become settings, and the one that holds further options."""
 
-    file: ConfigFile
+    file: ParsedConfig
     framework: Framework
     variables: Mapping[str, Assigned]
     names: Mapping[str, str]

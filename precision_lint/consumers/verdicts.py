@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 
 from precision_lint.consumers.conditions import is_met
@@ -14,9 +13,12 @@ from precision_lint.consumers.recognition import readings
 from precision_lint.consumers.runs import runs
 from precision_lint.consumers.sources import MappingSource, Written
 from precision_lint.consumers.table import Conflict, Repair
+from precision_lint.context import ConfigFile, finding_in
 from precision_lint.finding import Applicability, Finding, Fix, Related
+from precision_lint.memo import fact
+from precision_lint.project_facts import Recording
 from precision_lint.rule import Rule
-from precision_lint.source.config import ConfigFile
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.settings_tree import Mapping, Member
 
 _VALUE = re.compile(r"\{([\w.:]+)\}")
@@ -28,13 +30,14 @@ class Verdict:
 
     conflict: Conflict
     run: Reading
+    project: Recording
     place: Written
     others: tuple[Setting, ...]
     unknown: tuple[Member, ...] = ()
     """The entries that are unknown in their section, where that is the conflict."""
 
     @property
-    def file(self) -> ConfigFile:
+    def file(self) -> ParsedConfig:
         return self.place.file
 
     @property
@@ -56,11 +59,11 @@ class Verdict:
             return False
         alike = {
             run.file.text.path
-            for run in runs(self.file)
+            for run in runs(self.file, self.project)
             for part in run.judged
             if part.framework.slug == self.run.framework.slug
         }
-        files = self.file.project.config_files
+        files = self.project.config_files
         readers = {file.text.path for file in files.referring(path)}
         return not alike.issuperset(readers.union(files.named_in_python(path)))
 
@@ -89,7 +92,8 @@ class Verdict:
             for setting in self.others
             if setting.written is not self.place and (one := setting.related()) is not None
         ]
-        return self.file.finding(
+        return finding_in(
+            self.file.text,
             rule,
             self.place.origin.span,
             self.message(),
@@ -111,30 +115,30 @@ def verdicts(file: ConfigFile, rule: str) -> Iterator[Verdict]:
             yield verdict
 
 
-def verdicts_of(run: Reading) -> Iterator[Verdict]:
+def verdicts_of(run: Reading, project: Recording) -> Iterator[Verdict]:
     """The conflicts of a run, in whichever of its files they are to be reported."""
     for part in run.judged:
         for conflict in part.framework.conflicts:
-            if _is_of_version(conflict, part):
-                yield from _judged(conflict, part)
+            if _is_of_version(conflict, part, project):
+                yield from _judged(conflict, part, project)
 
 
-@lru_cache(maxsize=2)
+@fact
 def _all(file: ConfigFile) -> tuple[Verdict, ...]:
     return tuple(
         verdict
-        for run in runs(file)
-        for verdict in verdicts_of(run)
+        for run in runs(file, file.project)
+        for verdict in verdicts_of(run, file.project)
         if verdict.file.text.path == file.text.path
     )
 
 
-def _is_of_version(conflict: Conflict, run: Reading) -> bool:
+def _is_of_version(conflict: Conflict, run: Reading, project: Recording) -> bool:
     """True if every release that the project pins does it; the newest where none is pinned."""
     if not (conflict.since or conflict.before):
         return True
     names = (run.framework.library, *run.framework.aliases)
-    pinned = [release for name in names if (release := run.file.project.release_of(name))]
+    pinned = [release for name in names if (release := project.release_of(name))]
     if not pinned:
         return not conflict.before
     return _release(conflict.since) <= min(pinned) and (
@@ -146,28 +150,29 @@ def _release(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".")) if text else ()
 
 
-def _judged(conflict: Conflict, run: Reading) -> Iterator[Verdict]:
+def _judged(conflict: Conflict, run: Reading, project: Recording) -> Iterator[Verdict]:
     if not is_met(conflict, run):
         return
     if conflict.unknown_in:
-        yield from _unknown_keys(conflict, run)
+        yield from _unknown_keys(conflict, run, project)
         return
     names = dict.fromkeys((*conflict.at, *conflict.when))
     settings = [setting for name in names if (setting := run.setting(name)) is not None]
     references = [one for name in names if (one := run.reference(name)) is not None]
     for candidates in (settings, references):
         written = [setting.written for setting in candidates if setting.written is not None]
-        if place := _place(conflict, run, written):
-            yield Verdict(conflict, run, place, (*settings, *references))
+        if place := _place(conflict, run, written, project):
+            yield Verdict(conflict, run, project, place, (*settings, *references))
             break
 
 
-def _place(conflict: Conflict, run: Reading, written: Sequence[Written]) -> Written | None:
+def _place(
+    conflict: Conflict, run: Reading, written: Sequence[Written], project: Recording
+) -> Written | None:
     """Where it is reported: what a fix edits comes first, then the order of the table.
 
     What is not asked for is not reported on; what a document shows is the document's own matter.
     """
-    reports = run.file.project.reports
     edited: frozenset[int] = frozenset()
     if conflict.repair:
         names = (*conflict.repair.remove, *conflict.repair.set)
@@ -175,12 +180,12 @@ def _place(conflict: Conflict, run: Reading, written: Sequence[Written]) -> Writ
         edited = frozenset(id(one.file.text) for one in targets if one is not None)
     if run.file.is_excerpt:
         written = [one for one in written if one.file.text is run.file.text]
-    asked = [one for one in written if reports(one.file.text.path)]
+    asked = [one for one in written if project.reports(one.file.text.path)]
     asked.sort(key=lambda one: (one.sourced_from is not None, id(one.file.text) not in edited))
     if not asked:
         return None
     sourced = {path for one in written if (path := one.sourced_from) is not None}
-    if any(_is_told_in(path, conflict, run) for path in sorted(sourced)):
+    if any(_is_told_in(path, conflict, project) for path in sorted(sourced)):
         return None
     first = asked[0]
     if conflict.at:
@@ -190,16 +195,16 @@ def _place(conflict: Conflict, run: Reading, written: Sequence[Written]) -> Writ
     return max(together, key=lambda one: one.origin.span)
 
 
-def _is_told_in(path: Path, conflict: Conflict, run: Reading) -> bool:
+def _is_told_in(path: Path, conflict: Conflict, project: Recording) -> bool:
     """True if a file that a script sources has the conflict by itself."""
-    file = run.file.project.config_files.at(path)
+    file = project.config_files.at(path)
     return file is not None and any(
         conflict in reading.framework.conflicts and is_met(conflict, reading)
-        for reading in readings(file)
+        for reading in readings(file, project)
     )
 
 
-def _unknown_keys(conflict: Conflict, run: Reading) -> Iterator[Verdict]:
+def _unknown_keys(conflict: Conflict, run: Reading, project: Recording) -> Iterator[Verdict]:
     if not isinstance(run.source, MappingSource):
         return
     section = run.source.section(conflict.unknown_in)
@@ -211,11 +216,11 @@ def _unknown_keys(conflict: Conflict, run: Reading) -> Iterator[Verdict]:
         if entry.name is not None and entry.name not in conflict.known
         if not conflict.only or entry.name in conflict.only
     ]
-    if unknown and run.file.project.reports(run.file.text.path):
+    if unknown and project.reports(run.file.text.path):
         first = unknown[0]
         name = f"{conflict.unknown_in}.{first.entry.name}"
         place = Written(name, None, first, run.source.file)
-        yield Verdict(conflict, run, place, (), tuple(unknown))
+        yield Verdict(conflict, run, project, place, (), tuple(unknown))
 
 
 def shown(value: object) -> str:

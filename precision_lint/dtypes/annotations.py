@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
 
 from precision_lint.dtypes.definitions import Class, Module
 from precision_lint.dtypes.environment import dotted
 from precision_lint.dtypes.functions import TENSOR_TYPES
+from precision_lint.dtypes.protocols import Interprocedural
 from precision_lint.dtypes.sources import FOREIGN_PACKAGES, INTEGRAL_NAME, MODULE_CLASS
 from precision_lint.dtypes.values import (
     FOREIGN,
@@ -17,16 +17,13 @@ from precision_lint.dtypes.values import (
     Dictionary,
     Instance,
     Model,
-    Origin,
     Sequence,
     Value,
     chosen,
     join_all,
     tensor,
 )
-
-if TYPE_CHECKING:
-    from precision_lint.dtypes.summaries import Analysis
+from precision_lint.origin import Origin
 
 BY_THE_CALLER = "the caller chooses its dtype"
 _SEQUENCES = frozenset({"List", "list", "Sequence", "Iterable", "Iterator", "Set", "set", "deque"})
@@ -35,7 +32,10 @@ _NUMBERS = frozenset({"int", "float", "bool", "str", "bytes"})
 
 
 def annotated(
-    analysis: Analysis, module: Module, annotation: ast.expr | None, place: ast.expr | ast.arg
+    analysis: Interprocedural,
+    module: Module,
+    annotation: ast.expr | None,
+    place: ast.expr | ast.arg,
 ) -> Value:
     """A tensor whose dtype the caller chooses, an array, a container of those; or unknown."""
     match annotation:
@@ -56,7 +56,7 @@ def annotated(
 
 
 def _of_class(
-    analysis: Analysis,
+    analysis: Interprocedural,
     module: Module,
     annotation: ast.Name | ast.Attribute,
     place: ast.expr | ast.arg,
@@ -91,7 +91,7 @@ def _name_of(place: ast.expr | ast.arg) -> str:
 
 
 def _generic(
-    analysis: Analysis, module: Module, name: str, item: ast.expr, place: ast.expr | ast.arg
+    analysis: Interprocedural, module: Module, name: str, item: ast.expr, place: ast.expr | ast.arg
 ) -> Value:
     def inner(node: ast.expr) -> Value:
         return annotated(analysis, module, node, place)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from precision_lint.dtypes import models, sources
 from precision_lint.dtypes.conversions import configured
 from precision_lint.dtypes.environment import dotted
+from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.values import (
     ALIASES,
     FOREIGN,
@@ -16,7 +16,6 @@ from precision_lint.dtypes.values import (
     NOTHING,
     SOME_DTYPE,
     UNKNOWN,
-    Choice,
     ClassObject,
     Condition,
     Constant,
@@ -26,11 +25,9 @@ from precision_lint.dtypes.values import (
     Instance,
     Model,
     Nothing,
-    Origin,
     Output,
     Routine,
     Sequence,
-    Setting,
     Symbol,
     Tensor,
     Unknown,
@@ -40,16 +37,14 @@ from precision_lint.dtypes.values import (
     join_all,
     tensor,
 )
-
-if TYPE_CHECKING:
-    from precision_lint.dtypes.expressions import Evaluator
+from precision_lint.origin import Choice, Origin, Setting
 
 _SAME = frozenset({"data", "T", "mT", "H", "mH"})
 _REAL = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 _PLAIN = frozenset({"shape", "device", "ndim", "is_cuda", "requires_grad", "layout", "itemsize"})
 
 
-def attribute(evaluator: Evaluator, owner: Value, node: ast.Attribute) -> Value:
+def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
     """The value of an attribute of a known kind of object; by its name, of an unknown one."""
     name = node.attr
     match owner:
@@ -84,7 +79,7 @@ def attribute(evaluator: Evaluator, owner: Value, node: ast.Attribute) -> Value:
     return by_name(evaluator, node)
 
 
-def by_name(evaluator: Evaluator, node: ast.Attribute) -> Value:
+def by_name(evaluator: Evaluate, node: ast.Attribute) -> Value:
     """An attribute of an object that nothing is known of, as the field names such things."""
     name = node.attr
     path = dotted(node)
@@ -108,7 +103,7 @@ def by_name(evaluator: Evaluator, node: ast.Attribute) -> Value:
     return UNKNOWN
 
 
-def named(evaluator: Evaluator, name: str, node: ast.expr) -> Value:
+def named(evaluator: Evaluate, name: str, node: ast.expr) -> Value:
     """What a qualified name stands for: a dtype of torch, a definition of the project, a symbol."""
     head, _, last = name.rpartition(".")
     if head == "torch" and last in ALIASES:
@@ -130,7 +125,7 @@ def _of_tensor(owner: Tensor, name: str) -> Value:
     return FOREIGN if name in _PLAIN else UNKNOWN
 
 
-def item(evaluator: Evaluator, owner: Value, index: Value, node: ast.Subscript) -> Value:
+def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -> Value:
     """The value of `owner[index]`."""
     match owner, index:
         case Nothing(), _:
@@ -173,7 +168,7 @@ def item(evaluator: Evaluator, owner: Value, index: Value, node: ast.Subscript) 
     return UNKNOWN
 
 
-def _by_key(evaluator: Evaluator, key: str, node: ast.Subscript) -> Value:
+def _by_key(evaluator: Evaluate, key: str, node: ast.Subscript) -> Value:
     path = dotted(node)
     setting = None if path is None else evaluator.analysis.setting(evaluator.frame.module, path)
     if setting is not None:
@@ -229,9 +224,9 @@ def _scalar_of_item(owner: Tensor, index: Value, node: ast.expr) -> bool | None:
     return None
 
 
-def _origin(evaluator: Evaluator, node: ast.expr, text: str) -> Origin:
+def _origin(evaluator: Evaluate, node: ast.expr, text: str) -> Origin:
     return Origin(evaluator.source, evaluator.span_of(node), text, "caller")
 
 
-def _of_checkpoint(evaluator: Evaluator, node: ast.expr) -> Origin:
+def _of_checkpoint(evaluator: Evaluate, node: ast.expr) -> Origin:
     return replace(_origin(evaluator, node, models.OF_THE_WEIGHTS), kind="checkpoint")

@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from precision_lint.dtypes.values import FLOAT32, UNKNOWN, Dtype, Origin, Value
+from precision_lint.dtypes.values import FLOAT32, UNKNOWN, Dtype, Value
 from precision_lint.finding import Span
+from precision_lint.memo import Memo
+from precision_lint.origin import Origin
 from precision_lint.source.text import SourceText
 
 
@@ -119,7 +121,7 @@ class Call:
         return UNKNOWN if argument is None else argument.value
 
 
-class Calls(Sequence[Call]):
+class Calls(Memo, Sequence[Call]):
     """The calls of one file that rules asked for, in source order."""
 
     def __init__(self, imports: Mapping[str, str]) -> None:

@@ -17,13 +17,10 @@ from precision_lint.dtypes.values import (
     INT64,
     SOME_DTYPE,
     SOME_TENSOR,
-    Choice,
     Constant,
     Dtype,
     Model,
-    Origin,
     Output,
-    Setting,
     Symbol,
     Tensor,
     Unknown,
@@ -31,6 +28,7 @@ from precision_lint.dtypes.values import (
     join,
 )
 from precision_lint.finding import Span
+from precision_lint.origin import Choice, Origin, Setting
 
 _STRINGS = {**ALIASES, "bf16": BFLOAT16, "fp16": FLOAT16, "fp32": FLOAT32, "fp64": "float64"}
 _STRINGS |= {f"torch.{name}": dtype for name, dtype in ALIASES.items()}

@@ -10,7 +10,8 @@ from functools import cached_property
 from precision_lint.dtypes.imports import blocks, imported_names, starred_imports, statements
 from precision_lint.dtypes.relevance import REGISTERING, Effect, effects
 from precision_lint.dtypes.sources import NUMPY_RUNTIMES
-from precision_lint.source.python import PythonFile
+from precision_lint.memo import fact
+from precision_lint.source.python import ParsedPython
 
 AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -128,7 +129,7 @@ _RECORDS = frozenset({"NamedTuple", "BaseModel", "Struct"})
 class Module:
     """One Python file of the project."""
 
-    file: PythonFile
+    file: ParsedPython
     imports: Mapping[str, str] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -201,6 +202,12 @@ class Module:
         if node not in self._classes:
             self._classes[node] = Class(self, node, name, enclosing)
         return self._classes[node]
+
+
+@fact
+def module_of(file: ParsedPython) -> Module:
+    """The definitions of a file: one object for each file."""
+    return Module(file)
 
 
 def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from precision_lint.dtypes import attributes, invocation
 from precision_lint.dtypes.calls import Guard
@@ -13,6 +12,7 @@ from precision_lint.dtypes.environment import Environment, bind, dotted
 from precision_lint.dtypes.frame import Frame
 from precision_lint.dtypes.narrowing import narrowed, without_bfloat16
 from precision_lint.dtypes.promotion import compare, operator, unary
+from precision_lint.dtypes.protocols import Interprocedural
 from precision_lint.dtypes.values import (
     FOREIGN,
     NOTHING,
@@ -30,14 +30,11 @@ from precision_lint.dtypes.values import (
 )
 from precision_lint.finding import Span
 
-if TYPE_CHECKING:
-    from precision_lint.dtypes.summaries import Analysis
-
 
 class Evaluator:
     """Evaluates the expressions of one frame."""
 
-    def __init__(self, analysis: Analysis, frame: Frame) -> None:
+    def __init__(self, analysis: Interprocedural, frame: Frame) -> None:
         self.analysis = analysis
         self.frame = frame
         self.source = frame.module.file.text

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from precision_lint.context import PythonFile
 from precision_lint.dtypes.calls import Calls
 from precision_lint.dtypes.summaries import Analysis
 from precision_lint.source.errors import Unparsable
-from precision_lint.source.python import PythonFile
 
 
 def calls_in(

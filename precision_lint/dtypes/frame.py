@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -27,7 +27,7 @@ class Frame:
     scope: str = ""
     function: Function | None = None
     owner: Class | None = None
-    closure: Environment | None = None
+    closure: Mapping[str, Value] | None = None
     records: bool = False
     slice: Slice | None = None
     """The statements that matter; None for all."""

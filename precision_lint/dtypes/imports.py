@@ -7,7 +7,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 
 _COMPOUND = (
     ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try, ast.Match,
@@ -18,7 +18,7 @@ _COMPOUND = (
 _INDENTED = re.compile(r"^[ \t]+(?:from|import)\b", re.MULTILINE)
 
 
-def imported_names(file: PythonFile) -> Mapping[str, str]:
+def imported_names(file: ParsedPython) -> Mapping[str, str]:
     """Local name to qualified name for every import in a module; relative ones keep their dots.
 
     Imports inside functions count for the whole module: a name rarely means two things in a file.
@@ -40,7 +40,7 @@ def imported_names(file: PythonFile) -> Mapping[str, str]:
     return names
 
 
-def _imports(file: PythonFile) -> Iterator[ast.stmt]:
+def _imports(file: ParsedPython) -> Iterator[ast.stmt]:
     """The statements among which the imports are: below the top level only where there are any."""
     rows = [file.text.row(match.end()) for match in _INDENTED.finditer(file.text.text)]
     pending: list[ast.stmt] = file.tree.body[::-1]

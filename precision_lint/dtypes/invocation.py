@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from precision_lint.dtypes import attributes, functions, models, sources
 from precision_lint.dtypes.attributes import named
 from precision_lint.dtypes.calls import Argument, Given
 from precision_lint.dtypes.environment import Environment, dotted, replace_everywhere
+from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.values import (
     FOREIGN,
     NOTHING,
@@ -25,7 +25,6 @@ from precision_lint.dtypes.values import (
     Output,
     Routine,
     Sequence,
-    Setting,
     Symbol,
     Tensor,
     Unknown,
@@ -35,9 +34,7 @@ from precision_lint.dtypes.values import (
     join,
     join_all,
 )
-
-if TYPE_CHECKING:
-    from precision_lint.dtypes.expressions import Evaluator
+from precision_lint.origin import Setting
 
 _APPLYING = frozenset({"map", "starmap", "filter", "imap", "imap_unordered"})
 _TENSOR_ONLY = frozenset({"cpu", "detach", "cuda", "numpy", "float", "half", "bfloat16"})
@@ -52,7 +49,7 @@ _LOADING = frozenset(
 )  # fmt: skip
 
 
-def call(evaluator: Evaluator, node: ast.Call, env: Environment) -> Value:
+def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
     """The value of a call."""
     receiver, function = _callee(evaluator, node, env)
     arguments = tuple(
@@ -84,7 +81,7 @@ def call(evaluator: Evaluator, node: ast.Call, env: Environment) -> Value:
     return result
 
 
-def _callee(evaluator: Evaluator, node: ast.Call, env: Environment) -> tuple[Value, Value]:
+def _callee(evaluator: Evaluate, node: ast.Call, env: Environment) -> tuple[Value, Value]:
     """What stands before the dot, and what is called."""
     function = node.func
     if not isinstance(function, ast.Attribute):
@@ -111,7 +108,7 @@ def _callee(evaluator: Evaluator, node: ast.Call, env: Environment) -> tuple[Val
 
 
 def _result(
-    evaluator: Evaluator,
+    evaluator: Evaluate,
     node: ast.Call,
     receiver: Value,
     function: Value,
@@ -152,7 +149,7 @@ def _result(
 
 
 def _of_symbol(
-    evaluator: Evaluator, name: str, node: ast.Call, given: Given, env: Environment
+    evaluator: Evaluate, name: str, node: ast.Call, given: Given, env: Environment
 ) -> Value:
     """The result of a function or class of another package."""
     last = name.rpartition(".")[2]
@@ -189,7 +186,7 @@ def _of_symbol(
 
 
 def _of_method(
-    evaluator: Evaluator,
+    evaluator: Evaluate,
     name: str,
     receiver: Value,
     given: Given,
@@ -243,7 +240,7 @@ def _of_output(receiver: Output, tensor: Tensor, name: str, given: Given) -> Val
 
 
 def _of_instance(
-    evaluator: Evaluator,
+    evaluator: Evaluate,
     receiver: Instance,
     name: str,
     given: Given,
@@ -274,7 +271,7 @@ def _of_instance(
     return result
 
 
-def _of_unknown(evaluator: Evaluator, name: str, given: Given, node: ast.Call) -> Value:
+def _of_unknown(evaluator: Evaluate, name: str, given: Given, node: ast.Call) -> Value:
     """A method of an object that nothing is known of: by the names that the field uses."""
     assert isinstance(node.func, ast.Attribute)
     owner = _last(node.func.value)
@@ -317,7 +314,7 @@ def _of_module(instance: Instance, given: Given) -> Value:
     return models.output(Model(parameters), given)
 
 
-def _getattr(evaluator: Evaluator, node: ast.Call, given: Given) -> Value:
+def _getattr(evaluator: Evaluate, node: ast.Call, given: Given) -> Value:
     match given.values:
         case [Symbol(name=name), Constant(value=str(attribute)), *_]:
             return named(evaluator, f"{name}.{attribute}", node)
@@ -331,7 +328,7 @@ def _getattr(evaluator: Evaluator, node: ast.Call, given: Given) -> Value:
     return UNKNOWN
 
 
-def _environment_variable(evaluator: Evaluator, given: Given) -> Value:
+def _environment_variable(evaluator: Evaluate, given: Given) -> Value:
     match given.first:
         case Constant(value=str(name)):
             found = evaluator.analysis.variable(evaluator.frame.module, name)
@@ -350,7 +347,7 @@ def _partial(given: Given) -> Value:
 
 
 def _applied(
-    evaluator: Evaluator, node: ast.Call, name: str, given: Given, env: Environment
+    evaluator: Evaluate, node: ast.Call, name: str, given: Given, env: Environment
 ) -> Value:
     """`map(f, xs)` and its like: `f` is called with each item."""
     items = [item_of(value) for value in given.values[1:]]

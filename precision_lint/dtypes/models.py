@@ -18,7 +18,6 @@ from precision_lint.dtypes.values import (
     Dtype,
     Foreign,
     Model,
-    Origin,
     Output,
     Sequence,
     Tensor,
@@ -27,6 +26,7 @@ from precision_lint.dtypes.values import (
     join_all,
     tensor,
 )
+from precision_lint.origin import Origin
 
 OF_THE_OUTPUT = "model outputs have the model's dtype"
 OF_THE_WEIGHTS = "the weights have the checkpoint's dtype"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from precision_lint.dtypes.environment import Environment, bind
+from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.sources import INTEGRAL_NAME
 from precision_lint.dtypes.values import (
     BFLOAT16,
@@ -20,7 +20,6 @@ from precision_lint.dtypes.values import (
     Dtype,
     Foreign,
     Instance,
-    Origin,
     Output,
     Sequence,
     Symbol,
@@ -30,14 +29,12 @@ from precision_lint.dtypes.values import (
     chosen,
     item_of,
 )
-
-if TYPE_CHECKING:
-    from precision_lint.dtypes.expressions import Evaluator
+from precision_lint.origin import Origin
 
 _ORDINARY = FLOATING - FLOAT8 - {"bfloat16"}
 
 
-def narrowed(evaluate: Evaluator, test: ast.expr, env: Environment, holds: bool) -> Environment:
+def narrowed(evaluate: Evaluate, test: ast.expr, env: Environment, holds: bool) -> Environment:
     """The environment of the branch where `test` is true (or false)."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -87,7 +84,7 @@ def narrowed(evaluate: Evaluator, test: ast.expr, env: Environment, holds: bool)
 
 
 def _by_dtype(
-    evaluate: Evaluator, subject: ast.expr, given: Value, env: Environment, equal: bool
+    evaluate: Evaluate, subject: ast.expr, given: Value, env: Environment, equal: bool
 ) -> Environment:
     dtypes = _dtypes_of(given)
     current = evaluate(subject, env)
@@ -135,7 +132,7 @@ def without_bfloat16(value: Value) -> Value:
 
 
 def _like_its_first(
-    evaluate: Evaluator, subject: ast.expr, dtypes: frozenset[str], env: Environment
+    evaluate: Evaluate, subject: ast.expr, dtypes: frozenset[str], env: Environment
 ) -> Environment:
     """`if xs[0].dtype != torch.bfloat16`: whoever asks the first of a list means them all."""
     match subject:
@@ -160,7 +157,7 @@ def _dtypes_of(given: Value) -> frozenset[str]:
 
 
 def _by_kind(
-    evaluate: Evaluator, subject: ast.expr, test: ast.Call, env: Environment, holds: bool
+    evaluate: Evaluate, subject: ast.expr, test: ast.Call, env: Environment, holds: bool
 ) -> Environment:
     """`torch.is_tensor(x)`, `x.is_floating_point()`."""
     assert isinstance(test.func, ast.Attribute)
@@ -187,7 +184,7 @@ def _by_kind(
 
 
 def _by_class(
-    evaluate: Evaluator, subject: ast.expr, kind: Value, env: Environment, holds: bool
+    evaluate: Evaluate, subject: ast.expr, kind: Value, env: Environment, holds: bool
 ) -> Environment:
     kinds = kind.items or () if isinstance(kind, Sequence) else (kind,)
     if any(isinstance(one, Instance | ClassObject) for one in kinds):
@@ -221,7 +218,7 @@ _TENSORS = frozenset(
 
 
 def _by_project_class(
-    evaluate: Evaluator,
+    evaluate: Evaluate,
     subject: ast.expr,
     kinds: tuple[Value, ...],
     env: Environment,
@@ -245,14 +242,14 @@ def _is_integral(subject: ast.expr) -> bool:
     return False
 
 
-def _origin(evaluate: Evaluator, subject: ast.expr) -> Origin:
+def _origin(evaluate: Evaluate, subject: ast.expr) -> Origin:
     return Origin(
         evaluate.source, evaluate.span_of(subject), "a tensor of any dtype gets here", "caller"
     )
 
 
 def case_narrowed(
-    evaluate: Evaluator, subject: ast.expr, value: Value, pattern: ast.pattern, env: Environment
+    evaluate: Evaluate, subject: ast.expr, value: Value, pattern: ast.pattern, env: Environment
 ) -> Environment:
     """The environment of a `case`: its captures bound, its subject narrowed by a class."""
     branch = env.copy()
@@ -291,7 +288,7 @@ def _capture(pattern: ast.pattern, value: Value, branch: Environment) -> None:
                     branch[part.rest] = UNKNOWN
 
 
-def _with(evaluate: Evaluator, subject: ast.expr, value: Value, env: Environment) -> Environment:
+def _with(evaluate: Evaluate, subject: ast.expr, value: Value, env: Environment) -> Environment:
     inner = env.copy()
     match subject:
         case ast.NamedExpr(target=target):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from precision_lint.dtypes.definitions import Class, Function, Module
-from precision_lint.source.python import PythonFile
+from precision_lint.context import PythonFile
+from precision_lint.dtypes.definitions import Class, Function, Module, module_of
 
 _REEXPORTS = 8
 """How many modules a name may be handed through."""
@@ -31,7 +30,7 @@ class Program:
 
     def __init__(self, file: PythonFile) -> None:
         self.project = file.project
-        self.main = Module(file)
+        self.main = module_of(file)
         self._found: dict[tuple[Module, str], Found | None] = {}
         self._modules: dict[Path, Module | None] = {file.text.path: self.main}
 
@@ -40,12 +39,13 @@ class Program:
         if path not in self._modules:
             if len(self._modules) > _MOST_MODULES:
                 return None
-            self._modules[path] = self.project.sources.module(path)
+            parsed = self.project.module(path)
+            self._modules[path] = None if parsed is None else module_of(parsed)
         return self._modules[path]
 
     def imported(self, module: Module, name: str) -> Module | None:
         """The project's module that an import in `module` names; relative names keep their dots."""
-        path = self.project.sources.locate(module.file.text.path, name)
+        path = self.project.locate(module.file.text.path, name)
         return None if path is None else self.module(path)
 
     def find(self, module: Module, name: str, hops: int = _REEXPORTS) -> Found | None:
@@ -100,17 +100,6 @@ class Program:
         return None
 
     def importers(self, module: Module, name: str) -> Iterator[Module | None]:
-        """The other modules that import `name` from a module, in path order; None for one too many.
-
-        Tests speak for themselves alone: what they hand over is no use that was meant.
-        """
-        path = module.file.text.path
-        stem = path.parent.name if path.stem == "__init__" else path.stem
-        text = name.encode()
-        word = re.compile(rb"\b%b\b" % text)
-        is_test = self.project.is_test(path)
-        for candidate, content in self.project.sources.importing(stem):
-            is_meant = is_test or not self.project.is_test(candidate)
-            # The plain search first: it is many times faster, and most files end there.
-            if candidate != path and is_meant and text in content and word.search(content):
-                yield self.module(candidate)
+        """The other modules that import `name` from a module; None for one too many."""
+        for path in self.project.importing(module.file.text.path, name):
+            yield self.module(path)

@@ -34,7 +34,6 @@ from precision_lint.dtypes.values import (
     Nothing,
     Output,
     Sequence,
-    Setting,
     Tensor,
     Unknown,
     Value,
@@ -42,6 +41,7 @@ from precision_lint.dtypes.values import (
     join,
     tensor,
 )
+from precision_lint.origin import Setting
 
 COMPLEX = frozenset({"complex32", "complex64", "complex128"})
 INTEGRAL = DTYPES - FLOATING - COMPLEX

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from precision_lint.dtypes.annotations import annotated
 from precision_lint.dtypes.calls import Guard, Region
@@ -21,6 +20,7 @@ from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
 from precision_lint.dtypes.functions import as_dtype
 from precision_lint.dtypes.narrowing import case_narrowed, narrowed, without_bfloat16
+from precision_lint.dtypes.protocols import Interprocedural
 from precision_lint.dtypes.relevance import REGISTERING
 from precision_lint.dtypes.values import (
     FLOATING,
@@ -33,7 +33,6 @@ from precision_lint.dtypes.values import (
     Dtype,
     Instance,
     Model,
-    Origin,
     Output,
     Routine,
     Sequence,
@@ -45,9 +44,7 @@ from precision_lint.dtypes.values import (
     item_of,
     join,
 )
-
-if TYPE_CHECKING:
-    from precision_lint.dtypes.summaries import Analysis
+from precision_lint.origin import Origin
 
 _PASSES = 4
 """A loop body is interpreted until nothing changes; the lattice is low enough for four times."""
@@ -66,7 +63,7 @@ _IN_PLACE = frozenset({"half", "bfloat16", "float", "double", "to", "cuda", "cpu
 class Body:
     """The statements of one frame, interpreted in order."""
 
-    def __init__(self, analysis: Analysis, frame: Frame) -> None:
+    def __init__(self, analysis: Interprocedural, frame: Frame) -> None:
         self.analysis = analysis
         self.frame = frame
         self.evaluate = Evaluator(analysis, frame)

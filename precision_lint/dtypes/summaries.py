@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from precision_lint.configured import holds_settings
+from precision_lint.context import PythonFile
 from precision_lint.dtypes import sources
 from precision_lint.dtypes.annotations import annotated
 from precision_lint.dtypes.calls import Call, Calls, Given, Region
@@ -28,6 +29,7 @@ from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
 from precision_lint.dtypes.imports import blocks
 from precision_lint.dtypes.program import Found, Program
+from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.relevance import Effect, Slice, relevant
 from precision_lint.dtypes.statements import Body
 from precision_lint.dtypes.values import (
@@ -45,11 +47,9 @@ from precision_lint.dtypes.values import (
     Instance,
     Model,
     Nothing,
-    Origin,
     Output,
     Routine,
     Sequence,
-    Setting,
     Symbol,
     Tensor,
     Unknown,
@@ -59,7 +59,8 @@ from precision_lint.dtypes.values import (
     join_all,
 )
 from precision_lint.finding import Span
-from precision_lint.source.python import PythonFile
+from precision_lint.origin import Origin, Setting
+from precision_lint.source.python import ParsedPython
 
 _ROUNDS = 3
 _CALLERS_OF_CALLERS = 2
@@ -127,7 +128,7 @@ class Analysis:
         self._asking = 0
         self._last_round = False
         self._before: dict[Hashable, Value] = {}
-        self._closures: dict[Function, Environment] = {}
+        self._closures: dict[Function, Mapping[str, Value]] = {}
         self._classes: dict[tuple[Module, str], Class | None] = {}
         self._bases: dict[Class, list[Class]] = {}
         self._symbols: dict[tuple[Module, str], Value] = {}
@@ -641,12 +642,12 @@ class Analysis:
         for position, name in enumerate(names[:-1]):
             if holds_settings(name):
                 asked = tuple(names[position + 1 :])
-                return self.program.project.configured.setting(asked, module.file.text.path)
+                return self.program.project.setting(asked, module.file.text.path)
         return None
 
     def variable(self, module: Module, name: str) -> Setting | None:
         """What the project's env files and launch scripts make of an environment variable."""
-        return self.program.project.configured.variable(name, module.file.text.path)
+        return self.program.project.variable(name, module.file.text.path)
 
     # Classes
 
@@ -748,7 +749,7 @@ class Analysis:
 
     def construct(
         self,
-        evaluator: Evaluator,
+        evaluator: Evaluate,
         definition: Class,
         given: Given,
         node: ast.Call,
@@ -789,7 +790,7 @@ class Analysis:
 
     def invoke(
         self,
-        evaluator: Evaluator,
+        evaluator: Evaluate,
         routine: Routine,
         given: Given,
         node: ast.Call,
@@ -1044,7 +1045,7 @@ def _rows_writing(effect: Effect, name: str) -> list[int]:
     return [effect.node.lineno] if name in effect.writes else []
 
 
-def _rows(file: PythonFile, pattern: re.Pattern[str]) -> list[int]:
+def _rows(file: ParsedPython, pattern: re.Pattern[str]) -> list[int]:
     return [file.text.row(match.start()) for match in pattern.finditer(file.text.text)]
 
 
@@ -1066,7 +1067,9 @@ def _holders(names: frozenset[str], text: str) -> Mapping[str, str]:
     return dict(re.findall(rf"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*({'|'.join(classes)})\(", text))
 
 
-def _rows_calling(file: PythonFile, names: frozenset[str], imports: Mapping[str, str]) -> list[int]:
+def _rows_calling(
+    file: ParsedPython, names: frozenset[str], imports: Mapping[str, str]
+) -> list[int]:
     """The rows with what looks like a call of `names`, as this file calls their packages.
 
     Plain search: a regular expression of so many words would take as long as parsing.
@@ -1094,7 +1097,7 @@ def _rows_calling(file: PythonFile, names: frozenset[str], imports: Mapping[str,
 _DEFAULT = re.compile(r"\bset_default_dtype\(\s*torch\.(\w+)")
 
 
-def _default_dtype(file: PythonFile) -> str:
+def _default_dtype(file: ParsedPython) -> str:
     """What `torch.zeros(2)` makes here: float32, or what the file sets as the default."""
     text = file.text.text
     # The plain search first: it is many times faster, and nearly every file ends there.

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from typing import TYPE_CHECKING, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from precision_lint.finding import Related, Span
-from precision_lint.source.text import SourceText
+from precision_lint.finding import Span
+from precision_lint.origin import Origin, Setting
 
 if TYPE_CHECKING:
     from precision_lint.dtypes.definitions import Class, Function
-    from precision_lint.dtypes.environment import Environment
 
 BFLOAT16 = "bfloat16"
 FLOAT16 = "float16"
@@ -42,22 +41,6 @@ ALIASES: Mapping[str, str] = {
     **{name: name for name in DTYPES},
 }
 """Attributes of `torch` that are dtypes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a dtype comes from: a place of any file of the project, and what happens there."""
-
-    source: SourceText
-    span: Span
-    text: str
-    kind: Literal["dtype", "checkpoint", "caller"] = "dtype"
-    """What decides: a dtype that is named there, the checkpoint that is loaded, or any caller."""
-
-    @property
-    def related(self) -> Related:
-        """The place, as the other half of a finding."""
-        return Related(self.source.place(self.span), self.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +101,6 @@ class Constant:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", type(self.value))
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """What the project's configuration makes of a setting: one choice for each place that sets it.
-
-    `cfg.training.precision` where a YAML file beside the code says `precision: bf16`.
-    """
-
-    choices: tuple[Choice, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A value that a configuration file, an argument's default or an env file gives a setting."""
-
-    value: object
-    origin: Origin = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +207,7 @@ class Routine:
 
     definition: Function
     receiver: Value | None = None
-    closure: Environment | None = field(default=None, compare=False, hash=False)
+    closure: Mapping[str, Value] | None = field(default=None, compare=False, hash=False)
 
 
 @dataclass(frozen=True, slots=True)

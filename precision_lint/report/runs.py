@@ -53,9 +53,7 @@ def _head(explained: Explained, report: Report) -> str:
 
 def _release(explained: Explained) -> str:
     """The release of the library that the project pins, if it does."""
-    reading = explained.reading
-    release = reading.file.project.release_of(reading.framework.library)
-    return ".".join(map(str, release)) if release else ""
+    return ".".join(map(str, explained.release)) if explained.release else ""
 
 
 def _body(

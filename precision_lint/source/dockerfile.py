@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from precision_lint.finding import Span
-from precision_lint.source.config import ConfigFile, Embedded, parse_part
+from precision_lint.source.config_file import Embedded, ParsedConfig, ParsePart
 from precision_lint.source.masking import Mask
 from precision_lint.source.shell_words import UNKNOWN
 
@@ -33,7 +33,7 @@ class _Instruction:
     shell: str
 
 
-def image_commands(file: ConfigFile) -> Iterator[Embedded]:
+def image_commands(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
     """The scripts that an image is built and started with."""
     text = file.text.text
     if _ESCAPE.match(text):  # paths with backslashes: no place that trains
@@ -48,7 +48,7 @@ def image_commands(file: ConfigFile) -> Iterator[Embedded]:
                 lasting.append(instruction)
             case "RUN" | "CMD" | "ENTRYPOINT":
                 lines = ((line.span, line.shell) for line in (*lasting, instruction))
-                part = parse_part(file, mask.replacing(lines), "shell", exports_all=True)
+                part = parse(file, mask.replacing(lines), "shell", exports_all=True)
                 if part is not None:
                     yield Embedded(instruction.name, part)
 

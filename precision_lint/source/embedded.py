@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from precision_lint.source.config import ConfigFile, Embedded
+from precision_lint.source.config_file import Embedded, ParsedConfig, ParsePart, most_parts
 from precision_lint.source.notebook import NotebookText
 
-_MOST_CHARACTERS = 8 * 1024 * 1024  # that are parsed for the parts of one file
-_MOST = 256
 
-
-def embedded(file: ConfigFile) -> Iterator[Embedded]:
+def embedded(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
     """The parts of a file that are configurations of their own; none of what cannot be read."""
     find = _finder(file)
-    return islice(find(file), most_parts(file)) if find else iter(())
+    return islice(find(file, parse), most_parts(file)) if find else iter(())
 
 
-def most_parts(file: ConfigFile) -> int:
-    """How many parts of a file are parsed at most."""
-    return min(_MOST_CHARACTERS // max(len(file.text.text), 1), _MOST)
-
-
-def _finder(file: ConfigFile) -> Callable[[ConfigFile], Iterator[Embedded]] | None:
+def _finder(file: ParsedConfig) -> Callable[[ParsedConfig, ParsePart], Iterator[Embedded]] | None:
     match file.format:
         case "shell":
             from precision_lint.source.heredocs import here_documents

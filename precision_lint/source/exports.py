@@ -4,17 +4,29 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable
+from typing import TypeAlias
 
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 from precision_lint.source.scopes import Binding, Scope
+
+Matches: TypeAlias = Callable[[bytes], bool]
+"""Whether a regular expression matches something in the Python files of the project."""
 
 
 def is_for_others(
-    file: PythonFile, name: str, binding: Binding, scope: Scope, *, is_used: bool
+    file: ParsedPython,
+    name: str,
+    binding: Binding,
+    scope: Scope,
+    *,
+    is_used: bool,
+    matches: Matches,
 ) -> bool:
     """True if an imported name is an attribute, exported, or imported from here by another file.
 
     `is_used` tells whether code of this file reads it; in an `__init__.py` that makes a difference.
+    `matches` searches the Python files of the project.
     """
     alias, path = binding.alias, file.text.path
     return (
@@ -22,11 +34,11 @@ def is_for_others(
         or (alias is not None and alias.asname == alias.name)
         or (path.name == "__init__.py" and not is_used)
         or _is_named_in_string(name, file)
-        or _is_imported_from(path.stem, name, file)
+        or _is_imported_from(path.stem, name, matches)
     )
 
 
-def _is_named_in_string(name: str, file: PythonFile) -> bool:
+def _is_named_in_string(name: str, file: ParsedPython) -> bool:
     """True if `__all__` or an annotation in quotes can name it."""
     word = re.compile(rf"\b{re.escape(name)}\b")
     for node in ast.walk(file.tree):
@@ -45,9 +57,9 @@ def _is_named_in_string(name: str, file: PythonFile) -> bool:
     return False
 
 
-def _is_imported_from(stem: str, name: str, file: PythonFile) -> bool:
+def _is_imported_from(stem: str, name: str, matches: Matches) -> bool:
     """True if another file of the project imports the name from this one."""
     what = rf"\s+import\s*(?:\*|\([^)]*\b{name}\b|[^\n(]*\b{name}\b)"
     anywhere = rf"\bfrom\s+(?!torch\b)[.\w]+{what}"
     from_here = rf"\bfrom\s+[.\w]*\b{stem}{what}"
-    return file.project.holds(anywhere.encode()) and file.project.holds(from_here.encode())
+    return matches(anywhere.encode()) and matches(from_here.encode())

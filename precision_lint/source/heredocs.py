@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 from precision_lint.discovery import kind_of
 from precision_lint.finding import Span
-from precision_lint.source.config import ConfigFile, Embedded, Format, parse_part
+from precision_lint.source.config_file import Embedded, Format, ParsedConfig, ParsePart
 from precision_lint.source.masking import Mask
 from precision_lint.source.settings_tree import EXPANDED
 from precision_lint.source.shell import Heredoc
@@ -27,7 +27,7 @@ _TABS = re.compile(r"^\t+(?=\S)", re.MULTILINE)
 _FILLED = re.compile(r"^[^\r\n\S]*\S", re.MULTILINE)
 
 
-def here_documents(file: ConfigFile) -> Iterator[Embedded]:
+def here_documents(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
     """The configurations that a script writes, and the scripts that it pipes into a shell."""
     if file.script is None:
         return
@@ -41,7 +41,7 @@ def here_documents(file: ConfigFile) -> Iterator[Embedded]:
         if body is None:
             continue
         given = heredoc.command.environment if heredoc.is_run else {}
-        part = parse_part(file, mask.replacing([(heredoc.body, body)]), kind, given=given)
+        part = parse(file, mask.replacing([(heredoc.body, body)]), kind, given=given)
         if part is not None:
             yield Embedded(name, part, heredoc)
 

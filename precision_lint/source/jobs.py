@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from collections.abc import Mapping as Variables
 
 from precision_lint.finding import Span
-from precision_lint.source.config import ConfigFile, Embedded, parse_part
+from precision_lint.source.config_file import Embedded, ParsedConfig, ParsePart
 from precision_lint.source.masking import Mask
 from precision_lint.source.settings_tree import (
     MAX_DEPTH,
@@ -39,15 +39,21 @@ _QUOTED = re.compile(r"\"[^\"\\$`]*\"|'[^']*'")
 _Known = Variables[str, Assigned]
 
 
-def job_scripts(file: ConfigFile) -> Iterator[Embedded]:
+def job_scripts(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
     """The scripts in a YAML file, each with the variables that are given to it."""
     mask = Mask((file.masked or file.text).text)
     for document in file.documents:
-        yield from _below(file, mask, document, {}, "", 0)
+        yield from _below(file, parse, mask, document, {}, "", 0)
 
 
 def _below(
-    file: ConfigFile, mask: Mask, value: Value, known: _Known, name: str, depth: int
+    file: ParsedConfig,
+    parse: ParsePart,
+    mask: Mask,
+    value: Value,
+    known: _Known,
+    name: str,
+    depth: int,
 ) -> Iterator[Embedded]:
     if depth > MAX_DEPTH:
         return
@@ -55,7 +61,7 @@ def _below(
         case Sequence(items=items):
             for index, item in enumerate(items):
                 if value.span.start <= item.span.start <= value.span.end:  # else an alias
-                    yield from _below(file, mask, item, known, f"{name}{index}.", depth + 1)
+                    yield from _below(file, parse, mask, item, known, f"{name}{index}.", depth + 1)
         case Mapping(entries=entries):
             for entry in entries:
                 if entry.name in _ENVIRONMENTS:
@@ -65,12 +71,12 @@ def _below(
                     continue  # what is elsewhere is read there
                 if entry.name in _SCRIPTS and (script := _script(value, entry, mask)):
                     masked, margin = script
-                    part = parse_part(file, masked, "shell", margin=margin, given=known)
+                    part = parse(file, masked, "shell", margin=margin, given=known)
                     if part is not None:
                         yield Embedded(f"{name}{entry.name}", part)
                 else:
                     inner = f"{name}{entry.name}."
-                    yield from _below(file, mask, entry.value, known, inner, depth + 1)
+                    yield from _below(file, parse, mask, entry.value, known, inner, depth + 1)
 
 
 def _is_alias(entry: Entry) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.finding import Span
-from precision_lint.source.config import ConfigFile, Embedded, parse_part
+from precision_lint.source.config_file import Embedded, ParsedConfig, ParsePart
 from precision_lint.source.masking import Mask
 from precision_lint.source.shell_words import UNKNOWN
 
@@ -22,12 +22,12 @@ _REPLACED = re.compile(
 )
 
 
-def recipes(file: ConfigFile) -> Iterator[Embedded]:
+def recipes(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
     """A script for each rule that has a recipe, called like its targets."""
     text = file.text.text
     mask = Mask(text)
     for target, lines in _rules(text):
-        part = parse_part(file, mask.replacing(lines), "shell")
+        part = parse(file, mask.replacing(lines), "shell")
         if part is not None:
             yield Embedded(target, part)
 

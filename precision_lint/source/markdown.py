@@ -12,8 +12,7 @@ from itertools import islice
 
 from precision_lint.finding import Span
 from precision_lint.source.comments import comments
-from precision_lint.source.config import ConfigFile, Embedded, parse_part
-from precision_lint.source.embedded import most_parts
+from precision_lint.source.config_file import Embedded, ParsedConfig, ParsePart, most_parts
 from precision_lint.source.fences import Fence, fences
 from precision_lint.source.masking import Mask
 from precision_lint.source.settings_tree import mappings
@@ -30,7 +29,7 @@ _CHOICE = re.compile(r"\[-{1,2}\w|\|[ \t]*--|--[\w-]{1,40}[= ][^\s|\"']{1,40}\|\
 """`[--fp16]`, `--fp16 | --bf16`, `--dtype fp16|bf16`."""
 
 
-def copied(file: ConfigFile) -> Iterator[Embedded]:
+def copied(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
     """The configurations of a document, by the names that it gives to them."""
     text = file.text.text
     mask = Mask(text)
@@ -39,13 +38,13 @@ def copied(file: ConfigFile) -> Iterator[Embedded]:
         lines = [(fence.body, file.text[fence.body])]
         if format == "shell" and (fence.is_session or _has_prompt(text, fence.body)):
             lines = list(_typed(text, fence.body))
-        part = parse_part(file, mask.replacing(lines), format, margin=fence.margin)
+        part = parse(file, mask.replacing(lines), format, margin=fence.margin)
         if part is not None and not _is_list(part, fence, lines):
             yield Embedded(_name(fence, text), part)
             yield from part.embedded
 
 
-def _is_list(part: ConfigFile, fence: Fence, lines: Sequence[tuple[Span, str]]) -> bool:
+def _is_list(part: ParsedConfig, fence: Fence, lines: Sequence[tuple[Span, str]]) -> bool:
     """True for usage lines, and where at least every second setting is explained by a comment."""
     if part.format == "shell":
         return any(_CHOICE.search(written) for _, written in lines)

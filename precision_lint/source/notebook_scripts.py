@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.finding import Span
-from precision_lint.source.config import ConfigFile, Embedded, parse_part
+from precision_lint.source.config_file import Embedded, ParsedConfig, ParsePart
 from precision_lint.source.masking import Mask
 from precision_lint.source.notebook import Cell, NotebookText
 from precision_lint.source.notebook_magics import Escape
@@ -30,7 +30,7 @@ _EXPANDED = re.compile(r"\$\$?(?:\{[^{}\r\n]*\}|\w+)|\{[^{}\r\n]*\}")
 _UNCLEAR = re.compile(r"[${}#]")
 
 
-def notebook_scripts(file: ConfigFile) -> Iterator[Embedded]:
+def notebook_scripts(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
     """The scripts of a notebook and the configurations that it writes, in their order."""
     notebook = file.text
     assert isinstance(notebook, NotebookText)
@@ -41,14 +41,14 @@ def notebook_scripts(file: ConfigFile) -> Iterator[Embedded]:
         if cell.kind is None or (name := _file(cell)) in appended:
             continue
         if cell.kind == "python":
-            yield from _of_python(file, notebook, cell, mask, environment)
+            yield from _of_python(file, parse, notebook, cell, mask, environment)
             continue
         given = {} if name else dict(environment)
-        part = parse_part(file, mask.showing([cell.body]), cell.kind, given=given)
+        part = parse(file, mask.showing([cell.body]), cell.kind, given=given)
         if part is not None:
             yield Embedded(name or f"cell {cell.number}", part)
             yield from part.embedded if cell.kind == "shell" else ()
-    part = parse_part(file, mask.showing([]), "shell", given=environment)
+    part = parse(file, mask.showing([]), "shell", given=environment)
     if part is not None and environment:
         yield Embedded("environment", part)
 
@@ -60,7 +60,8 @@ def _file(cell: Cell) -> str | None:
 
 
 def _of_python(
-    file: ConfigFile,
+    file: ParsedConfig,
+    parse: ParsePart,
     notebook: NotebookText,
     cell: Cell,
     mask: Mask,
@@ -78,7 +79,7 @@ def _of_python(
                 if command := _COMMAND.match(written):
                     shell = " " * command.end() + _expanded(written[command.end() :])
                     masked = mask.replacing([(span, shell)])
-                    part = parse_part(file, masked, "shell", given=dict(environment))
+                    part = parse(file, masked, "shell", given=dict(environment))
                     if part is not None:
                         yield Embedded(f"cell {cell.number}", part)
                 elif (env := _ENVIRONMENT.match(written)) is not None:

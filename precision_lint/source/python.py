@@ -1,4 +1,4 @@
-"""A Python file: its `ast` for the facts, the concrete syntax of its expressions for the fixes."""
+"""A parsed Python file: its `ast` for the facts, concrete syntax of expressions for the fixes."""
 
 from __future__ import annotations
 
@@ -8,41 +8,24 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from precision_lint.finding import Confidence, Related, Span
-from precision_lint.project import Project
+from precision_lint.finding import Span
+from precision_lint.memo import Memo
 from precision_lint.source.errors import Unparsable
-from precision_lint.source.file import File
-from precision_lint.source.notebook import NotebookText
 from precision_lint.source.text import SourceText
 
 if TYPE_CHECKING:
     from precision_lint.source.expressions import Expression
 
 
-@dataclass(frozen=True)
-class PythonFile(File):
-    """A parsed Python file.
+@dataclass(frozen=True, eq=False)
+class ParsedPython(Memo):
+    """A Python file as text and tree.
 
     Facts come from the fast `ast`; LibCST parses the few expressions that a fix changes.
     """
 
+    text: SourceText
     tree: ast.Module
-
-    def chosen_by_caller(self) -> Confidence:
-        """A notebook is a program that nobody calls: what others use says nothing about it."""
-        if not isinstance(self.text, NotebookText):
-            return super().chosen_by_caller()
-        from precision_lint.evidence import is_used_in
-
-        return Confidence.MEDIUM if is_used_in(self.text, self.tree) else Confidence.LOW
-
-    def bfloat16(self) -> Related | None:
-        """A notebook is a program of its own: what other files enable says nothing about it."""
-        if not isinstance(self.text, NotebookText):
-            return super().bfloat16()
-        from precision_lint.evidence import enabled_in
-
-        return enabled_in(self.text, self.tree)
 
     def span_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
         """The span of an `ast` node."""
@@ -81,7 +64,7 @@ class PythonFile(File):
         return None
 
 
-def parse_python(text: SourceText, project: Project) -> PythonFile:
+def parse_python(text: SourceText) -> ParsedPython:
     """Parse a Python file without importing or executing it.
 
     Raises:
@@ -107,4 +90,4 @@ def parse_python(text: SourceText, project: Project) -> PythonFile:
     except (RecursionError, MemoryError):
         raise Unparsable("nested too deeply", 1, 1) from None
     assert isinstance(tree, ast.Module)
-    return PythonFile(text, project, tree)
+    return ParsedPython(text, tree)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import NamedTuple
 
 from precision_lint.dtypes.environment import callee_name
 from precision_lint.dtypes.imports import imported_names
+from precision_lint.memo import fact
 from precision_lint.source.config import MAX_CHARACTERS
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 from precision_lint.source.python_changes import Changes
 from precision_lint.source.python_names import Names
 from precision_lint.source.python_values import Reader, is_dict
@@ -42,8 +43,8 @@ class Made:
         return self._source.reader.mapping(self.node)
 
 
-@lru_cache(maxsize=1)
-def python_settings(file: PythonFile) -> tuple[Made, ...]:
+@fact
+def python_settings(file: ParsedPython) -> tuple[Made, ...]:
     """The settings in a Python file, in the order of the source.
 
     Displays are the outermost ones that are assigned, passed or returned. Calls are those with
@@ -58,7 +59,7 @@ def python_settings(file: PythonFile) -> tuple[Made, ...]:
 class _Source:
     """A file, and what is found out about it when the first settings are read."""
 
-    def __init__(self, file: PythonFile) -> None:
+    def __init__(self, file: ParsedPython) -> None:
         self.file = file
 
     @cached_property
@@ -83,7 +84,7 @@ class _Visit(NamedTuple):
 class _Finder:
     """A walk through a file, outer before inner. It takes no recursion."""
 
-    def __init__(self, file: PythonFile) -> None:
+    def __init__(self, file: ParsedPython) -> None:
         self._tree = file.tree
         self._source = _Source(file)
         self._imports = imported_names(file)

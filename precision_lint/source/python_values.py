@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 
 from precision_lint.finding import Span
-from precision_lint.source.python import PythonFile
+from precision_lint.source.python import ParsedPython
 from precision_lint.source.python_changes import Changes, Unknown
 from precision_lint.source.python_names import Names
 from precision_lint.source.settings_tree import (
@@ -40,7 +40,7 @@ class Reader:
     `_delete_`.
     """
 
-    def __init__(self, file: PythonFile, names: Names, changes: Changes, inherits: bool) -> None:
+    def __init__(self, file: ParsedPython, names: Names, changes: Changes, inherits: bool) -> None:
         self._file = file
         self._names = names
         self._changes = changes

@@ -493,7 +493,7 @@ class _Reader:
         if script is None or word is None or script.is_lost:
             self.variables.forget_all()
         if script is not None and word is not None:
-            taken = self.places.add(script, word.span)
+            taken = self.places.add(script.places, word.span)
             for name in script.changed - {_DIRECTORY}:
                 assigned = script.variables.get(name)
                 self.put(name, taken(assigned) if assigned else None)

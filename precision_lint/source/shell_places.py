@@ -6,15 +6,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from precision_lint.finding import Place, Span
 from precision_lint.source.shell_variables import Assigned, Word
 from precision_lint.source.shell_words import RawWord, Text
 from precision_lint.source.text import SourceText
-
-if TYPE_CHECKING:
-    from precision_lint.source.shell import Script
 
 _BLANKS = re.compile(r"[ \t\r\n]+")
 
@@ -65,19 +61,19 @@ class Places:
                 yield Word(piece, span, verbatim, elsewhere)
             start = blank.end() if blank else end
 
-    def add(self, script: Script, at: Span) -> Callable[[Assigned], Assigned]:
+    def add(self, sourced: Places, at: Span) -> Callable[[Assigned], Assigned]:
         """Take in a sourced file; the result moves what it assigns to its offsets in here."""
         base = self.end
-        self._others.append(_Stretch(base, script.source, at))
-        for stretch in script.places._others:
+        self._others.append(_Stretch(base, sourced.source, at))
+        for stretch in sourced._others:
             self._others.append(_Stretch(base + stretch.start, stretch.source, at))
-        self.end += script.places.end
+        self.end += sourced.end
 
         def moved(text: Text) -> Text:
             return Text(text.chars, tuple(origin + base for origin in text.origins))
 
         def element(word: Word) -> Word:
-            elsewhere = word.elsewhere or script.source.place(word.span)
+            elsewhere = word.elsewhere or sourced.source.place(word.span)
             return replace(
                 word, traced=moved(word.traced), span=at, verbatim=False, elsewhere=elsewhere
             )
@@ -88,7 +84,7 @@ class Places:
                 span=at,
                 text=moved(assigned.text),
                 elements=tuple(map(element, assigned.elements)),
-                elsewhere=assigned.elsewhere or script.source.place(assigned.span),
+                elsewhere=assigned.elsewhere or sourced.source.place(assigned.span),
             )
 
         return taken

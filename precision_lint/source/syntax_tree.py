@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 
 from precision_lint.dtypes.environment import callee_name, dotted
 from precision_lint.dtypes.imports import blocks, imported_names
-from precision_lint.source.python import PythonFile
+from precision_lint.memo import Memo, fact
+from precision_lint.source.python import ParsedPython
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _EXPECTS_FAILURE = re.compile(r"raises|warns|assertRaises|assertWarns|assertLogs|suppress")
@@ -22,10 +22,10 @@ Block = ast.With | ast.AsyncWith | Loop
 _FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
-class SyntaxTree:
+class SyntaxTree(Memo):
     """A file's tree with what surrounds each node."""
 
-    def __init__(self, file: PythonFile) -> None:
+    def __init__(self, file: ParsedPython) -> None:
         self.tree = file.tree
         self.names = imported_names(file)
         self._parents: dict[ast.AST, ast.AST] = {}
@@ -144,8 +144,8 @@ def _runs_in(node: ast.AST, function: Function) -> bool:
     return node is function.body or (isinstance(function.body, list) and node in function.body)
 
 
-@lru_cache(maxsize=1)
-def syntax_tree(file: PythonFile) -> SyntaxTree:
+@fact
+def syntax_tree(file: ParsedPython) -> SyntaxTree:
     """The file's tree, made once for all the rules that look at it."""
     return SyntaxTree(file)
 

@@ -148,3 +148,22 @@ class SourceText:
 
     def __getitem__(self, span: Span) -> str:
         return self.text[span.start : span.end]
+
+
+def decode_python(path: Path, content: bytes) -> SourceText:
+    """Decode a Python file by its encoding cookie.
+
+    Raises:
+        UnicodeError, LookupError: the bytes are not text in that encoding.
+    """
+    encoding = "utf-8"
+    if any(b"coding" in line for line in content.split(b"\n", 2)[:2]):
+        import io
+        import tokenize
+
+        try:
+            encoding = tokenize.detect_encoding(io.BytesIO(content).readline)[0]
+        except SyntaxError as error:
+            raise LookupError(error.msg) from error
+        encoding = encoding.removesuffix("-sig")
+    return SourceText.from_bytes(path, content, encoding)

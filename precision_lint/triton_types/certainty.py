@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from precision_lint.context import PythonFile
 from precision_lint.finding import Confidence, Severity
-from precision_lint.source.file import File
 from precision_lint.triton_types.dtypes import HALF
 from precision_lint.triton_types.kernels import Kernel
 from precision_lint.triton_types.notes import Note
 from precision_lint.triton_types.rejections import Rejection
 
 
-def certainty(rejection: Rejection, kernel: Kernel, file: File) -> Confidence:
+def certainty(rejection: Rejection, kernel: Kernel, file: PythonFile) -> Confidence:
     """The confidence of a finding that reports a rejection.
 
     Kernels load float32 state, too, so that a pointer could hold half precision is not enough: the
@@ -45,7 +45,7 @@ def _is_meant_for_half(rejection: Rejection) -> bool:
     return rejection.varies and not rejection.is_conditional
 
 
-def note_certainty(note: Note, kernel: Kernel, file: File) -> Confidence:
+def note_certainty(note: Note, kernel: Kernel, file: PythonFile) -> Confidence:
     """The confidence of a finding about what a kernel computes in half precision."""
     if note.always:
         return Confidence.MEDIUM if note.is_conditional else Confidence.HIGH

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 
+from precision_lint.context import PythonFile
 from precision_lint.finding import Finding, Fix
 from precision_lint.rule import Rule
-from precision_lint.source.python import PythonFile
 from precision_lint.triton_types.certainty import certainty, note_certainty, severity
 from precision_lint.triton_types.kernels import Kernel
 from precision_lint.triton_types.notes import Note

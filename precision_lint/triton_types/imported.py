@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from precision_lint.source.python import PythonFile
+from precision_lint.context import PythonFile
 from precision_lint.triton_types.module import JitFunction, Module
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from precision_lint.context import PythonFile
 from precision_lint.finding import Span
-from precision_lint.project import Project
-from precision_lint.source.python import PythonFile
+from precision_lint.project_facts import Recording
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.imported import Helpers
 from precision_lint.triton_types.language import NEWEST, Version
@@ -38,14 +38,14 @@ def find_kernels(
     tree: ast.Module,
     text: SourceText,
     target_triton: Version | None = None,
-    project: Project | None = None,
+    project: Recording | None = None,
 ) -> tuple[Kernel, ...]:
     """The kernels of a file, typed for a version of Triton (the newest if None).
 
     What is rejected in a helper is reported once, with the first kernel that calls it so. Helpers
     of other files are looked for in the `project`.
     """
-    module = Helpers(PythonFile(text, project, tree)).main if project else Module(tree, text)
+    module = Helpers(PythonFile(text, tree, project)).main if project else Module(tree, text)
     seen: set[tuple[str, Span, str]] = set()
     wide: set[str] = set()
     found = []

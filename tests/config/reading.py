@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from precision_lint.context import ConfigFile
 from precision_lint.finding import Applicability, Finding
-from precision_lint.project import Project
 from precision_lint.registry import module, rules
-from precision_lint.source.config import ConfigFile, parse_config
 from precision_lint.source.options import Option, options
 from precision_lint.source.settings_tree import Mapping, Opaque, Scalar, Sequence, Value
 from precision_lint.source.shell import Command, Script
 from precision_lint.source.text import SourceText
+from tests.context import config_file, recording
 
 
 def config(text: str | bytes, format: str) -> ConfigFile:
     content = text.encode() if isinstance(text, str) else text
     source = SourceText.from_bytes(Path(f"case.{format}"), content)
-    return parse_config(source, Project(Path(".")), format)
+    return config_file(source, format, recording(Path("."), ()))
 
 
 def shell(text: str | bytes) -> Script:

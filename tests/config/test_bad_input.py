@@ -8,7 +8,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.source.config import MAX_CHARACTERS, ConfigFile
+from precision_lint.context import ConfigFile
+from precision_lint.source.config import MAX_CHARACTERS
 from precision_lint.source.errors import Unparsable
 from tests import cpu_time
 from tests.config.reading import config, findings

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.project import Project
 from precision_lint.source.config import parse_config
 from precision_lint.source.shell import Command, Script
 from precision_lint.source.shell_words import UNKNOWN
 from precision_lint.source.text import SourceText
 from tests.config.reading import commands, shell
+from tests.context import config_file, recording
 
 
 def launches(text: str) -> list[Command]:
@@ -172,7 +172,7 @@ def test_env_gives_variables_to_its_command() -> None:
 )
 def test_directories(text: str, directory: str | None) -> None:
     source = SourceText(Path("scripts/case.sh"), text)
-    script = parse_config(source, Project(Path(".")), "shell").script
+    script = parse_config(source, "shell").script
     assert script is not None
     assert script.commands[-1].directory == directory
 
@@ -250,7 +250,7 @@ def sourcing(folder: Path, text: str, **files: str) -> Script:
     script.parent.mkdir(exist_ok=True)
     script.write_text(text)
     source = SourceText.from_bytes(script, script.read_bytes())
-    read = parse_config(source, Project(folder), "shell").script
+    read = config_file(source, "shell", recording(folder, ())).script
     assert read is not None
     return read
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from precision_lint.source.config import ConfigFile, Embedded
+from precision_lint.context import ConfigFile
+from precision_lint.source.config_file import Embedded
 from precision_lint.source.settings_tree import Mapping, Scalar, mappings
 from precision_lint.source.shell_words import UNKNOWN
 from tests.config.reading import config, plain

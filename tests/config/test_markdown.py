@@ -9,14 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precision_lint.consumers.runs import runs
+from precision_lint.context import ConfigFile
 from precision_lint.finding import Confidence
 from precision_lint.source.comments import comments
-from precision_lint.source.config import ConfigFile
 from precision_lint.source.fences import fences
 from precision_lint.source.settings_tree import Scalar, mappings
 from tests import cpu_time
 from tests.cli.running import codes, project, run
 from tests.config.reading import config, plain
+from tests.context import recording
 
 BOTH = """\
 output_dir: out
@@ -219,8 +220,8 @@ def test_findings_have_medium_confidence(tmp_path: Path) -> None:
 
 def test_what_a_fence_does_not_say_may_be_set(tmp_path: Path) -> None:
     body = BOTH.replace("bf16: true\n", "")
-    (whole,) = runs(config(body, "yaml"))
-    (excerpt,) = runs(config(fence(body), "markdown"))
+    (whole,) = runs(config(body, "yaml"), recording())
+    (excerpt,) = runs(config(fence(body), "markdown"), recording())
     assert whole.is_absent("bf16")
     assert not excerpt.is_absent("bf16")
 

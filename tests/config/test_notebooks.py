@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from precision_lint.finding import Edit, Span
-from precision_lint.project import Project
-from precision_lint.source.config import ConfigFile, parse_config
+from precision_lint.source.config import parse_config
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.notebook import NotebookText
 from precision_lint.source.shell_words import UNKNOWN
@@ -24,8 +24,8 @@ def read(text: str) -> NotebookText:
     return NotebookText.read(SourceText(Path("a.ipynb"), text))
 
 
-def config(*cells: object) -> ConfigFile:
-    return parse_config(read(notebook(*cells)), Project(Path(".")), "notebook")
+def config(*cells: object) -> ParsedConfig:
+    return parse_config(read(notebook(*cells)), "notebook")
 
 
 def started(*cells: object) -> list[tuple[list[str], dict[str, str]]]:

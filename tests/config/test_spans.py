@@ -16,7 +16,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precision_lint.finding import Span
-from precision_lint.project import Project
 from precision_lint.source.config import parse_config
 from precision_lint.source.settings_tree import Mapping, Opaque, Scalar, Sequence, Value
 from precision_lint.source.text import SourceText
@@ -148,7 +147,7 @@ def scalars(value: Value) -> dict[Span, object]:
 def found(text: str, format: str, bom: bool) -> dict[Span, object]:
     content = b"\xef\xbb\xbf" * bom + text.encode()
     source = SourceText.from_bytes(Path("case"), content)
-    file = parse_config(source, Project(Path(".")), format)
+    file = parse_config(source, format)
     assert file.defect is None
     assert source.to_bytes() == content
     (document,) = file.documents

@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 from precision_lint.consumers.hydra import composed
-from precision_lint.project import Project
 from tests.consumers.test_runs import found, project
+from tests.context import recording
 
 
 def is_complete(root: Path) -> bool:
-    files = Project(root).config_files
+    project = recording(root, ())
+    files = project.config_files
     file = files.at(root / "config.yaml")
     assert file is not None
-    return composed(file, files.at)[1]
+    return composed(file, files.at, project)[1]
 
 
 @pytest.mark.parametrize(

@@ -7,10 +7,11 @@ import pytest
 from precision_lint.consumers.reading import Reading
 from precision_lint.consumers.recognition import readings
 from tests.config.reading import config
+from tests.context import recording
 
 
 def read(text: str, format: str, framework: str) -> list[Reading]:
-    found = readings(config(text, format))
+    found = readings(config(text, format), recording())
     return [reading for reading in found if reading.framework.slug == framework]
 
 

@@ -11,10 +11,11 @@ import pytest
 from precision_lint import registry
 from precision_lint.consumers.table import Conflict, TableError, framework, frameworks
 from precision_lint.consumers.verdicts import Verdict, verdicts
+from precision_lint.context import ConfigFile
 from precision_lint.discovery import files, kind_of
-from precision_lint.project import Project
 from precision_lint.rule import Rule
 from tests import cases
+from tests.context import recording
 
 GOOD: dict[str, Any] = {
     "name": "A",
@@ -111,11 +112,14 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, str, str]
 
 
 def _judged(root: Path) -> Any:
-    project = Project(root)
+    project = recording(root, ())
     rules: list[Rule] = [rule for rule in registry.rules() if rule.code.startswith("MP7")]
     for path in files([root], root):
-        file = project.config_files.at(path) if kind_of(path) else None
-        for rule in rules if file is not None else ():
+        parsed = project.config_files.at(path) if kind_of(path) else None
+        if parsed is None:
+            continue
+        file = ConfigFile.of(parsed, project)
+        for rule in rules:
             for verdict in verdicts(file, rule.name):
                 yield _identity(verdict)
 

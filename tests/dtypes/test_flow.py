@@ -8,9 +8,8 @@ import pytest
 
 from precision_lint.dtypes.flow import calls_in
 from precision_lint.dtypes.values import Foreign, Tensor, Value
-from precision_lint.project import Project
-from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
+from tests.context import python_file
 
 HEAD = "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn.functional as F\n"
 
@@ -18,9 +17,7 @@ HEAD = "import numpy as np\nimport torch\nimport torch.nn as nn\nimport torch.nn
 def receiver(source: str) -> Value:
     """The value of the receiver of the last `.numpy()` in the source."""
     text = SourceText(Path("case.py"), HEAD + source)
-    return calls_in(parse_python(text, Project(Path("/nowhere"))), frozenset({"numpy"}))[
-        -1
-    ].receiver
+    return calls_in(python_file(text), frozenset({"numpy"}))[-1].receiver
 
 
 def describe(value: Value) -> str:

@@ -9,9 +9,8 @@ import pytest
 from precision_lint.dtypes.calls import Call
 from precision_lint.dtypes.flow import calls_in
 from precision_lint.dtypes.values import Output, Tensor, Value
-from precision_lint.project import Project
-from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
+from tests.context import python_file, recording
 
 HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 
@@ -23,7 +22,7 @@ def last_call(root: Path, **files: str) -> Call:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(HEAD + content)
     path = root / "main.py"
-    file = parse_python(SourceText.from_bytes(path, path.read_bytes()), Project(root))
+    file = python_file(SourceText.from_bytes(path, path.read_bytes()), recording(root, ()))
     return calls_in(file, frozenset({"numpy"}))[-1]
 
 

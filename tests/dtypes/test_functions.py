@@ -12,19 +12,17 @@ from precision_lint.dtypes.values import (
     FOREIGN,
     NOTHING,
     UNKNOWN,
-    Choice,
     Constant,
     Dtype,
     Model,
-    Origin,
     Sequence,
-    Setting,
     Tensor,
     Value,
     chosen,
     tensor,
 )
 from precision_lint.finding import Span
+from precision_lint.origin import Choice, Origin, Setting
 from precision_lint.source.text import SourceText
 
 SOURCE = SourceText(Path("case.py"), "call")

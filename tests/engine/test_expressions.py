@@ -7,16 +7,15 @@ from pathlib import Path
 import libcst as cst
 import pytest
 
-from precision_lint.project import Project
-from precision_lint.source.python import PythonFile, parse_python
+from precision_lint.source.python import ParsedPython, parse_python
 from precision_lint.source.text import SourceText
 
 
-def parsed(source: str) -> PythonFile:
-    return parse_python(SourceText(Path("file.py"), source), Project(Path.cwd()))
+def parsed(source: str) -> ParsedPython:
+    return parse_python(SourceText(Path("file.py"), source))
 
 
-def numpy_calls(file: PythonFile) -> list[ast.Call]:
+def numpy_calls(file: ParsedPython) -> list[ast.Call]:
     return [
         node
         for node in ast.walk(file.tree)

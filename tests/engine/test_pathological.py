@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from precision_lint.check import Checked, check_bytes
-from precision_lint.project import Project
 from precision_lint.settings import Settings
 from tests import cpu_time
+from tests.context import recording
 
 HEAD = "import torch\nmodel_dtype = torch.bfloat16\n"
 SINK = "x = torch.zeros(2, dtype=torch.bfloat16)\nx.numpy()\n"
@@ -20,7 +20,7 @@ _SECONDS = 30
 def check(tmp_path: Path, source: str) -> Checked:
     path = tmp_path / "case.py"
     path.write_text(source)
-    project = Project(tmp_path)
+    project = recording(tmp_path, ())
     with cpu_time.at_most(_SECONDS):
         return check_bytes(path, source.encode(), "python", project, Settings())
 

@@ -21,9 +21,8 @@ from precision_lint.dtypes.values import (
 )
 from precision_lint.finding import apply_edits
 from precision_lint.fixers.arrays import convert_argument
-from precision_lint.project import Project
-from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
+from tests.context import python_file
 
 NARROW = tensor(BFLOAT16)
 ANY = Tensor(chosen=True)
@@ -39,7 +38,7 @@ def how(value: Tensor) -> str | None:
 def converted(expression: str, value: Value) -> str | None:
     """The argument of a call after its tensors are converted, if it holds `value`."""
     source = f"import numpy as np\n\nnp.stack({expression}, axis=0)\n"
-    file = parse_python(SourceText(Path("case.py"), source), Project(Path("/nowhere")))
+    file = python_file(SourceText(Path("case.py"), source))
     (call,) = calls_in(file, frozenset({"stack"}))
     edits = convert_argument(file, call, replace(call.arguments[0], value=value), how)
     if edits is None:

@@ -9,7 +9,6 @@ import pytest
 
 from precision_lint.finding import apply_edits
 from precision_lint.fixers.imports import import_name, remove_name
-from precision_lint.project import Project
 from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 
@@ -18,7 +17,7 @@ LINE = "from precision_lint.runtime import to_numpy\n"
 
 def add(source: str) -> tuple[str, str]:
     """The name and the text after importing `to_numpy` for a use on the last line."""
-    file = parse_python(SourceText(Path("case.py"), source), Project(Path("/nowhere")))
+    file = parse_python(SourceText(Path("case.py"), source))
     before = source.rstrip("\n").rfind("\n") + 1
     name, edits = import_name(file, "precision_lint.runtime", "to_numpy", before)
     return name, apply_edits(source, edits)
@@ -97,7 +96,7 @@ def test_a_taken_name_is_left_to_its_owner() -> None:
 
 def remove(source: str, name: str) -> str | None:
     """The text without the import of a name; None where that is refused."""
-    file = parse_python(SourceText(Path("case.py"), source), Project(Path("/nowhere")))
+    file = parse_python(SourceText(Path("case.py"), source))
     for node in ast.walk(file.tree):
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:

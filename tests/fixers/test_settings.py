@@ -11,8 +11,8 @@ from precision_lint.finding import Applicability, Edit, Fix, Span, apply_edits
 from precision_lint.fixers import settings
 from precision_lint.fixers.settings import Origin
 from precision_lint.fixers.spelling import Written
-from precision_lint.project import Project
-from precision_lint.source.config import MAX_CHARACTERS, ConfigFile
+from precision_lint.source.config import MAX_CHARACTERS
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.options import Option, options
 from precision_lint.source.python import parse_python
 from precision_lint.source.python_settings import python_settings
@@ -23,7 +23,7 @@ from tests.config.reading import config, script_options
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 
 
-def member(file: ConfigFile, path: str) -> Member:
+def member(file: ParsedConfig, path: str) -> Member:
     """The member that a dotted path leads to, in the last document."""
     node: object = file.documents[-1]
     found = None
@@ -36,7 +36,7 @@ def member(file: ConfigFile, path: str) -> Member:
     return found
 
 
-def option(file: ConfigFile, name: str) -> Option:
+def option(file: ParsedConfig, name: str) -> Option:
     """The option of the first command, else of a variable."""
     assert file.script is not None
     given = [each for command in file.script.commands for each in script_options(command)]
@@ -45,7 +45,7 @@ def option(file: ConfigFile, name: str) -> Option:
     return next(each for each in given if each.name == name)
 
 
-def origin(file: ConfigFile, name: str) -> Origin:
+def origin(file: ParsedConfig, name: str) -> Origin:
     if file.script is None:
         return member(file, name)
     if name.startswith("--"):
@@ -53,7 +53,7 @@ def origin(file: ConfigFile, name: str) -> Origin:
     return file.script.variables[name]
 
 
-def after(file: ConfigFile, fix: Fix | None) -> str | None:
+def after(file: ParsedConfig, fix: Fix | None) -> str | None:
     return None if fix is None else apply_edits(file.text.text, fix.edits)
 
 
@@ -229,7 +229,7 @@ def test_added_options(before: str, expected: str | None) -> None:
     assert after(file, settings.add_option(file, x, "--new", "")) == expected
 
 
-def _of_array(file: ConfigFile) -> Option:
+def _of_array(file: ParsedConfig) -> Option:
     assert file.script is not None
     return next(options(file.script.variables["a"].elements))
 
@@ -385,12 +385,12 @@ def test_removed_from_python(
     assert (fix.applicability if fix else None) is level
 
 
-def python(text: str) -> ConfigFile:
-    source, project = SourceText(Path("case.py"), text), Project(Path("."))
-    return ConfigFile(source, project, "python", python=parse_python(source, project))
+def python(text: str) -> ParsedConfig:
+    source = SourceText(Path("case.py"), text)
+    return ParsedConfig(source, "python", python=parse_python(source))
 
 
-def python_member(file: ConfigFile, path: str) -> Member:
+def python_member(file: ParsedConfig, path: str) -> Member:
     """The member in the last of the settings that have it."""
     assert file.python is not None
     for made in reversed(python_settings(file.python)):

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precision_lint.consumers.hydra import composed
-from precision_lint.project import Project
-from precision_lint.source.config import ConfigFile
+from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.settings_tree import Mapping, Opaque, Scalar, Sequence, Value
 from tests.consumers.test_runs import project
+from tests.context import recording
 
 hydra = pytest.importorskip("hydra")
 omegaconf = pytest.importorskip("omegaconf")
@@ -23,14 +23,17 @@ SELF = "defaults:\n  - trainer: a\n  - _self_\n"
 
 
 def ours(root: Path, name: str = "config") -> tuple[object, bool]:
-    files = Project(root).config_files
+    project = recording(root, ())
+    files = project.config_files
     file = files.at(root / f"{name}.yaml")
     assert file is not None
-    whole, is_complete = composed(file, lambda path: files.at(path) if path.is_file() else None)
+    whole, is_complete = composed(
+        file, lambda path: files.at(path) if path.is_file() else None, project
+    )
     return plain(whole.documents[0], whole), is_complete
 
 
-def plain(value: Value, whole: ConfigFile) -> Any:
+def plain(value: Value, whole: ParsedConfig) -> Any:
     match value:
         case Scalar():
             return value.value

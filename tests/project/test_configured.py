@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from precision_lint.configured import holds_settings
-from precision_lint.dtypes.values import Setting
+from precision_lint.origin import Setting
 from precision_lint.project import Project
+from precision_lint.project_facts import ProjectFacts
 from tests import cpu_time
 
 from .test_evidence import write
@@ -216,13 +217,13 @@ def test_what_is_no_part_of_the_project(name: str, tmp_path: Path) -> None:
     )
     (tmp_path / "p").mkdir()
     write(tmp_path / "p", {name: content, ".gitignore": "/out/\n"})
-    assert Project(tmp_path / "p").configured.setting(("dtype",)) is None
+    assert ProjectFacts(Project(tmp_path / "p")).configured.setting(("dtype",)) is None
 
 
 def test_large_files_are_data(tmp_path: Path) -> None:
     write(tmp_path, {"a.yaml": "dtype: bf16\n" + "# filler\n" * 200_000})
-    assert Project(tmp_path).configured.setting(("dtype",)) is None
-    assert Project(tmp_path).half_precision is None
+    assert ProjectFacts(Project(tmp_path)).configured.setting(("dtype",)) is None
+    assert ProjectFacts(Project(tmp_path)).half_precision is None
 
 
 def test_links_are_read_once_and_loops_do_not_matter(tmp_path: Path) -> None:
@@ -230,7 +231,7 @@ def test_links_are_read_once_and_loops_do_not_matter(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").symlink_to("b/real.yaml")
     (tmp_path / "b/loop").symlink_to(tmp_path)
     (tmp_path / "dangling.yaml").symlink_to("nowhere")
-    setting = Project(tmp_path).configured.setting(("dtype",))
+    setting = ProjectFacts(Project(tmp_path)).configured.setting(("dtype",))
     assert setting is not None
     assert [choice.origin.source.path for choice in setting.choices] == [tmp_path / "b/real.yaml"]
 
@@ -239,17 +240,8 @@ def test_aliases_cannot_make_it_slow(tmp_path: Path) -> None:
     levels = [f"a{n}: &a{n} {{x: *a{n - 1}, y: *a{n - 1}}}" for n in range(1, 60)]
     write(tmp_path, {"a.yaml": "\n".join(["a0: &a0 {dtype: bf16}", *levels])})
     with cpu_time.at_most(5):
-        assert Project(tmp_path).configured.setting(("x", "dtype")) is not None
-        assert Project(tmp_path).half_precision is not None
-
-
-def test_every_question_is_remembered(tmp_path: Path) -> None:
-    project = write(tmp_path, {"a.yaml": "dtype: bf16\n"})
-    project.configured.setting(("model", "dtype"))
-    project.asked.clear()
-    project.configured.setting(("model", "dtype"))
-    project.configured.variable("DTYPE")
-    assert project.asked == {"setting model.dtype", "variable DTYPE"}
+        assert ProjectFacts(Project(tmp_path)).configured.setting(("x", "dtype")) is not None
+        assert ProjectFacts(Project(tmp_path)).half_precision is not None
 
 
 def test_a_large_project_answers_at_once(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from precision_lint.project import Project
+from precision_lint.project_facts import ProjectFacts
 
 USES = [
     ("train.yaml", "mixed_precision: bf16\n"),
@@ -52,11 +53,11 @@ NONE = [
 ]
 
 
-def write(root: Path, files: dict[str, str]) -> Project:
+def write(root: Path, files: dict[str, str]) -> ProjectFacts:
     for name, content in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(content)
-    return Project(root)
+    return ProjectFacts(Project(root))
 
 
 @pytest.mark.parametrize(("name", "content"), USES, ids=[f"{n}: {c!r}" for n, c in USES])
@@ -147,10 +148,3 @@ def test_what_only_knows_the_dtype_comes_after_what_chooses_it(weak: str, tmp_pa
 def test_the_dtype_of_weights(content: str, offers: bool, tmp_path: Path) -> None:
     evidence = write(tmp_path, {"train.py": content}).bfloat16_weights
     assert (evidence is not None) is offers
-
-
-def test_a_project_remembers_what_was_asked(tmp_path: Path) -> None:
-    project = write(tmp_path, {"a.py": "x = 1\n"})
-    assert project.half_precision is None
-    assert project.bfloat16_weights is None
-    assert project.asked == {"half_precision", "bfloat16_weights"}

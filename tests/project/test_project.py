@@ -8,6 +8,7 @@ import pytest
 
 from precision_lint.pins import lowest_version, pinned_version
 from precision_lint.project import Project
+from precision_lint.project_facts import ProjectFacts
 
 
 @pytest.mark.parametrize(
@@ -85,10 +86,9 @@ def test_the_lowest_of_all_declarations_counts(tmp_path: Path) -> None:
 def test_what_the_python_files_hold(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import torch\n")
     (tmp_path / "notes.md").write_text("import jax\n")
-    project = Project(tmp_path)
-    assert project.holds(rb"import\s+torch")
-    assert not project.holds(rb"import\s+jax")
-    assert project.asked == {"sources"}
+    facts = ProjectFacts(Project(tmp_path))
+    assert facts.python_source_matches(rb"import\s+torch")
+    assert not facts.python_source_matches(rb"import\s+jax")
 
 
 def test_settings_go_over_pins(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ def test_half_precision(name: str, content: str, uses: bool, tmp_path: Path) -> 
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True)
     path.write_text(content)
-    evidence = Project(tmp_path).half_precision
+    evidence = ProjectFacts(Project(tmp_path)).half_precision
     assert (evidence is not None) is uses
     if evidence is not None:
         assert evidence.place.path == path
@@ -130,6 +130,6 @@ def test_half_precision(name: str, content: str, uses: bool, tmp_path: Path) -> 
 def test_evidence_outside_of_tests_comes_first(tmp_path: Path) -> None:
     (tmp_path / "a_test.py").write_text("torch.bfloat16\n")
     (tmp_path / "model.py").write_text("\n\ntorch.bfloat16\n")
-    evidence = Project(tmp_path).half_precision
+    evidence = ProjectFacts(Project(tmp_path)).half_precision
     assert evidence is not None
     assert (evidence.place.path.name, evidence.place.start.row) == ("model.py", 3)

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from precision_lint.amp.protocol import training_steps
-from precision_lint.project import Project
-from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
+from tests.context import python_file
 
 NAMES = "abc"
 CALLS = [f"scaler.{method}(o{n})" for method in ("unscale_", "step") for n in (1, 2)]
@@ -96,7 +95,7 @@ def executed(source: str) -> set[tuple[str, ...]]:
 
 
 def followed(source: str) -> set[tuple[str, ...]]:
-    file = parse_python(SourceText(Path("case.py"), source), Project(Path("/nowhere")))
+    file = python_file(SourceText(Path("case.py"), source))
     found = {
         tuple(f"{each.event.kind.name} {each.event.subject}" for each in path.happenings)
         for step in training_steps(file)

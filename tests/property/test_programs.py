@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from precision_lint.finding import Applicability, Related, Span
 from precision_lint.project import Project
+from precision_lint.project_facts import ProjectFacts
 from precision_lint.run import Job, Result, lint_bytes
 from precision_lint.settings import Settings
 from precision_lint.source.text import SourceText
@@ -28,8 +29,8 @@ def uses_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the project choose bfloat16 in another file, so that every finding is shown."""
     place = SourceText(Path("/nowhere/config.py"), "dtype = 'bf16'\n").place(Span(8, 14))
     chosen = Related(place, "the project uses bfloat16 here")
-    monkeypatch.setattr(Project, "half_precision", chosen)
-    monkeypatch.setattr(Project, "bfloat16_weights", chosen)
+    monkeypatch.setattr(ProjectFacts, "half_precision", chosen)
+    monkeypatch.setattr(ProjectFacts, "bfloat16_weights", chosen)
 
 
 def lint(content: bytes, fix: Applicability | None = None) -> Result:

@@ -13,6 +13,7 @@ import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from precision_lint.context import ConfigFile
 from precision_lint.finding import Applicability, Fix, apply_edits
 from precision_lint.fixers.settings import (
     Origin,
@@ -21,7 +22,6 @@ from precision_lint.fixers.settings import (
     remove_settings,
     replace_value,
 )
-from precision_lint.source.config import ConfigFile
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.options import Option, options
 from precision_lint.source.settings_tree import Mapping, Member, Scalar, Sequence, mappings

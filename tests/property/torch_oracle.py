@@ -24,19 +24,17 @@ from precision_lint.dtypes.values import (
     Constant,
     Nothing,
     Output,
-    Setting,
     Tensor,
     Unknown,
     Value,
     join,
 )
-from precision_lint.project import Project
-from precision_lint.source.python import parse_python
+from precision_lint.origin import Setting
 from precision_lint.source.text import SourceText
+from tests.context import python_file
 from tests.property.torch_programs import random_program
 
 INPUTS = ((False, False, 0), (True, False, 3), (False, True, 2), (True, True, 1))
-PROJECT = Project(Path("/nowhere"))
 
 
 @dataclass(slots=True)
@@ -93,7 +91,7 @@ class Tally:
 
 def said(source: str) -> dict[int, Value]:
     """What the flow says of each probe."""
-    file = parse_python(SourceText(Path("program.py"), source), PROJECT)
+    file = python_file(SourceText(Path("program.py"), source))
     values: dict[int, Value] = {}
     for call in calls_in(file, frozenset({"probe"})):
         match call.value(1, "place"):

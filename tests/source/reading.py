@@ -5,8 +5,7 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
-from precision_lint.project import Project
-from precision_lint.source.python import PythonFile, parse_python
+from precision_lint.source.python import ParsedPython, parse_python
 from precision_lint.source.python_settings import Made, python_settings
 from precision_lint.source.settings_tree import Mapping, Merge, Opaque, Scalar, Sequence, Value
 from precision_lint.source.text import SourceText
@@ -15,9 +14,9 @@ UNKNOWN = {...: ...}
 """What `plain` adds to a mapping that is open."""
 
 
-def python(text: str) -> PythonFile:
+def python(text: str) -> ParsedPython:
     source = SourceText(Path("case.py"), textwrap.dedent(text))
-    return parse_python(source, Project(Path(".")))
+    return parse_python(source)
 
 
 def made(text: str) -> list[Made]:

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precision_lint.project import Project
 from precision_lint.source.python import parse_python
 from precision_lint.source.python_settings import python_settings
 from precision_lint.source.settings_tree import Opaque, Scalar, mappings
@@ -341,7 +340,7 @@ def displays(draw: st.DrawFn) -> str:
 def test_every_value_stands_where_the_tree_says(display: str, around: str) -> None:
     text = f"# é😀\ndef main():\n  {around}\n".replace("{}", display)
     source = SourceText(Path("case.py"), text)
-    found = python_settings(parse_python(source, Project(Path("."))))
+    found = python_settings(parse_python(source))
     assert found
     for mapping in mappings(each.mapping for each in found):
         for before, entry in zip([None, *mapping.entries], mapping.entries, strict=False):

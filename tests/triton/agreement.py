@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from precision_lint.project import Project
 from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.kernels import find_kernels
@@ -57,7 +56,7 @@ def family(error: str) -> str:
 def judgement(source: str, version: Version = NEWEST) -> dict[str, frozenset[str]]:
     """The kinds of refusal that the linter sees in a module, by the dtype of its pointers."""
     text = SourceText(Path("kernels.py"), source)
-    file = parse_python(text, Project(Path("/nowhere"), exclude=("*",)))
+    file = parse_python(text)
     found = [r for kernel in find_kernels(file.tree, text, version) for r in kernel.rejections]
     return {d: frozenset(r.kind for r in found if d in r.fails_for) for d in DTYPES}
 

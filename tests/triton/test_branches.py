@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from precision_lint.finding import Finding, apply_edits
-from precision_lint.project import Project
 from precision_lint.rules import triton_branch_dtype as rule
 from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.kernels import find_kernels
 from precision_lint.triton_types.rejections import Rejection
+from tests.context import python_file
 from tests.triton import branches
 from tests.triton.compiling import Job, verdicts
 
@@ -25,14 +25,13 @@ each = pytest.mark.parametrize("name", branches.BRANCHES)
 
 def rejections(source: str) -> list[Rejection]:
     text = SourceText(Path("kernels.py"), source)
-    file = parse_python(text, Project(Path("/nowhere")))
+    file = parse_python(text)
     return [r for kernel in find_kernels(file.tree, text) for r in kernel.rejections]
 
 
 def findings(source: str) -> list[Finding]:
     text = SourceText(Path("kernels.py"), source)
-    project = Project(Path("/nowhere"), exclude=("*",))
-    file = parse_python(text, project)
+    file = python_file(text)
     kernels = find_kernels(file.tree, text)
     return [finding for kernel in kernels for finding in rule.check_kernel(kernel, file)]
 

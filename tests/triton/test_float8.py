@@ -8,7 +8,6 @@ import pytest
 
 from precision_lint.finding import apply_edits
 from precision_lint.fixers import triton
-from precision_lint.project import Project
 from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.kernels import find_kernels
@@ -93,7 +92,7 @@ def source(expression: str, dtype: str) -> str:
 
 def rejections(text: str, version: Version = NEWEST) -> list[Rejection]:
     file = SourceText(Path("kernels.py"), text)
-    tree = parse_python(file, Project(Path("/nowhere"), exclude=("*",))).tree
+    tree = parse_python(file).tree
     return [r for kernel in find_kernels(tree, file, version) for r in kernel.rejections]
 
 

@@ -12,7 +12,6 @@ from types import ModuleType
 import pytest
 
 from precision_lint.finding import Finding, apply_edits
-from precision_lint.project import Project
 from precision_lint.rules import (
     triton_float64_scalar,
     triton_half_accumulation,
@@ -41,13 +40,13 @@ each_offset = pytest.mark.parametrize("name", accepted.OFFSETS)
 
 def notes(source: str, version: Version = NEWEST) -> tuple[Note, ...]:
     text = SourceText(Path("kernels.py"), source)
-    file = parse_python(text, Project(Path("/nowhere"), exclude=("*",)))
+    file = parse_python(text)
     return tuple(note for k in find_kernels(file.tree, text, version) for note in k.notes)
 
 
 def findings(source: str, rule: ModuleType) -> list[Finding]:
     text = SourceText(Path("kernels.py"), source)
-    file = parse_python(text, Project(Path("/nowhere"), exclude=("*",)))
+    file = parse_python(text)
     kernels = find_kernels(file.tree, text)
     return [finding for kernel in kernels for finding in rule.check_kernel(kernel, file)]
 

@@ -9,7 +9,6 @@ import pytest
 
 from precision_lint.finding import apply_edits
 from precision_lint.fixers import triton
-from precision_lint.project import Project
 from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.kernels import find_kernels
@@ -29,7 +28,7 @@ each = pytest.mark.parametrize("name", refusals.REFUSALS)
 
 def rejections(source: str) -> list[Rejection]:
     text = SourceText(Path("kernels.py"), source)
-    file = parse_python(text, Project(Path("/nowhere"), exclude=("*",)))
+    file = parse_python(text)
     return [r for kernel in find_kernels(file.tree, text) for r in kernel.rejections]
 
 

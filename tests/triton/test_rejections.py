@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.context import PythonFile
 from precision_lint.finding import Confidence, Severity
-from precision_lint.project import Project
-from precision_lint.source.python import PythonFile, parse_python
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.certainty import certainty, severity
 from precision_lint.triton_types.kernels import find_kernels
 from precision_lint.triton_types.language import NEWEST, Version
 from precision_lint.triton_types.rejections import Rejection
+from tests.context import python_file, recording
 from tests.triton import branches, refusals
 
 HEAD = """\
@@ -31,8 +31,8 @@ def kernel(p, q, o, s, flag, n, C: tl.constexpr, D: tl.constexpr):
 
 
 def parsed(source: str, root: Path = Path("/nowhere"), name: str = "kernels.py") -> PythonFile:
-    project = Project(root, exclude=("*",) if root == Path("/nowhere") else ())
-    return parse_python(SourceText(root / name, source), project)
+    project = recording(root, exclude=("*",) if root == Path("/nowhere") else ())
+    return python_file(SourceText(root / name, source), project)
 
 
 def rejected(source: str, version: Version = NEWEST) -> list[Rejection]:
