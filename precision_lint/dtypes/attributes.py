@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 from precision_lint.dtypes import models, sources
 from precision_lint.dtypes.conversions import configured
 from precision_lint.dtypes.environment import dotted
+from precision_lint.dtypes.lattice import join, join_all
 from precision_lint.dtypes.values import (
     ALIASES,
+    BOTTOM,
     FOREIGN,
     INT64,
-    NOTHING,
     SOME_DTYPE,
     UNKNOWN,
+    Bottom,
     Choice,
     ClassObject,
     Condition,
@@ -25,7 +27,6 @@ from precision_lint.dtypes.values import (
     Foreign,
     Instance,
     Model,
-    Nothing,
     Origin,
     Output,
     Routine,
@@ -36,8 +37,6 @@ from precision_lint.dtypes.values import (
     Unknown,
     Value,
     chosen,
-    join,
-    join_all,
     tensor,
 )
 
@@ -57,8 +56,8 @@ def attribute(evaluator: Evaluator, owner: Value, node: ast.Attribute) -> Value:
             return named(evaluator, f"{symbol}.{name}", node)
         case Foreign():
             return FOREIGN
-        case Nothing():
-            return NOTHING
+        case Bottom():
+            return BOTTOM
         case Tensor():
             return _of_tensor(owner, name)
         case Output():
@@ -132,8 +131,8 @@ def _of_tensor(owner: Tensor, name: str) -> Value:
 def item(evaluator: Evaluator, owner: Value, index: Value, node: ast.Subscript) -> Value:
     """The value of `owner[index]`."""
     match owner, index:
-        case Nothing(), _:
-            return NOTHING
+        case Bottom(), _:
+            return BOTTOM
         case Sequence(items=tuple(items)), Constant(value=int(position)):
             if -len(items) <= position < len(items):
                 return items[position]
@@ -188,7 +187,7 @@ def _of_setting(
     owner: Dictionary, items: dict[object, Value], choices: tuple[Choice, ...]
 ) -> Value:
     """`DTYPES[cfg.precision]`: the entries that the configuration picks, named after its line."""
-    picked: Value = NOTHING
+    picked: Value = BOTTOM
     for choice in choices:
         value = items.get(choice.value)
         if isinstance(value, Dtype):
