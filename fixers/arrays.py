@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from precision_lint.dtypes.calls import Argument, Call
-from precision_lint.dtypes.values import Dictionary, Sequence, Tensor, Value, join_all
+from precision_lint.dtypes.lattice import join_all
+from precision_lint.dtypes.values import Dictionary, Sequence, Tensor, Value
 from precision_lint.finding import Edit, Span
 from precision_lint.fixers.calls import wrap_argument
 from precision_lint.source.python import ParsedPython

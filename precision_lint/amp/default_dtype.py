@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from precision_lint.amp.autocast import autocasts
 from precision_lint.context import PythonFile
 from precision_lint.dtypes.calls import Argument, Call, Calls
-from precision_lint.dtypes.values import FLOAT16, Constant, Dtype, Symbol, join
+from precision_lint.dtypes.lattice import join_dtypes
+from precision_lint.dtypes.values import FLOAT16, Constant, Dtype, Symbol
 from precision_lint.finding import Span
 from precision_lint.memo import fact
 from precision_lint.source.bindings import binding
@@ -73,8 +74,7 @@ def _set_by(call: Call) -> DefaultDtype:
 def _either(one: DefaultDtype, other: DefaultDtype) -> DefaultDtype:
     """What two calls set: nothing that is known if one restores what was there before."""
     is_known = one.dtype.dtypes and other.dtype.dtypes
-    dtype = join(one.dtype, other.dtype) if is_known else Dtype(partial=True)
-    assert isinstance(dtype, Dtype)
+    dtype = join_dtypes(one.dtype, other.dtype) if is_known else Dtype(partial=True)
     return DefaultDtype(one.call, one.device, None, dtype)
 
 

@@ -7,6 +7,7 @@ import ast
 from precision_lint.dtypes.definitions import Class, Module
 from precision_lint.dtypes.environment import dotted
 from precision_lint.dtypes.functions import TENSOR_TYPES
+from precision_lint.dtypes.lattice import join_all
 from precision_lint.dtypes.protocols import Interprocedural
 from precision_lint.dtypes.sources import FOREIGN_PACKAGES, INTEGRAL_NAME, MODULE_CLASS
 from precision_lint.dtypes.values import (
@@ -20,7 +21,6 @@ from precision_lint.dtypes.values import (
     Sequence,
     Value,
     chosen,
-    join_all,
     tensor,
 )
 from precision_lint.origin import Origin

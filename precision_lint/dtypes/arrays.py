@@ -5,9 +5,9 @@ from __future__ import annotations
 from precision_lint.dtypes.calls import Given
 from precision_lint.dtypes.sources import NUMPY_DTYPES
 from precision_lint.dtypes.values import (
+    BOTTOM,
     FOREIGN,
     INT64,
-    NOTHING,
     Constant,
     Foreign,
     Sequence,
@@ -33,7 +33,7 @@ def made(name: str, given: Given) -> Foreign:
     position = _FLOATING.get(name, _FROM_DATA.get(name))
     if position is None:
         return FOREIGN
-    is_scalar = None if name in _FROM_DATA else given.first == Sequence(NOTHING, ())
+    is_scalar = None if name in _FROM_DATA else given.first == Sequence(BOTTOM, ())
     dtype = _given(given, position)
     if dtype is not None:
         return Foreign(dtype, is_scalar)

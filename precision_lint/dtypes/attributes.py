@@ -8,14 +8,16 @@ from dataclasses import replace
 from precision_lint.dtypes import models, sources
 from precision_lint.dtypes.conversions import configured
 from precision_lint.dtypes.environment import dotted
+from precision_lint.dtypes.lattice import join, join_all
 from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.values import (
     ALIASES,
+    BOTTOM,
     FOREIGN,
     INT64,
-    NOTHING,
     SOME_DTYPE,
     UNKNOWN,
+    Bottom,
     ClassObject,
     Condition,
     Constant,
@@ -24,7 +26,6 @@ from precision_lint.dtypes.values import (
     Foreign,
     Instance,
     Model,
-    Nothing,
     Output,
     Routine,
     Sequence,
@@ -33,8 +34,6 @@ from precision_lint.dtypes.values import (
     Unknown,
     Value,
     chosen,
-    join,
-    join_all,
     tensor,
 )
 from precision_lint.origin import Choice, Origin, Setting
@@ -52,8 +51,8 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
             return named(evaluator, f"{symbol}.{name}", node)
         case Foreign():
             return FOREIGN
-        case Nothing():
-            return NOTHING
+        case Bottom():
+            return BOTTOM
         case Tensor():
             return _of_tensor(owner, name)
         case Output():
@@ -128,8 +127,8 @@ def _of_tensor(owner: Tensor, name: str) -> Value:
 def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -> Value:
     """The value of `owner[index]`."""
     match owner, index:
-        case Nothing(), _:
-            return NOTHING
+        case Bottom(), _:
+            return BOTTOM
         case Sequence(items=tuple(items)), Constant(value=int(position)):
             if -len(items) <= position < len(items):
                 return items[position]
@@ -184,7 +183,7 @@ def _of_setting(
     owner: Dictionary, items: dict[object, Value], choices: tuple[Choice, ...]
 ) -> Value:
     """`DTYPES[cfg.precision]`: the entries that the configuration picks, named after its line."""
-    picked: Value = NOTHING
+    picked: Value = BOTTOM
     for choice in choices:
         value = items.get(choice.value)
         if isinstance(value, Dtype):

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from precision_lint.dtypes.calls import Region
+from precision_lint.dtypes.lattice import join
 from precision_lint.dtypes.signature import Operator
-from precision_lint.dtypes.values import FLOAT32, FLOATING, Dtype, Tensor, Value, join
+from precision_lint.dtypes.values import FLOAT32, FLOATING, Dtype, Tensor, Value
 
 _ELIGIBLE = FLOATING - {"float64"}
 """What autocast casts; it leaves float64, integers and complex numbers alone."""

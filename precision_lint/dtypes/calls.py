@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from precision_lint.dtypes.values import FLOAT32, UNKNOWN, Dtype, Value
+from precision_lint.dtypes.lattice import reading
+from precision_lint.dtypes.values import FLOAT32, UNKNOWN, Dtype, Mixed, Value
 from precision_lint.finding import Span
 from precision_lint.memo import Memo
 from precision_lint.origin import Origin
@@ -60,6 +61,19 @@ class Given:
         if len(before) <= position or any(argument.starred for argument in before):
             return UNKNOWN
         return before[position].value
+
+    def read(self) -> Given:
+        """The call as functions that are not seen take it: each argument of one kind."""
+        values = (*self.values, *(one.value for one in self.keywords.values()))
+        if not any(isinstance(value, Mixed) for value in values):
+            return self
+        return replace(
+            self,
+            arguments=tuple(replace(one, value=reading(one.value)) for one in self.arguments),
+            keywords={
+                name: replace(one, value=reading(one.value)) for name, one in self.keywords.items()
+            },
+        )
 
     def origin(
         self, text: str, kind: Literal["dtype", "checkpoint", "caller"] = "caller"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import reduce
 
 from precision_lint.dtypes.calls import Given
+from precision_lint.dtypes.lattice import join_dtypes
 from precision_lint.dtypes.values import (
     ALIASES,
     BFLOAT16,
@@ -25,7 +26,6 @@ from precision_lint.dtypes.values import (
     Tensor,
     Unknown,
     Value,
-    join,
 )
 from precision_lint.finding import Span
 from precision_lint.origin import Choice, Origin, Setting
@@ -74,7 +74,7 @@ def as_dtype(value: Value) -> Dtype:
         case Constant(value=str(name)) if name in _STRINGS:
             return Dtype(frozenset({_STRINGS[name]}))
         case Setting(choices=choices) if choices:
-            return reduce(_joined, map(_of_choice, choices))
+            return reduce(join_dtypes, map(_of_choice, choices))
     return SOME_DTYPE
 
 
@@ -89,12 +89,6 @@ def configured(dtype: Dtype, origin: Origin) -> Dtype:
     Any other is taken at its word: who would have half precision has to say so.
     """
     return replace(dtype, partial=dtype.partial or bool(dtype.dtypes & HALF), origin=origin)
-
-
-def _joined(one: Dtype, other: Dtype) -> Dtype:
-    joined = join(one, other)
-    assert isinstance(joined, Dtype)
-    return joined
 
 
 def dtype_argument(given: Given) -> Dtype | None:

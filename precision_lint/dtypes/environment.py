@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
 
+from precision_lint.dtypes.containers import item_of, with_item
+from precision_lint.dtypes.lattice import by_facet, join, join_all, reading
 from precision_lint.dtypes.sources import INTEGRAL_NAME
 from precision_lint.dtypes.values import (
-    SOME_TENSOR,
     UNKNOWN,
     Constant,
     Dictionary,
     Foreign,
+    Instance,
+    Mixed,
+    Model,
     Output,
     Sequence,
     Tensor,
     Value,
-    item_of,
-    join,
-    join_all,
 )
 
 
@@ -69,7 +72,7 @@ def _with_item(held: Dictionary | Sequence, key: ast.expr, value: Value) -> Valu
     match held:
         case Dictionary():
             known = Constant(position) if isinstance(key, ast.Constant) else UNKNOWN
-            return held.with_item(known, value)
+            return with_item(held, known, value)
         case Sequence(items=tuple(items)) if isinstance(position, int) and position < len(items):
             changed = (*items[:position], value, *items[position + 1 :])
             return Sequence(join_all(changed), changed)
@@ -86,10 +89,12 @@ def replace_everywhere(held: Value, value: Value, env: Environment) -> None:
 def as_named(name: str, value: Value) -> Value:
     """A value under a name that says more: ids, masks, labels are no floats that a caller chose."""
     match value:
-        case Tensor(chosen=True, dtypes=dtypes) | Output(tensor=Tensor(dtypes=dtypes)) if (
-            not dtypes
-        ):
-            return SOME_TENSOR if INTEGRAL_NAME.search(name) else value
+        case Tensor(chosen=True) if INTEGRAL_NAME.search(name):
+            return replace(value, chosen=False, partial=True)
+        case Output(tensor=Tensor(chosen=True) as tensor) if INTEGRAL_NAME.search(name):
+            return Output(replace(tensor, chosen=False, partial=True))
+        case Mixed() if INTEGRAL_NAME.search(name):
+            return by_facet(partial(as_named, name), value)
     return value
 
 
@@ -101,6 +106,7 @@ def _bind_path(path: str | None, value: Value, env: Environment) -> None:
 
 
 def _unpack(targets: list[ast.expr], value: Value, env: Environment) -> None:
+    value = reading(value)
     items = value.items if isinstance(value, Sequence) else None
     if items is not None and len(items) == len(targets):
         for target, item in zip(targets, items, strict=True):
@@ -144,18 +150,25 @@ def callee_name(node: ast.Call) -> str:
 def merge(branches: list[Environment], env: Environment) -> bool:
     """Join the branches that reach the end into `env`; False if none does.
 
-    A name that a branch does not know is what the others say: reading it there would have failed.
-    A path that one does not know is forgotten: what its owner says holds again.
+    A name bound in only some branches keeps the join of those: elsewhere reading it raises. A path
+    bound in only some is forgotten: what its owner says of it holds again. Two names hold the same
+    object afterwards if they do in every branch.
     """
     if not branches:
         return False
     first, *others = branches
     merged = Environment(first)
     for branch in others:
+        joined: dict[tuple[int, int], tuple[Value, Value, Value]] = {}
         for name, value in branch.items():
             held = merged.get(name, value)
-            if held is not value or name not in merged:
-                merged[name] = join(held, value)
+            if held is not value:
+                key = id(held), id(value)
+                if key not in joined:
+                    joined[key] = held, value, _new(join(held, value), held, value)
+                merged[name] = joined[key][-1]
+            elif name not in merged:
+                merged[name] = value
         merged.paths |= branch.paths
     if others:
         for path in [path for path in merged.paths if any(path not in each for each in branches)]:
@@ -163,3 +176,13 @@ def merge(branches: list[Environment], env: Environment) -> bool:
             merged.pop(path, None)
     env.become(merged)
     return True
+
+
+def _new(joined: Value, *objects: Value) -> Value:
+    """A join as an object of its own, if names that hold the same one can be told from others."""
+    is_held = any(joined is each for each in objects)
+    return replace(joined) if is_held and isinstance(joined, _CHANGEABLE) else joined
+
+
+_CHANGEABLE = (Tensor, Sequence, Dictionary, Model, Instance)
+"""What a program changes in place: every name that holds the object sees it."""

@@ -8,25 +8,25 @@ from collections.abc import Callable
 from precision_lint.dtypes import attributes, invocation
 from precision_lint.dtypes.calls import Guard
 from precision_lint.dtypes.conditions import guard_excludes_bfloat16
+from precision_lint.dtypes.containers import item_of
 from precision_lint.dtypes.environment import Environment, bind, dotted
 from precision_lint.dtypes.frame import Frame
+from precision_lint.dtypes.lattice import join_all, reading
 from precision_lint.dtypes.narrowing import narrowed, without_bfloat16
 from precision_lint.dtypes.promotion import compare, operator, unary
 from precision_lint.dtypes.protocols import Interprocedural
 from precision_lint.dtypes.values import (
+    BOTTOM,
     FOREIGN,
-    NOTHING,
     UNKNOWN,
+    Bottom,
     Condition,
     Constant,
     Dictionary,
-    Nothing,
     Routine,
     Sequence,
     Unknown,
     Value,
-    item_of,
-    join_all,
 )
 from precision_lint.finding import Span
 
@@ -53,6 +53,10 @@ class Evaluator:
                 self(child, env)
         return UNKNOWN
 
+    def read(self, node: ast.expr | None, env: Environment) -> Value:
+        """The value of an expression as whoever uses it takes it: of one kind."""
+        return reading(self(node, env))
+
     # Names, literals, containers
 
     def constant(self, node: ast.Constant, env: Environment) -> Value:
@@ -71,7 +75,7 @@ class Evaluator:
         path = dotted(node)
         if path is not None and path in env:
             return env[path]
-        return attributes.attribute(self, self(node.value, env), node)
+        return attributes.attribute(self, self.read(node.value, env), node)
 
     def display(self, node: ast.Tuple | ast.List | ast.Set, env: Environment) -> Value:
         if any(isinstance(item, ast.Starred) for item in node.elts):
@@ -91,10 +95,11 @@ class Evaluator:
         for key, expression in zip(node.keys, node.values, strict=True):
             value = self(expression, env)
             if key is None:  # `**other`
-                values.append(value.item if isinstance(value, Dictionary) else UNKNOWN)
+                other = reading(value)
+                values.append(other.item if isinstance(other, Dictionary) else UNKNOWN)
                 items = None
                 continue
-            match self(key, env):
+            match self.read(key, env):
                 case Constant(value=constant) if items is not None:
                     items[constant] = value
                 case _:
@@ -171,23 +176,23 @@ class Evaluator:
     # Operators
 
     def binary(self, node: ast.BinOp, env: Environment) -> Value:
-        left, right = self(node.left, env), self(node.right, env)
+        left, right = self.read(node.left, env), self.read(node.right, env)
         return self.operate(left, right, type(node.op))
 
     def operate(self, left: Value, right: Value, op: type[ast.operator]) -> Value:
         """The value of a binary operator."""
-        if isinstance(left, Nothing) or isinstance(right, Nothing):
-            return NOTHING
+        if isinstance(left, Bottom) or isinstance(right, Bottom):
+            return BOTTOM
         return operator(left, right, op, self.frame.region, self.analysis.default_dtype)
 
     def unary(self, node: ast.UnaryOp, env: Environment) -> Value:
-        operand = self(node.operand, env)
+        operand = self.read(node.operand, env)
         if isinstance(node.op, ast.Not):
             return Condition(self.span_of(node))
-        return NOTHING if isinstance(operand, Nothing) else unary(operand, type(node.op))
+        return unary(operand, type(node.op))
 
     def compare(self, node: ast.Compare, env: Environment) -> Value:
-        values = [self(operand, env) for operand in (node.left, *node.comparators)]
+        values = [self.read(operand, env) for operand in (node.left, *node.comparators)]
         if not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
             compared = compare(values[0], values[1])
             if not isinstance(compared, Unknown):
@@ -208,8 +213,8 @@ class Evaluator:
         path = dotted(node)
         if path is not None and path in env:
             return env[path]
-        owner = self(node.value, env)
-        return attributes.item(self, owner, self(node.slice, env), node)
+        owner = self.read(node.value, env)
+        return attributes.item(self, owner, self.read(node.slice, env), node)
 
     def bounds(self, node: ast.Slice, env: Environment) -> Value:
         for part in (node.lower, node.upper, node.step):

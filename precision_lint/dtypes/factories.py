@@ -9,16 +9,17 @@ from precision_lint.dtypes import sources
 from precision_lint.dtypes.calls import Given
 from precision_lint.dtypes.conversions import TENSOR_TYPES, dtype_argument
 from precision_lint.dtypes.kinds import complex_of
+from precision_lint.dtypes.lattice import reading
 from precision_lint.dtypes.promotion import INTEGRAL, promote
 from precision_lint.dtypes.transfer import argument
 from precision_lint.dtypes.values import (
     BOOL,
+    BOTTOM,
     INT64,
-    NOTHING,
     SOME_TENSOR,
+    Bottom,
     Constant,
     Foreign,
-    Nothing,
     Output,
     Sequence,
     Tensor,
@@ -70,7 +71,7 @@ def _dtype(name: str, given: Given) -> Tensor:
 def _is_scalar_shape(given: Given) -> bool:
     """True for `torch.zeros(())`: a literal shape of no dimension."""
     shape = argument(given, 0, "size")
-    return shape is not None and shape.value == Sequence(NOTHING, ())
+    return shape is not None and shape.value == Sequence(BOTTOM, ())
 
 
 def _arange(given: Given) -> Tensor:
@@ -104,6 +105,7 @@ def _of_number(value: Value, default: str) -> Tensor:
 
 def _of_data(data: Value, default: str) -> Tensor:
     """The dtype of Python data: that of its tensors and arrays, else that of its numbers."""
+    data = reading(data)
     match data:
         case Tensor():
             return data
@@ -113,7 +115,7 @@ def _of_data(data: Value, default: str) -> Tensor:
             return replace(_of_number(data, default), scalar=True)
         case Foreign():
             return replace(_of_array(data), scalar=data.scalar)
-        case Sequence(items=None, item=Nothing()) | Sequence(items=()):
+        case Sequence(items=None, item=Bottom()) | Sequence(items=()):
             return tensor(default)
         case Sequence():
             items = (data.item,) if data.items is None else data.items

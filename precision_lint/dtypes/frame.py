@@ -11,7 +11,7 @@ from precision_lint.dtypes.calls import Guard, Region
 from precision_lint.dtypes.definitions import Class, Function, Module
 from precision_lint.dtypes.environment import Environment
 from precision_lint.dtypes.relevance import Slice
-from precision_lint.dtypes.values import NOTHING, Value
+from precision_lint.dtypes.values import BOTTOM, Value
 from precision_lint.finding import Span
 
 
@@ -37,8 +37,8 @@ class Frame:
     """The conditions around the current expression, outermost first."""
     discarded: ast.expr | None = None
     """The expression of the current statement, if nobody takes its value."""
-    returned: Value = NOTHING
-    yielded: Value = NOTHING
+    returned: Value = BOTTOM
+    yielded: Value = BOTTOM
     exits: list[Environment] = field(default_factory=list)
     """What holds where the body returns."""
 

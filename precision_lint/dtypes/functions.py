@@ -7,16 +7,18 @@ from dataclasses import replace
 
 from precision_lint.dtypes import arrays, factories, sources, transfer
 from precision_lint.dtypes.calls import Argument, Given
+from precision_lint.dtypes.containers import item_of, updated
 from precision_lint.dtypes.conversions import TENSOR_TYPES, as_dtype, converted, is_conversion
 from precision_lint.dtypes.kinds import is_floating
+from precision_lint.dtypes.lattice import join, join_all
 from precision_lint.dtypes.operators import FUNCTIONS, METHODS
 from precision_lint.dtypes.promotion import is_tensor, promote
 from precision_lint.dtypes.signature import Operator
 from precision_lint.dtypes.values import (
+    BOTTOM,
     FOREIGN,
     INT64,
     INTEGER,
-    NOTHING,
     SOME_DTYPE,
     SOME_TENSOR,
     UNKNOWN,
@@ -33,9 +35,6 @@ from precision_lint.dtypes.values import (
     Unknown,
     Value,
     chosen,
-    item_of,
-    join,
-    join_all,
     tensor,
 )
 
@@ -84,12 +83,11 @@ def builtin(name: str, given: Given) -> Value:
 
 def _dictionary(given: Given) -> Value:
     """`dict(a=x)`, `dict(other, a=x)`."""
-    start = given.first if given.arguments else Dictionary(NOTHING, ())
+    start = given.first if given.arguments else Dictionary(BOTTOM, ())
     if not isinstance(start, Dictionary):
         return UNKNOWN
-    return start.updated(
-        (), [(None if name == "**" else name, one.value) for name, one in given.keywords.items()]
-    )
+    keywords = [(None if name == "**" else name, one.value) for name, one in given.keywords.items()]
+    return updated(start, (), keywords)
 
 
 def _sum(addends: Sequence, default: str) -> Value:

@@ -8,12 +8,15 @@ from dataclasses import replace
 from precision_lint.dtypes import attributes, functions, models, sources
 from precision_lint.dtypes.attributes import named
 from precision_lint.dtypes.calls import Argument, Given
+from precision_lint.dtypes.containers import item_of
 from precision_lint.dtypes.environment import Environment, dotted, replace_everywhere
+from precision_lint.dtypes.lattice import join, join_all, reading
 from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.values import (
+    BOTTOM,
     FOREIGN,
-    NOTHING,
     UNKNOWN,
+    Bottom,
     ClassObject,
     Constant,
     Dictionary,
@@ -21,7 +24,6 @@ from precision_lint.dtypes.values import (
     Foreign,
     Instance,
     Model,
-    Nothing,
     Output,
     Routine,
     Sequence,
@@ -30,9 +32,6 @@ from precision_lint.dtypes.values import (
     Unknown,
     Value,
     chosen,
-    item_of,
-    join,
-    join_all,
 )
 from precision_lint.origin import Setting
 
@@ -85,25 +84,26 @@ def _callee(evaluator: Evaluate, node: ast.Call, env: Environment) -> tuple[Valu
     """What stands before the dot, and what is called."""
     function = node.func
     if not isinstance(function, ast.Attribute):
-        return UNKNOWN, evaluator(function, env)
+        return UNKNOWN, evaluator.read(function, env)
     match function.value:
         case ast.Call(func=ast.Name(id="super")):
             evaluator(function.value, env)
             return UNKNOWN, evaluator.analysis.inherited(evaluator.frame, function.attr, env)
-    receiver = evaluator(function.value, env)
+    receiver = evaluator.read(function.value, env)
     path = dotted(function)
     if path is not None and path in env:
-        return receiver, env[path]
+        return receiver, reading(env[path])
     match receiver:
         case Symbol(name=name):
             return receiver, named(evaluator, f"{name}.{function.attr}", function)
         case Instance():
-            return receiver, evaluator.analysis.member(receiver, function.attr) or UNKNOWN
+            member = evaluator.analysis.member(receiver, function.attr)
+            return receiver, reading(member or UNKNOWN)
         case ClassObject():
             member = evaluator.analysis.class_attribute(receiver.definition, function.attr)
-            return receiver, member or UNKNOWN
+            return receiver, reading(member or UNKNOWN)
         case Dictionary(items=tuple(items)):
-            return receiver, dict(items).get(function.attr, UNKNOWN)
+            return receiver, reading(dict(items).get(function.attr, UNKNOWN))
     return receiver, UNKNOWN
 
 
@@ -116,8 +116,8 @@ def _result(
     env: Environment,
 ) -> Value:
     analysis = evaluator.analysis
-    if isinstance(receiver, Nothing) or isinstance(function, Nothing):
-        return NOTHING
+    if isinstance(receiver, Bottom) or isinstance(function, Bottom):
+        return BOTTOM
     if isinstance(node.func, ast.Name) and node.func.id in _APPLYING and given.arguments:
         return _applied(evaluator, node, node.func.id, given, env)
     match function:
@@ -130,6 +130,8 @@ def _result(
             if isinstance(target, Routine):
                 return analysis.invoke(evaluator, target, given, node, env)
             return _of_module(function, given)
+    given = given.read()
+    match function:
         case Model():
             return models.called(function, given)
         case Symbol(name=name):
@@ -354,12 +356,12 @@ def _applied(
     if name == "filter":
         return Sequence(items[0]) if items else UNKNOWN
     if name == "starmap" and items:
-        match items[0]:
+        match reading(items[0]):
             case Sequence(items=tuple(values)):
                 items = list(values)
             case _:
                 return UNKNOWN
-    function = given.first
+    function = reading(given.first)
     inner = replace(
         given,
         arguments=tuple(Argument(item, given.span) for item in items),
@@ -369,7 +371,7 @@ def _applied(
         case Routine():
             return Sequence(evaluator.analysis.invoke(evaluator, function, inner, node, env))
         case Symbol(name=symbol):
-            return Sequence(functions.function(symbol, inner))
+            return Sequence(functions.function(symbol, inner.read()))
     return UNKNOWN
 
 

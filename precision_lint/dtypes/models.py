@@ -8,6 +8,7 @@ from dataclasses import replace
 from precision_lint.dtypes import functions, sources
 from precision_lint.dtypes.autocast import cast
 from precision_lint.dtypes.calls import Given
+from precision_lint.dtypes.lattice import join_all
 from precision_lint.dtypes.operators import FUNCTIONS
 from precision_lint.dtypes.values import (
     FOREIGN,
@@ -23,7 +24,6 @@ from precision_lint.dtypes.values import (
     Tensor,
     Value,
     chosen,
-    join_all,
     tensor,
 )
 from precision_lint.origin import Origin

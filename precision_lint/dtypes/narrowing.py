@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from precision_lint.dtypes.containers import item_of
 from precision_lint.dtypes.environment import Environment, bind
+from precision_lint.dtypes.lattice import by_facet, reading, tensor_of
 from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.sources import INTEGRAL_NAME
 from precision_lint.dtypes.values import (
@@ -20,6 +22,7 @@ from precision_lint.dtypes.values import (
     Dtype,
     Foreign,
     Instance,
+    Mixed,
     Output,
     Sequence,
     Symbol,
@@ -27,7 +30,6 @@ from precision_lint.dtypes.values import (
     Unknown,
     Value,
     chosen,
-    item_of,
 )
 from precision_lint.origin import Origin
 
@@ -74,7 +76,7 @@ def narrowed(evaluate: Evaluate, test: ast.expr, env: Environment, holds: bool) 
         case ast.Compare(
             left=ast.Attribute(value=subject, attr="dtype"), ops=[operator], comparators=[other]
         ):
-            given = evaluate(other, env)
+            given = evaluate.read(other, env)
             match operator:
                 case ast.Eq() | ast.Is() | ast.In():
                     return _by_dtype(evaluate, subject, given, env, holds)
@@ -87,7 +89,7 @@ def _by_dtype(
     evaluate: Evaluate, subject: ast.expr, given: Value, env: Environment, equal: bool
 ) -> Environment:
     dtypes = _dtypes_of(given)
-    current = evaluate(subject, env)
+    current = evaluate.read(subject, env)
     if isinstance(current, Output):
         current = current.tensor
     if not dtypes or not isinstance(current, Tensor | Unknown):
@@ -128,6 +130,8 @@ def without_bfloat16(value: Value) -> Value:
             return Output(stripped) if isinstance(stripped, Tensor) else value
         case Sequence(item=item, items=None):
             return Sequence(without_bfloat16(item))
+        case Mixed():
+            return by_facet(without_bfloat16, value)
     return value
 
 
@@ -137,7 +141,7 @@ def _like_its_first(
     """`if xs[0].dtype != torch.bfloat16`: whoever asks the first of a list means them all."""
     match subject:
         case ast.Subscript(value=owner, slice=ast.Constant(value=int())):
-            match evaluate(owner, env):
+            match evaluate.read(owner, env):
                 case Sequence(item=Tensor() as item):
                     rest = Tensor((_ORDINARY | item.dtypes) - dtypes)
                     return _with(evaluate, owner, Sequence(rest), env)
@@ -163,7 +167,7 @@ def _by_kind(
     assert isinstance(test.func, ast.Attribute)
     if test.func.attr == "is_tensor":
         return _by_class(evaluate, subject, Symbol("torch.Tensor"), env, holds)
-    current = evaluate(subject, env)
+    current = evaluate.read(subject, env)
     if not isinstance(current, Tensor) or current.chosen:
         return env
     floating = current.dtypes & FLOATING
@@ -195,7 +199,9 @@ def _by_class(
     is_tensor = names <= _TENSORS
     is_array = all(name.startswith(("numpy.", "pandas.", "PIL.")) for name in names)
     current = evaluate(subject, env)
-    match current, holds:
+    if isinstance(current, Mixed) and current.tensor is not None and holds and is_tensor:
+        return _with(evaluate, subject, tensor_of(current.tensor), env)
+    match reading(current), holds:
         case _, True if is_array:
             return _with(evaluate, subject, FOREIGN, env)
         case Output(tensor=tensor), True if is_tensor:
@@ -224,7 +230,7 @@ def _by_project_class(
     env: Environment,
     holds: bool,
 ) -> Environment:
-    if not holds or len(kinds) != 1 or not isinstance(evaluate(subject, env), Unknown):
+    if not holds or len(kinds) != 1 or not isinstance(evaluate.read(subject, env), Unknown):
         return env
     match kinds[0]:
         case ClassObject(definition=definition):
@@ -275,6 +281,7 @@ def _capture(pattern: ast.pattern, value: Value, branch: Environment) -> None:
         case ast.MatchStar(name=str(name)):
             branch[name] = Sequence(value)
         case ast.MatchSequence(patterns=patterns):
+            value = reading(value)
             items = value.items if isinstance(value, Sequence) else None
             if items is None or len(items) != len(patterns):
                 items = (item_of(value),) * len(patterns)

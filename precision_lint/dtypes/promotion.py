@@ -15,7 +15,9 @@ from itertools import product
 
 from precision_lint.dtypes.autocast import cast
 from precision_lint.dtypes.calls import Region
+from precision_lint.dtypes.containers import concatenated
 from precision_lint.dtypes.kinds import CHOICES, complex_of, made
+from precision_lint.dtypes.lattice import join_tensors, reading
 from precision_lint.dtypes.operators import METHODS
 from precision_lint.dtypes.promotion_table import PROMOTED
 from precision_lint.dtypes.values import (
@@ -28,17 +30,15 @@ from precision_lint.dtypes.values import (
     INT64,
     SOME_TENSOR,
     UNKNOWN,
+    Bottom,
     Condition,
     Constant,
     Foreign,
-    Nothing,
     Output,
     Sequence,
     Tensor,
     Unknown,
     Value,
-    concatenated,
-    join,
     tensor,
 )
 from precision_lint.origin import Setting
@@ -103,7 +103,7 @@ def operator(
 def unary(operand: Value, op: type[ast.unaryop]) -> Value:
     """The value of `-x`, `+x` or `~x`."""
     match operand:
-        case Tensor() | Foreign():
+        case Tensor() | Foreign() | Bottom():
             return operand
         case Output():
             return operand.tensor
@@ -131,8 +131,9 @@ def is_tensor(value: Value) -> bool:
 
 
 def as_tensor(value: Value) -> Value:
-    """The tensor that a model's output is where an operator takes it; else the value itself."""
-    return value.tensor if isinstance(value, Output) else value
+    """The tensor that a value is where an operator takes it; else the value itself."""
+    read = reading(value)
+    return read.tensor if isinstance(read, Output) else read
 
 
 def scalar_of(operands: Iterable[Tensor]) -> bool | None:
@@ -155,13 +156,7 @@ def promote(values: Iterable[Value], default: str = FLOAT32) -> Tensor:
     """The dtype of an operation on operands of any rank."""
     alternatives = product(*(_ranked(value, default) for value in values))
     results = [result for result in map(_promote_ranked, alternatives) if result != _RAISES]
-    return reduce(_join, results) if results else SOME_TENSOR
-
-
-def _join(one: Tensor, other: Tensor) -> Tensor:
-    joined = join(one, other)
-    assert isinstance(joined, Tensor)
-    return joined
+    return reduce(join_tensors, results) if results else SOME_TENSOR
 
 
 def _ranked(value: Value, default: str) -> list[_Operand | None]:
@@ -183,7 +178,7 @@ def _ranked(value: Value, default: str) -> list[_Operand | None]:
             return [(_NUMBER, tensor(default))]
         case Constant(value=complex()):
             return [(_NUMBER, tensor(complex_of(default)))]
-        case Constant() | Nothing():
+        case Constant() | Bottom():
             return [None]
         case Setting(choices=choices):
             return [

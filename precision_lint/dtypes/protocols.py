@@ -120,6 +120,10 @@ class Evaluate(Protocol):
         """The value of an expression."""
         ...
 
+    def read(self, node: ast.expr | None, env: Environment) -> Value:
+        """The value of an expression as whoever uses it takes it: of one kind."""
+        ...
+
     def spread(self, node: ast.expr, env: Environment) -> Value:
         """An element of a display or an argument; of a starred one, what it yields."""
         ...

@@ -8,6 +8,7 @@ from dataclasses import replace
 from precision_lint.dtypes.annotations import annotated
 from precision_lint.dtypes.calls import Guard, Region
 from precision_lint.dtypes.conditions import guard_excludes_bfloat16
+from precision_lint.dtypes.containers import concatenated, item_of, updated
 from precision_lint.dtypes.environment import (
     Environment,
     bind,
@@ -19,12 +20,13 @@ from precision_lint.dtypes.environment import (
 from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
 from precision_lint.dtypes.functions import as_dtype
+from precision_lint.dtypes.lattice import join, reading
 from precision_lint.dtypes.narrowing import case_narrowed, narrowed, without_bfloat16
 from precision_lint.dtypes.protocols import Interprocedural
 from precision_lint.dtypes.relevance import REGISTERING
 from precision_lint.dtypes.values import (
+    BOTTOM,
     FLOATING,
-    NOTHING,
     SOME_DTYPE,
     UNKNOWN,
     ClassObject,
@@ -40,14 +42,16 @@ from precision_lint.dtypes.values import (
     Tensor,
     Unknown,
     Value,
-    concatenated,
-    item_of,
-    join,
 )
 from precision_lint.origin import Origin
 
 _PASSES = 4
-"""A loop body is interpreted until nothing changes; the lattice is low enough for four times."""
+"""How often a loop body is interpreted at most.
+
+The state at the head of a loop only rises: each pass is joined into it. A pass moves facts along
+one assignment, so that a chain of as many variables is followed; dtypes are few, but a container
+may come to hold itself without end. What the last pass still changes is widened to `UNKNOWN`.
+"""
 
 _CHANGING = frozenset(
     {
@@ -83,12 +87,12 @@ class Body:
                     self.assign(target, value, expression, env)
             case ast.AnnAssign(target=target, value=expression):
                 value = self.evaluate(expression, env)
-                if isinstance(value, Unknown):
+                if isinstance(reading(value), Unknown):
                     value = annotated(self.analysis, self.frame.module, node.annotation, target)
                 if expression is not None or not isinstance(value, Unknown):
                     self.assign(target, value, expression, env)
             case ast.AugAssign(target=target, op=op, value=expression):
-                self.augmented(target, type(op), self.evaluate(expression, env), env)
+                self.augmented(target, type(op), self.evaluate.read(expression, env), env)
             case ast.Expr(value=expression):
                 self.expression(expression, env)
             case ast.Return(value=expression):
@@ -244,7 +248,7 @@ class Body:
             case Dictionary() if method == "update":
                 others = [self.evaluate(argument, env) for argument in node.args]
                 keywords = [(key.arg, self.evaluate(key.value, env)) for key in node.keywords]
-                changed = held.updated(others, keywords)
+                changed = updated(held, others, keywords)
             case _:
                 return
         _replace_everywhere(owner, held, changed, env)
@@ -256,7 +260,7 @@ class Body:
         self, held: Sequence, method: str, arguments: list[ast.expr], env: Environment
     ) -> Sequence:
         """A list after a method that changes it."""
-        added = self.evaluate(arguments[-1], env) if arguments else NOTHING
+        added = self.evaluate(arguments[-1], env) if arguments else BOTTOM
         match method:
             case "append" | "add" | "appendleft" | "insert":
                 more: Value = Sequence(added, (added,))
@@ -272,17 +276,18 @@ class Body:
         self, target: ast.expr, op: type[ast.operator], value: Value, env: Environment
     ) -> None:
         current = self.evaluate(target, env)
-        match current, value:
+        read = reading(current)
+        match read, value:
             case Sequence(), Sequence():
-                result: Value = concatenated(current, value)
-                _replace_everywhere(target, current, result, env)
+                result: Value = concatenated(read, value)
+                _replace_everywhere(target, read, result, env)
                 return
             case ((Tensor() | Output()), _) if op is not ast.MatMult:
                 result = current  # in place: the dtype stays
             case Unknown(), _:  # in place if it is a tensor
-                result = join(current, self.evaluate.operate(current, value, op))
+                result = join(current, self.evaluate.operate(read, value, op))
             case _:
-                result = self.evaluate.operate(current, value, op)
+                result = self.evaluate.operate(read, value, op)
         self.assign(target, result, None, env)
 
     # Control flow
@@ -372,9 +377,10 @@ class Body:
 
     def region(self, node: ast.Call, env: Environment) -> Region | None:
         """The autocast region that a call opens; None if it turns autocast off."""
-        keywords = {keyword.arg: self.evaluate(keyword.value, env) for keyword in node.keywords}
-        values = [self.evaluate(argument, env) for argument in node.args]
-        function = self.evaluate(node.func, env)
+        read = self.evaluate.read
+        keywords = {keyword.arg: read(keyword.value, env) for keyword in node.keywords}
+        values = [read(argument, env) for argument in node.args]
+        function = read(node.func, env)
         name = function.name if isinstance(function, Symbol) else ""
         # torch.autocast(device, dtype, …); the deprecated torch.cuda.amp.autocast(enabled, dtype)
         is_generic = name in {"torch.autocast", "torch.amp.autocast"} or not name
@@ -436,7 +442,7 @@ def _default_dtype(device: str) -> Dtype:
 
 
 def _give_up(before: Environment, env: Environment) -> None:
-    """What a loop still changes after the last pass is unknown."""
+    """Widening: what a loop still changes in the last pass is unknown."""
     for name, value in env.items():
         if before.get(name) != value:
             env[name] = UNKNOWN

@@ -22,31 +22,33 @@ from precision_lint.configured import holds_settings
 from precision_lint.context import PythonFile
 from precision_lint.dtypes import sources
 from precision_lint.dtypes.annotations import annotated
-from precision_lint.dtypes.calls import Call, Calls, Given, Region
+from precision_lint.dtypes.calls import Argument, Call, Calls, Given, Region
 from precision_lint.dtypes.definitions import Class, Function, Module
 from precision_lint.dtypes.environment import Environment, bind, callee_name
 from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
 from precision_lint.dtypes.imports import blocks
+from precision_lint.dtypes.lattice import deep_reading, join, join_all, reading
 from precision_lint.dtypes.program import Found, Program
 from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.relevance import Effect, Slice, relevant
 from precision_lint.dtypes.statements import Body
 from precision_lint.dtypes.values import (
     ALIASES,
+    BOTTOM,
     FLOAT32,
     FLOATING,
     HALF,
-    NOTHING,
     SOME_DTYPE,
     UNKNOWN,
+    Bottom,
     ClassObject,
     Constant,
     Dictionary,
     Dtype,
     Instance,
+    Mixed,
     Model,
-    Nothing,
     Output,
     Routine,
     Sequence,
@@ -55,14 +57,19 @@ from precision_lint.dtypes.values import (
     Unknown,
     Value,
     chosen,
-    join,
-    join_all,
 )
 from precision_lint.finding import Span
 from precision_lint.origin import Origin, Setting
 from precision_lint.source.python import ParsedPython
 
 _ROUNDS = 3
+"""How often the tables are computed at most.
+
+What is read of an entry before it is complete starts at bottom, and is what the round before
+computed: entries rise from round to round where the functions of values keep the order. Nothing
+bounds the height of the lattice, so in the last round such a read is widened to `UNKNOWN`.
+"""
+
 _CALLERS_OF_CALLERS = 2
 """How far callers are followed back for what they give to a parameter."""
 
@@ -205,10 +212,10 @@ class Analysis:
     def _current(self, key: Hashable) -> Value:
         if key in self._tables:
             return self._tables[key]
-        return NOTHING
+        return BOTTOM
 
     def _has_changed(self) -> bool:
-        return any(self._current(key) != self._before.get(key, NOTHING) for key in self._read)
+        return any(self._current(key) != self._before.get(key, BOTTOM) for key in self._read)
 
     def _complete(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """A table entry, once a round; from the round before while it is being computed."""
@@ -216,7 +223,7 @@ class Analysis:
             return self._tables[key]
         if key in self._open:
             self._read.add(key)
-            return UNKNOWN if self._last_round else self._before.get(key, NOTHING)
+            return UNKNOWN if self._last_round else self._before.get(key, BOTTOM)
         self._open.add(key)
         try:
             value = compute()
@@ -386,7 +393,7 @@ class Analysis:
         for parameter, default in _parameters(definition.node):
             name = parameter.arg
             value = self._parameter(
-                definition, parameter, declared[name], default, given.get(name, UNKNOWN)
+                definition, parameter, declared[name], default, reading(given.get(name, UNKNOWN))
             )
             bind(ast.Name(name, ast.Store()), value, env)
         arguments = definition.node.args
@@ -467,10 +474,10 @@ class Analysis:
         joined: dict[str, Value] = {}
         for env in self._sites.get(definition, {}).values():
             for name, value in env.items():
-                joined[name] = join(joined.get(name, NOTHING), value)
+                joined[name] = join(joined.get(name, BOTTOM), value)
         if is_open:  # the callers that were not asked may give anything
             joined = {name: join(value, UNKNOWN) for name, value in joined.items()}
-        return Dictionary(UNKNOWN, tuple(joined.items())) if joined else NOTHING
+        return Dictionary(UNKNOWN, tuple(joined.items())) if joined else BOTTOM
 
     def _callers(
         self, definition: Function
@@ -512,7 +519,7 @@ class Analysis:
         """What the calls seen so far give to a parameter of a lambda."""
         sites = self._sites.get(definition, {})
         found = join_all([env[name] for env in sites.values() if name in env])
-        return UNKNOWN if isinstance(found, Nothing) else found
+        return UNKNOWN if isinstance(found, Bottom) else found
 
     def enclose(self, definition: Function, env: Environment) -> None:
         """A nested function closes over what is known where it is defined, and later."""
@@ -557,8 +564,8 @@ class Analysis:
             receiver_span=span_of(node.func.value)
             if is_method and isinstance(node.func, ast.Attribute)
             else None,
-            arguments=given.arguments,
-            keywords=given.keywords,
+            arguments=tuple(map(_read, given.arguments)),
+            keywords={name: _read(one) for name, one in given.keywords.items()},
             scope=frame.scope,
             guards=tuple(frame.guards),
             autocast=given.autocast,
@@ -571,7 +578,7 @@ class Analysis:
         assert frame.owner is not None
         if frame.records:
             key = (frame.owner, name)
-            self._assigned[key] = join(self._assigned.get(key, NOTHING), value)
+            self._assigned[key] = join(self._assigned.get(key, BOTTOM), value)
 
     # Names
 
@@ -707,24 +714,24 @@ class Analysis:
             return None
         key = ("attribute", definition, name)
         value = self._complete(key, lambda: self._attribute(definition, name))
-        if isinstance(value, Nothing) and key not in self._open:
+        if isinstance(value, Bottom) and key not in self._open:
             return None
         if instance.parameters is not None and isinstance(value, Model):
             return replace(value, parameters=instance.parameters)
         return value
 
     def _attribute(self, definition: Class, name: str) -> Value:
-        found: Value = NOTHING
+        found: Value = BOTTOM
         for each in self.bases(definition):
             for method in each.assigning.get(name, ()):
                 written = f"self.{name}"
                 rows = [row for effect in method.effects for row in _rows_writing(effect, written)]
                 self._trace(method, frozenset(rows))
-            found = join(found, self._assigned.get((each, name), NOTHING))
+            found = join(found, self._assigned.get((each, name), BOTTOM))
             if name in each.assigned:
                 value = Evaluator(self, Frame(each.module))(each.assigned[name], Environment())
                 found = join(found, value)
-            elif name in each.annotated and isinstance(found, Nothing):
+            elif name in each.annotated and isinstance(found, Bottom):
                 declared = each.annotated[name]
                 found = annotated(self, each.module, declared.annotation, declared.target)
         if isinstance(found, Model):  # whoever holds the object may have moved it
@@ -903,7 +910,7 @@ class Analysis:
         if before is not None:
             self._closures[definition] = before
         value = frame.returned
-        if not isinstance(frame.yielded, Nothing):
+        if not isinstance(frame.yielded, Bottom):
             value = Sequence(frame.yielded)
         left = {
             name: join_all([end.get(name, UNKNOWN) for end in frame.exits])
@@ -979,11 +986,16 @@ def _is_open(call: Call) -> bool:
     return any(map(_may_be_half, values))
 
 
+def _read(argument: Argument) -> Argument:
+    """An argument as rules see it: of one kind, and so are the items of a container."""
+    return replace(argument, value=deep_reading(argument.value))
+
+
 def _may_be_half(value: Value) -> bool:
     match value:
         case Tensor():
             return value.partial or value.chosen or bool(value.dtypes & HALF)
-        case Output() | Dtype() | Instance() | Routine() | Nothing():
+        case Output() | Dtype() | Instance() | Routine() | Bottom():
             return True
         case Sequence(item=item) | Dictionary(item=item):
             return _may_be_half(item)
@@ -1122,6 +1134,9 @@ def _key(value: Value) -> Hashable:
                 _key(item),
                 None if items is None else tuple((key, _key(held)) for key, held in items),
             )
+        case Mixed(tensor=tensor, array=array, sequence=sequence, mapping=mapping, other=other):
+            held = (tensor, array, sequence, mapping, other)
+            return tuple(None if one is None else _key(one) for one in held)
         case Instance(definition=definition, fields=fields, parameters=parameters):
             return definition, tuple((name, _key(held)) for name, held in fields), parameters
     return value

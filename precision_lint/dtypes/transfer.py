@@ -8,12 +8,13 @@ from precision_lint.dtypes.autocast import cast
 from precision_lint.dtypes.calls import Argument, Given
 from precision_lint.dtypes.conversions import as_dtype
 from precision_lint.dtypes.kinds import made
+from precision_lint.dtypes.lattice import join_all, join_tensors
 from precision_lint.dtypes.promotion import as_tensor, contracted, promote, scalar_of
 from precision_lint.dtypes.signature import Operator
 from precision_lint.dtypes.values import (
+    BOTTOM,
     DTYPES,
     FOREIGN,
-    NOTHING,
     SOME_TENSOR,
     UNKNOWN,
     Constant,
@@ -21,8 +22,6 @@ from precision_lint.dtypes.values import (
     Tensor,
     Unknown,
     Value,
-    join,
-    join_all,
 )
 
 _MOST_OPERANDS = 8
@@ -73,9 +72,8 @@ def _composed(operands: list[Value], promoted: Tensor, given: Given) -> Tensor:
     expanded = [replace(one, scalar=False) for one in operands if isinstance(one, Tensor)]
     floats = [made("float", one, given.default_dtype) for one in expanded]
     for other in (expanded, floats):
-        joined = join(result, promote(other, given.default_dtype)) if other else result
-        assert isinstance(joined, Tensor)
-        result = joined
+        if other:
+            result = join_tensors(result, promote(other, given.default_dtype))
     return result
 
 
@@ -109,7 +107,7 @@ def _scalar(row: Operator, given: Given) -> bool | None:
             dim = argument(given, row.dim, "dim")
             return _left_over(given, UNKNOWN if dim is None else dim.value)
         case "makes":
-            return any(value == Sequence(NOTHING, ()) for value in given.values)
+            return any(value == Sequence(BOTTOM, ()) for value in given.values)
     values = [*given.values, *(one.value for one in given.keywords.values())]
     tensors = [value for value in map(as_tensor, values) if isinstance(value, Tensor)]
     scalar = scalar_of(tensors) if tensors else False

@@ -9,8 +9,8 @@ import pytest
 from precision_lint.dtypes import functions
 from precision_lint.dtypes.calls import Argument, Given, Region
 from precision_lint.dtypes.values import (
+    BOTTOM,
     FOREIGN,
-    NOTHING,
     UNKNOWN,
     Constant,
     Dtype,
@@ -52,7 +52,7 @@ def numbers(*values: object) -> Sequence:
         ("zeros", given(Constant(2)), FP32),
         ("zeros", given(Constant(2), default="bfloat16"), BF16),
         ("zeros", given(Constant(2), dtype=BFLOAT16), BF16),
-        ("zeros", given(Sequence(NOTHING, ())), tensor("float32", scalar=True)),
+        ("zeros", given(Sequence(BOTTOM, ())), tensor("float32", scalar=True)),
         ("tensor", given(Constant(1.0)), tensor("float32", scalar=True)),
         ("tensor", given(Constant(True)), tensor("bool", scalar=True)),
         ("tensor", given(Constant(1j)), tensor("complex64", scalar=True)),

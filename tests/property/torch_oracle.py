@@ -18,16 +18,16 @@ from typing import Any
 import torch
 
 from precision_lint.dtypes.flow import calls_in
+from precision_lint.dtypes.lattice import join
 from precision_lint.dtypes.values import (
     FLOATING,
+    Bottom,
     Condition,
     Constant,
-    Nothing,
     Output,
     Tensor,
     Unknown,
     Value,
-    join,
 )
 from precision_lint.origin import Setting
 from precision_lint.source.text import SourceText
@@ -186,7 +186,7 @@ def is_exact(value: Value | None, dtype: str) -> bool:
 
 def describe(value: Value | None) -> str:
     match value:
-        case None | Nothing():
+        case None | Bottom():
             return "nothing"
         case Tensor():
             words = sorted(value.dtypes) + ["chosen"] * value.chosen + ["partial"] * value.partial
