@@ -101,7 +101,8 @@ def test_every_rule_has_cases_that_find_it_and_a_case_that_does_not() -> None:
 @pytest.mark.parametrize("rule", registry.rules(), ids=lambda rule: rule.name)
 def test_fix_availability_is_stated_truthfully(rule: registry.Rule, tmp_path: Path) -> None:
     fixes = set()
-    for number, case in enumerate(CASES):
+    expecting = [case for case in CASES if any(one.name == rule.name for one in case.expected)]
+    for number, case in enumerate(expecting):
         root = tmp_path / str(number)
         root.mkdir()
         for result in lint(case, root):

@@ -1,0 +1,72 @@
+"""`scripts/rule.py`: a rule that it starts passes every check once its text is written."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+COPIED = (
+    "precision_lint", "rules", "fixers", "runtime", "scripts", "tests", "docs", "examples",
+    "CHANGELOG.md", "CONTRIBUTING.md", "README.md", "pyproject.toml",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("checkout")
+    for name in COPIED:
+        if (ROOT / name).is_dir():
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy(ROOT / name, root)
+    return root
+
+
+def script(checkout: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "scripts/rule.py", *arguments]
+    return subprocess.run(command, cwd=checkout, capture_output=True, text=True, check=False)
+
+
+def test_a_rule_from_its_start_to_its_check(checkout: Path) -> None:
+    started = script(checkout, "new", "example-of-a-rule", "--family", "MP3")
+    assert started.returncode == 0, started.stderr
+    rule, cases = (
+        checkout / "rules/example_of_a_rule.py",
+        checkout / "tests/rules/example-of-a-rule.md",
+    )
+    assert 'code="MP302"' in rule.read_text()
+    assert "`example-of-a-rule` (MP302)" in (checkout / "CHANGELOG.md").read_text()
+
+    written = cases.read_text()
+    cases.write_text(written.replace("# warning", "# error"))
+    unfinished = script(checkout, "check", "example-of-a-rule")
+    assert unfinished.returncode == 1
+    assert f"TODO left in {rule.relative_to(checkout)}" in unfinished.stdout
+    assert re.findall(r"^failed: (.+)$", unfinished.stdout, re.MULTILINE) == ["-m pytest"]
+
+    rule.write_text(rule.read_text().replace("TODO", "Example"))
+    cases.write_text(written.replace("TODO", "Example"))
+    finished = script(checkout, "check", "example-of-a-rule")
+    assert finished.returncode == 0, finished.stdout
+    assert (checkout / "docs/rules/example-of-a-rule.md").exists()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("numpy-on-bfloat16", "--family", "MP1"),
+        ("NumPy", "--family", "MP1"),
+        ("a-name", "--family", "MP9"),
+        ("a-name", "--family", "MP"),
+    ],
+)
+def test_names_and_families_that_are_refused(checkout: Path, arguments: tuple[str, ...]) -> None:
+    before = sorted((checkout / "rules").iterdir())
+    assert script(checkout, "new", *arguments).returncode == 2
+    assert sorted((checkout / "rules").iterdir()) == before
