@@ -69,9 +69,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 }
 """The layers below each: what it may import beside itself."""
 
-SYNTAX_HELPERS = {
-    f"precision_lint.dtypes.{name}" for name in ("environment", "imports", "values")
-}
+SYNTAX_HELPERS = {f"precision_lint.dtypes.{name}" for name in ("environment", "imports", "values")}
 """Helpers for syntax that have yet to move down to `source`."""
 
 FIXERS_SEE = re.compile(
