@@ -24,8 +24,7 @@ from precision_lint.configured.vocabulary import (
 )
 from precision_lint.discovery import kind_of
 from precision_lint.finding import Related, Span
-from precision_lint.modules import Parsed
-from precision_lint.source.python import ParsedPython
+from precision_lint.source.python import ParsedPython, ReadPython
 from precision_lint.source.text import SourceText
 
 
@@ -98,12 +97,12 @@ def find(
     paths: Iterable[Path],
     half: Half,
     message: str,
-    parsed: Parsed,
+    read_python: ReadPython,
     *,
     only_weights: bool = False,
     only_enabling: bool = False,
 ) -> Related | None:
-    """The first use that is not weak, else the first one. `parsed` gives trees of Python files.
+    """The first use that is not weak, else the first one.
 
     `only_weights` asks for values of settings that are called a dtype: `backbone_dtype`;
     `only_enabling` for uses that are not weak.
@@ -111,7 +110,7 @@ def find(
     weak: Related | None = None
     for path in paths:
         with suppress(RecursionError):  # the file is reported when it is linted itself
-            for text, use in _uses(path, half, parsed):
+            for text, use in _uses(path, half, read_python):
                 if only_weights and not _is_weights_dtype(use.setting):
                     continue
                 found = Related(text.place(use.span), message)
@@ -139,9 +138,9 @@ def _is_weights_dtype(name: str) -> bool:
     return name.endswith("dtype") and _AUTOCAST.search(name) is None
 
 
-def _uses(path: Path, half: Half, parsed: Parsed) -> Iterator[tuple[SourceText, Use]]:
+def _uses(path: Path, half: Half, read_python: ReadPython) -> Iterator[tuple[SourceText, Use]]:
     if kind_of(path) == "python":
-        if (python := parsed(path, MAX_BYTES)) is not None:
+        if (python := read_python(path, MAX_BYTES)) is not None:
             for use in _Code(python, half).uses(python.tree):
                 yield python.text, use
         return

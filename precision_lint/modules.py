@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -196,7 +196,3 @@ def _module_file(path: Path) -> Path | None:
         if path.name and candidate.is_file():
             return candidate
     return None
-
-
-Parsed = Callable[[Path, int], "ParsedPython | None"]
-"""`ParsedModules.at`: a Python file, if it has no more bytes than that."""

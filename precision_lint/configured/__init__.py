@@ -22,8 +22,8 @@ from precision_lint.configured.given import MAX_BYTES, Given, Kind, normal, read
 from precision_lint.configured.sightings import holders, imported_names, sightings
 from precision_lint.configured.vocabulary import is_about_precision, names_precision
 from precision_lint.discovery import kind_of
-from precision_lint.modules import Parsed
 from precision_lint.origin import Choice, Setting
+from precision_lint.source.python import ReadPython
 
 _Question: TypeAlias = "tuple[tuple[str, ...], Path | None]"
 
@@ -45,12 +45,12 @@ def holds_settings(name: str) -> bool:
 class Configured:
     """The settings of a project, read from `paths` when they are first asked for.
 
-    `parsed` gives the syntax tree of a Python file.
+    `read_python` gives the syntax tree of a Python file.
     """
 
     root: Path
     paths: Sequence[Path] = field(repr=False)
-    parsed: Parsed = field(repr=False)
+    read_python: ReadPython = field(repr=False)
     _read: dict[Path, tuple[Given, ...]] = field(default_factory=dict, repr=False)
     _imported: dict[Path, frozenset[str]] = field(default_factory=dict, repr=False)
     _answers: dict[_Question, Setting | None] = field(default_factory=dict, repr=False)
@@ -142,7 +142,7 @@ class Configured:
     def _given(self, path: Path) -> tuple[Given, ...]:
         if path not in self._read:
             if kind_of(path) == "python":
-                python = self.parsed(path, MAX_BYTES)
+                python = self.read_python(path, MAX_BYTES)
                 self._read[path] = tuple(declared(python)) if python is not None else ()
             else:
                 text = read_text(path)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import sys
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 from precision_lint.finding import Span
 from precision_lint.memo import Memo
@@ -62,6 +64,10 @@ class ParsedPython(Memo):
                         continue
                 around.append(node)
         return None
+
+
+ReadPython: TypeAlias = Callable[[Path, int], "ParsedPython | None"]
+"""Gives the parsed file at a path; None if there is none with at most so many bytes."""
 
 
 def parse_python(text: SourceText) -> ParsedPython:

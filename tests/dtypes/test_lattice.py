@@ -60,7 +60,7 @@ from precision_lint.source.text import SourceText
 ROOT = Path("/nowhere")
 SOURCE = SourceText(ROOT / "a.py", "class A: ...\nclass B: ...\ndef f(): ...\ndef g(): ...\n")
 OTHER_SOURCE = SourceText(ROOT / "b.py", "x = 1\n")
-MODULE = Module(parse_python(SOURCE, Project(ROOT)))
+MODULE = Module(parse_python(SOURCE))
 CLASSES = [MODULE.top["A"], MODULE.top["B"]]
 FUNCTIONS = [MODULE.top["f"], MODULE.top["g"]]
 GIVEN = Given(SOURCE, Span(0, 5), (), {})

@@ -1,0 +1,271 @@
+"""The one door to a project: what a file asked is recorded for that file, with its answers."""
+
+from __future__ import annotations
+
+import builtins
+import os
+import pickle
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from precision_lint.discovery import files
+from precision_lint.finding import Confidence
+from precision_lint.modules import ParsedModules
+from precision_lint.project import Project
+from precision_lint.project_facts import Dependency, ProjectFacts, Recording
+from precision_lint.run import Job, Result, lint_bytes, run
+from precision_lint.settings import Settings
+from precision_lint.source.errors import Unparsable
+from precision_lint.source.python import parse_python
+from precision_lint.source.text import SourceText
+
+HELPER = "import torch\n\n\ndef zeros(n):\n    return torch.zeros(n)\n"
+USER = "import torch\nfrom helper import zeros\n\n\ndef f(cfg):\n    return zeros(3).numpy()\n"
+FILES = {
+    "a.py": USER,
+    "b.py": "import torch\n\n\ndef f(args):\n    return torch.ones(2, dtype=args.dtype).numpy()\n",
+    "c.py": "x = 1\n",
+    "helper.py": HELPER,
+    "train.py": 'p.add_argument("--dtype", default="float32")\nimport b\n',
+    "requirements.txt": "torch==2.5.0\n",
+}
+
+
+def write(root: Path, contents: dict[str, str]) -> Path:
+    for name, content in contents.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(content)
+    return root
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write(tmp_path, FILES)
+
+
+def linted(job: Job, name: str) -> Result:
+    path = job.project.root / name
+    return lint_bytes(job, path, path.read_bytes(), "python", is_on_disk=True)
+
+
+def questions(dependencies: tuple[Dependency, ...]) -> list[str]:
+    return sorted({dependency.question.name for dependency in dependencies})
+
+
+# What is recorded
+
+
+def test_a_file_that_asks_nothing_depends_on_nothing(root: Path) -> None:
+    assert linted(Job(Project(root), Settings()), "c.py") == Result(root / "c.py", is_clean=True)
+
+
+def test_a_file_depends_on_what_it_imports(root: Path) -> None:
+    before = linted(Job(Project(root), Settings()), "a.py").dependencies
+    assert {"locate", "module"} <= set(questions(before))
+    assert before == linted(Job(Project(root), Settings()), "a.py").dependencies
+    (root / "helper.py").write_text(HELPER + "# more\n")
+    after = linted(Job(Project(root), Settings()), "a.py").dependencies
+    changed = {one.question for one in set(before) ^ set(after)}
+    assert {question.name for question in changed} == {"module"}
+    assert {question.arguments for question in changed} == {(str(root / "helper.py"),)}
+
+
+def answers(recording: Recording, ask: Callable[[Recording], object]) -> tuple[Dependency, ...]:
+    ask(recording)
+    return recording.dependencies
+
+
+QUESTIONS: list[tuple[Callable[[Recording], object], dict[str, str], dict[str, str]]] = [
+    (lambda p: p.version_of("torch"), {"requirements.txt": "torch==2.6.0\n"}, {"d.py": ""}),
+    (lambda p: p.release_of("torch"), {"requirements.txt": "torch==2.5.1\n"}, {"d.py": ""}),
+    (lambda p: p.lowest_version_of("torch"), {"setup.py": "['torch>=2.1']\n"}, {"d.py": ""}),
+    (lambda p: p.half_precision, {"d.yaml": "bf16: true\n"}, {"d.py": "x = 1\n"}),
+    (lambda p: p.bfloat16_weights, {"d.yaml": "dtype: bf16\n"}, {"d.yaml": "bf16: true\n"}),
+    (lambda p: p.setting(("dtype",)), {"d.yaml": "dtype: bf16\n"}, {"d.yaml": "x: bf16\n"}),
+    (lambda p: p.variable("P"), {".env": "P=bf16\n"}, {".env": "Q=bf16\n"}),
+    (lambda p: p.python_source_matches(b"jax"), {"d.py": "import jax\n"}, {"d.py": "x = 1\n"}),
+    (lambda p: p.module(p.root / "b.py"), {"b.py": "x = 2\n"}, {"a.py": "x = 2\n"}),
+    (lambda p: p.locate(p.root / "a.py", "new"), {"new.py": ""}, {"d.py": ""}),
+    (
+        lambda p: list(p.importing(p.root / "helper.py", "zeros")),
+        {"d.py": "import torch\nfrom helper import zeros\n"},
+        {"d.py": "import torch\nfrom helper import ones\n"},
+    ),
+    (lambda p: p.config_files, {"d.json": "{}\n"}, {"d.txt": "x"}),
+    (lambda p: p.config_files, {"requirements.txt": "torch==2.5.01\n"}, {"d.txt": "x"}),
+    (lambda p: p.follow(p.root / "a.sh")("b.sh"), {"b.sh": "A=1\n"}, {"d.txt": "x"}),
+]
+
+
+@pytest.mark.parametrize(("ask", "changing", "other"), QUESTIONS)
+def test_an_answer_changes_with_what_it_depends_on(
+    ask: Callable[[Recording], object],
+    changing: dict[str, str],
+    other: dict[str, str],
+    root: Path,
+) -> None:
+    before = answers(ProjectFacts(Project(root)).recording(), ask)
+    assert before
+    write(root, other)
+    assert answers(ProjectFacts(Project(root)).recording(), ask) == before
+    write(root, changing)
+    assert answers(ProjectFacts(Project(root)).recording(), ask) != before
+
+
+def test_only_the_callers_that_were_looked_at_count(root: Path) -> None:
+    write(root, dict.fromkeys(("x.py", "y.py"), USER))
+    recording = ProjectFacts(Project(root)).recording()
+    assert next(recording.importing(root / "helper.py", "zeros")) == root / "a.py"
+    assert len(recording.dependencies) == 1
+
+
+def test_facts_can_be_sent_to_another_process(root: Path) -> None:
+    facts = ProjectFacts(Project(root))
+    assert facts.recording().module(root / "a.py") is not None
+    again = pickle.loads(pickle.dumps(facts))
+    assert again.project == facts.project
+    assert again.recording().dependencies == ()
+
+
+# Two files at a time
+
+
+def test_two_files_record_apart(root: Path) -> None:
+    facts = ProjectFacts(Project(root))
+    one, other = facts.recording(), facts.recording()
+    one.version_of("torch")
+    other.variable("P")
+    one.half_precision  # noqa: B018
+    other.version_of("triton")
+    assert questions(one.dependencies) == ["half_precision", "version_of"]
+    assert questions(other.dependencies) == ["variable", "version_of"]
+    alone = ProjectFacts(Project(root)).recording()
+    alone.variable("P")
+    alone.version_of("triton")
+    assert other.dependencies == alone.dependencies
+
+
+def test_threads_share_the_facts_and_nothing_else(root: Path) -> None:
+    names = ["a.py", "b.py", "c.py", "helper.py"]
+    expected = {name: linted(Job(Project(root), Settings()), name) for name in names}
+    job = Job(Project(root), Settings())
+    start = Barrier(len(names))
+
+    def lint(name: str) -> Result:
+        start.wait()
+        return linted(job, name)
+
+    for _ in range(3):
+        with ThreadPoolExecutor(len(names)) as pool:
+            assert dict(zip(names, pool.map(lint, names), strict=True)) == expected
+
+
+# One parse
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many times each text was parsed as a file."""
+    counts: Counter[str] = Counter()
+    compile_it = builtins.compile
+
+    def counting(source: object, filename: object, mode: str, *args: object, **rest: object):  # type: ignore[no-untyped-def]
+        if mode == "exec" and isinstance(source, str):
+            counts[source] += 1
+        return compile_it(source, filename, mode, *args, **rest)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(builtins, "compile", counting)
+    return counts
+
+
+def test_a_file_is_parsed_once_whoever_asks(tmp_path: Path, compiled: Counter[str]) -> None:
+    """Linted, imported, asked for settings and evidence, started by a script."""
+    contents = {
+        "train.py": "import argparse\nimport torch\nfrom pkg import model\n"
+        "from pkg.tools import rows\n"
+        'p = argparse.ArgumentParser()\np.add_argument("--dtype", default="bf16")\n'
+        "args = p.parse_args()\nx = torch.zeros(2, dtype=model.DTYPES[args.dtype])\n"
+        "print(rows(x))\n",
+        "pkg/__init__.py": "",
+        "pkg/model.py": "import torch\n\n"
+        'DTYPES = {"bf16": torch.bfloat16, "fp32": torch.float32}\n',
+        "pkg/tools.py": "import torch\n\n\ndef rows(x):\n    return x.cpu().numpy()\n",
+        "pkg/config.py": "import os\nimport torch\n\n\n@dataclass\nclass Config:\n"
+        '    dtype: str = "fp16"\n\n\ndef load(cfg: Config):\n'
+        "    return torch.ones(2, dtype=cfg.dtype).numpy()\n",
+        "run.sh": "accelerate launch --mixed_precision bf16 train.py --dtype bf16\n",
+        "broken.py": "import torch\nx = torch.zeros(2, dtype=torch.bfloat16).numpy(\n",
+    }
+    write(tmp_path, contents)
+    job = Job(Project(tmp_path), Settings(min_confidence=Confidence.LOW))
+    results = run(job, files([tmp_path], tmp_path))
+    assert not [result.failure for result in results if result.failure]
+    assert any(result.findings for result in results)
+    parsed = {name: compiled[content] for name, content in contents.items() if content}
+    assert max(parsed.values()) == 1, parsed
+    wanted = {"train.py", "pkg/model.py", "pkg/tools.py", "pkg/config.py", "broken.py"}
+    assert {name for name, count in parsed.items() if count} == wanted
+
+
+def test_a_text_that_is_not_on_the_disk_is_nobody_elses(root: Path) -> None:
+    facts = ProjectFacts(Project(root))
+    path = root / "b.py"
+    text = SourceText(path, "x = 'what an editor has'\n")
+    assert facts.recording().parse(text).text is text
+    on_disk = facts.recording().module(path)
+    assert on_disk is not None
+    assert on_disk.text.text == FILES["b.py"]
+    assert facts.recording(path).parse(on_disk.text) is on_disk
+    assert facts.recording(path).parse(text).text is text
+
+
+def test_few_trees_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("precision_lint.modules._KEPT", 3)
+    paths = [tmp_path / f"m{n}.py" for n in range(5)]
+    write(tmp_path, {path.name: f"x = {n}\n" for n, path in enumerate(paths)})
+    modules = ParsedModules()
+    trees = [modules.at(path) for path in paths]
+    assert None not in trees
+    assert [modules.at(path) is tree for path, tree in zip(paths[2:], trees[2:], strict=True)] == [
+        True
+    ] * 3
+    assert modules.at(paths[0]) is not trees[0]
+
+
+def test_what_cannot_be_parsed(tmp_path: Path) -> None:
+    write(tmp_path, {"broken.py": "x = (\n", "large.py": "x = 1\n" * 200})
+    (tmp_path / "latin.py").write_bytes(b"# coding: latin-1\nx = '\xe9'\n")
+    (tmp_path / "bytes.py").write_bytes(b"x = '\xe9'\n")
+    modules = ParsedModules()
+    assert modules.at(tmp_path / "nowhere.py") is None
+    assert modules.at(tmp_path / "broken.py") is None
+    assert modules.at(tmp_path / "bytes.py") is None
+    assert modules.at(tmp_path / "large.py", largest=100) is None
+    latin = modules.at(tmp_path / "latin.py")
+    assert latin is not None
+    assert "é" in latin.text.text
+    for _ in range(2):
+        with pytest.raises(Unparsable):
+            modules.read(tmp_path / "broken.py")
+
+
+def test_parsing_needs_no_project() -> None:
+    file = parse_python(SourceText(Path("a.py"), "x = (1)\n"))
+    (statement,) = file.tree.body
+    assert file.text[file.span_of(statement)] == "x = (1)"
+
+
+def test_a_cache_is_safe_where_only_a_pin_changes(tmp_path: Path) -> None:
+    """Pins stand in files that are not linted themselves."""
+    write(tmp_path, {"requirements.txt": "torch==2.5.0\n"})
+    before = Project(tmp_path).fingerprint
+    assert Project(tmp_path).fingerprint == before
+    write(tmp_path, {"requirements.txt": "torch==2.5.01\n"})
+    assert Project(tmp_path).fingerprint != before
+    assert os.listdir(tmp_path) == ["requirements.txt"]
