@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.configured.files import config_settings
-from precision_lint.configured.given import Given, python_tree, read_bytes, read_text, span_of
+from precision_lint.configured.given import Given, python_tree, read_bytes, read_text
 from precision_lint.configured.vocabulary import (
     names_bfloat16,
     names_float16,
@@ -24,6 +24,7 @@ from precision_lint.configured.vocabulary import (
 )
 from precision_lint.discovery import kind_of
 from precision_lint.finding import Related, Span
+from precision_lint.source.python_syntax import span_of
 from precision_lint.source.text import SourceText
 
 

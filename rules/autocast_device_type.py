@@ -52,7 +52,8 @@ from precision_lint.amp.devices import Device, Kind, device_of
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.source.python_syntax import qualified
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP208",

@@ -51,7 +51,8 @@ from precision_lint.fixers.calls import append_method
 from precision_lint.rule import Rule
 from precision_lint.source.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.source.python_syntax import qualified
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP216",

@@ -39,12 +39,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from precision_lint.amp.autocast import autocast_call, autocasts
-from precision_lint.dtypes.environment import callee_name
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.fixers import blocks
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.source.python_syntax import callee_name, qualified
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP210",

@@ -46,13 +46,14 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.amp.autocast import AutocastCall, autocasts
-from precision_lint.dtypes.values import ALIASES, BFLOAT16, FLOAT16
+from precision_lint.dtype_names import ALIASES, BFLOAT16, FLOAT16
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.fixers import calls
 from precision_lint.rule import Rule
 from precision_lint.source.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.source.python_syntax import qualified
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP209",

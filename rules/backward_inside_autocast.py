@@ -51,11 +51,12 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.amp.autocast import AutocastCall, Region, autocast_call, autocasts, region_of
-from precision_lint.dtypes.environment import callee_name, dotted
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import Loop, SyntaxTree, own_nodes, syntax_tree
+from precision_lint.source.python_statements import Loop, With, own_nodes
+from precision_lint.source.python_syntax import callee_name, dotted
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP211",
@@ -106,7 +107,7 @@ def _is_shielded(node: ast.Call, region: Region, syntax: SyntaxTree) -> bool:
     for parent in syntax.around(node):
         if parent is region:
             break
-        if isinstance(parent, ast.With | ast.AsyncWith):
+        if isinstance(parent, With):
             made = [autocast_call(item.context_expr, syntax.names) for item in parent.items]
             if any(inner is not None and inner.is_off for inner in made):
                 return True

@@ -50,7 +50,8 @@ from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix
 from precision_lint.rule import Rule
 from precision_lint.source.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.source.python_syntax import last_name, qualified
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP212",
@@ -102,15 +103,8 @@ def _holders(syntax: SyntaxTree) -> frozenset[str]:
         for node in ast.walk(syntax.tree)
         if isinstance(node, ast.Assign) and _makes_loss(node.value, syntax)
         for target in node.targets
-        if (name := _last_name(target)) is not None
+        if (name := last_name(target))
     )
-
-
-def _last_name(node: ast.expr) -> str | None:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return None
 
 
 def _is_loss(node: ast.Call, holders: frozenset[str], syntax: SyntaxTree) -> bool:
@@ -119,7 +113,7 @@ def _is_loss(node: ast.Call, holders: frozenset[str], syntax: SyntaxTree) -> boo
         return True
     if isinstance(node.func, ast.Call):
         return _makes_loss(node.func, syntax)
-    if _last_name(node.func) not in holders:
+    if last_name(node.func) not in holders:
         return False
     match node.func:
         case ast.Name():

@@ -43,11 +43,12 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.amp.autocast import AutocastCall, autocasts, region_of
-from precision_lint.dtypes.environment import callee_name, dotted
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, own_nodes, qualified, syntax_tree
+from precision_lint.source.python_statements import own_nodes
+from precision_lint.source.python_syntax import callee_name, dotted, qualified
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP215",

@@ -71,6 +71,7 @@ from precision_lint.amp import apex, plugins, scalers
 from precision_lint.amp.default_dtype import SETTERS, device_type
 from precision_lint.amp.plugins import Ignored, Refused
 from precision_lint.amp.scalers import AutocastRegion, Wrapper
+from precision_lint.dtype_names import BFLOAT16, FLOAT16
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.conditions import (
     admits_bfloat16,
@@ -78,12 +79,12 @@ from precision_lint.dtypes.conditions import (
     excludes_bfloat16,
     names_bfloat16,
 )
-from precision_lint.dtypes.environment import callee_name
-from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Condition, Constant, Dtype
+from precision_lint.dtypes.values import Condition, Constant, Dtype
 from precision_lint.finding import Applicability, Confidence, Finding, Fix, Related, Severity
 from precision_lint.fixers import calls, comparisons
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
+from precision_lint.source.python_syntax import callee_name, named_parameters
 
 RULE = Rule(
     code="MP201",
@@ -337,7 +338,7 @@ def _precision_of_plugin(node: ast.Call, file: PythonFile) -> ast.arg | None:
     for method in owner.body:
         if not isinstance(method, ast.FunctionDef) or method.name != "__init__":
             continue
-        parameters = {one.arg: one for one in [*method.args.args, *method.args.kwonlyargs]}
+        parameters = {one.arg: one for one in named_parameters(method.args)}
         inside = list(ast.walk(method))
         precision = parameters.get("precision")
         if precision is None or not any(one is node for one in inside):

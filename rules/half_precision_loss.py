@@ -58,8 +58,9 @@ import ast
 import re
 from collections.abc import Iterator
 
+from precision_lint.dtype_names import BFLOAT16, FLOAT16
 from precision_lint.dtypes.calls import Call
-from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Output, Tensor
+from precision_lint.dtypes.values import Output, Tensor
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.fixers import calls, imports
 from precision_lint.rule import Rule

@@ -69,10 +69,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from precision_lint.dtype_names import BFLOAT16
 from precision_lint.dtypes import sinks
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.conditions import guard_excludes_bfloat16
-from precision_lint.dtypes.values import BFLOAT16, Tensor
+from precision_lint.dtypes.values import Tensor
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity
 from precision_lint.fixers import arrays, calls, imports
 from precision_lint.rule import Rule

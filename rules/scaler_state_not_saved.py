@@ -43,10 +43,10 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.amp.events import scalers_made
-from precision_lint.dtypes.environment import dotted
 from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
+from precision_lint.source.python_syntax import dotted
 
 RULE = Rule(
     code="MP206",

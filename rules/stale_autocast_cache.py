@@ -53,11 +53,12 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from precision_lint.amp.autocast import AutocastCall, Region, autocasts, region_of, regions_around
-from precision_lint.dtypes.environment import callee_name, dotted
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, own_nodes, syntax_tree
+from precision_lint.source.python_statements import Leaving, own_nodes
+from precision_lint.source.python_syntax import callee_name, dotted
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP214",
@@ -73,7 +74,6 @@ RULE = Rule(
 _NOT_CACHED = frozenset({"half", "bfloat16", "requires_grad_"})
 """What makes weights that autocast does not keep copies of."""
 _DTYPE = re.compile(r"dtype|half|float16|precision")
-_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
@@ -211,7 +211,7 @@ def _follows(later: ast.Call, earlier: ast.Call, syntax: SyntaxTree) -> bool:
         if isinstance(inner, ast.stmt):
             block = syntax.block(inner)
             is_shared = any(each in around_later for each in block)
-            if not is_shared and block and isinstance(block[-1], _LEAVES):
+            if not is_shared and block and isinstance(block[-1], Leaving):
                 return False
         if isinstance(parent, ast.If) and parent in around_later:
             return (inner in parent.orelse) == any(each in around_later for each in parent.orelse)

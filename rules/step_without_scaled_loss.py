@@ -44,11 +44,11 @@ from collections.abc import Iterator
 
 from precision_lint.amp.events import Event, Kind, scalers_made
 from precision_lint.amp.protocol import TrainingStep
-from precision_lint.dtypes.environment import dotted
 from precision_lint.finding import Applicability, Confidence, Finding, Fix, Severity
 from precision_lint.fixers.calls import wrap_argument
 from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
+from precision_lint.source.python_syntax import dotted
 
 RULE = Rule(
     code="MP217",

@@ -43,12 +43,13 @@ import ast
 import re
 from collections.abc import Iterator
 
-from precision_lint.dtypes.environment import dotted
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.rule import Rule
 from precision_lint.source.bindings import binding
 from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, own_nodes, qualified, syntax_tree
+from precision_lint.source.python_statements import own_nodes
+from precision_lint.source.python_syntax import dotted, qualified
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP218",

@@ -50,13 +50,15 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from precision_lint.amp.autocast import multiplied, regions_around
+from precision_lint.dtype_names import BFLOAT16, DTYPES, FLOAT16, FLOATING
 from precision_lint.dtypes.calls import Call, Region
-from precision_lint.dtypes.values import BFLOAT16, DTYPES, FLOAT16, FLOATING, Tensor
+from precision_lint.dtypes.values import Tensor
 from precision_lint.finding import Confidence, Finding, Severity, Span
 from precision_lint.rule import Rule
 from precision_lint.source.bindings import binding
 from precision_lint.source.python import PythonFile
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.source.python_syntax import qualified
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP213",

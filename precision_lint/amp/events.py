@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from precision_lint.dtypes.environment import callee_name, dotted
+from precision_lint.source.python_syntax import callee_name, dotted
 
 
 class Kind(Enum):

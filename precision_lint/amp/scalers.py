@@ -14,14 +14,15 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from precision_lint.amp import apex, default_dtype
+from precision_lint.dtype_names import ALIASES, BFLOAT16
 from precision_lint.dtypes.calls import Argument, Call, Calls
 from precision_lint.dtypes.definitions import Class, Function
-from precision_lint.dtypes.environment import dotted
 from precision_lint.dtypes.flow import calls_in
 from precision_lint.dtypes.program import Found, Program
-from precision_lint.dtypes.values import ALIASES, BFLOAT16, Constant, Dtype, Symbol
+from precision_lint.dtypes.values import Constant, Dtype, Symbol
 from precision_lint.finding import Related, Span
 from precision_lint.source.python import PythonFile
+from precision_lint.source.python_syntax import dotted, resolved
 
 _ROOTS = frozenset({"torch", "fairscale"})
 _WRAPPER = re.compile(r"scaler|amp", re.IGNORECASE)
@@ -231,7 +232,7 @@ def wrappers(file: PythonFile) -> Iterator[Wrapper]:
         name = dotted(node.func)
         if name is None:
             continue
-        qualified = _qualified(name, program.main.imports)
+        qualified = resolved(name, program.main.imports)
         if not conditions and apex.scales(node, qualified):
             yield Wrapper(node, conditions, None)
         if not (_WRAPPER.search(name) or _WRAPPER.search(qualified.rpartition(".")[2])):
@@ -254,15 +255,10 @@ def _always_on(definition: Class) -> ast.Call | None:
         return None
     for node, _ in _calls_under(constructor.node, ()):
         is_alone = not any(keyword.arg in {"enabled", None} for keyword in node.keywords)
-        made = _qualified(dotted(node.func) or "", definition.module.imports)
+        made = resolved(dotted(node.func) or "", definition.module.imports)
         if is_alone and makes_grad_scaler(made) and len(node.args) < 5:
             return node
     return None
-
-
-def _qualified(name: str, imports: Mapping[str, str]) -> str:
-    root, dot, rest = name.partition(".")
-    return f"{imports.get(root, root)}{dot}{rest}"
 
 
 Conditions = tuple[tuple[ast.expr, bool], ...]

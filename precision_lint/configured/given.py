@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import cast
 
 from precision_lint.dtypes.values import Origin
-from precision_lint.finding import Span
 from precision_lint.source.text import SourceText
 
 MAX_BYTES = 1 << 19
@@ -75,13 +74,3 @@ def python_tree(text: SourceText) -> ast.Module | None:
         tree = compile(text.text, str(text.path), "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
         return cast(ast.Module, tree)
     return None
-
-
-def span_of(text: SourceText, node: ast.expr | ast.stmt) -> Span:
-    """The span of an `ast` node."""
-    assert node.end_lineno is not None
-    assert node.end_col_offset is not None
-    return Span(
-        text.offset_of_utf8(node.lineno, node.col_offset),
-        text.offset_of_utf8(node.end_lineno, node.end_col_offset),
-    )

@@ -6,7 +6,6 @@ import ast
 from typing import TYPE_CHECKING
 
 from precision_lint.dtypes.definitions import Class, Module
-from precision_lint.dtypes.environment import dotted
 from precision_lint.dtypes.functions import TENSOR_TYPES
 from precision_lint.dtypes.sources import FOREIGN_PACKAGES, INTEGRAL_NAME, MODULE_CLASS
 from precision_lint.dtypes.values import (
@@ -24,6 +23,7 @@ from precision_lint.dtypes.values import (
     join_all,
     tensor,
 )
+from precision_lint.source.python_syntax import dotted, resolved
 
 if TYPE_CHECKING:
     from precision_lint.dtypes.summaries import Analysis
@@ -62,8 +62,7 @@ def _of_class(
     place: ast.expr | ast.arg,
 ) -> Value:
     name = dotted(annotation) or ""
-    head, _, rest = name.partition(".")
-    qualified = ".".join(filter(None, (module.imports.get(head, head), rest)))
+    qualified = resolved(name, module.imports)
     package, _, last = qualified.partition(".")
     if package in FOREIGN_PACKAGES or qualified in _NUMBERS:
         return FOREIGN

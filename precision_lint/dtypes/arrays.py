@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from precision_lint.dtype_names import INT64
 from precision_lint.dtypes.calls import Given
 from precision_lint.dtypes.sources import NUMPY_DTYPES
 from precision_lint.dtypes.values import (
     FOREIGN,
-    INT64,
     NOTHING,
     Constant,
     Foreign,

@@ -6,13 +6,11 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from precision_lint.dtype_names import ALIASES, INT64
 from precision_lint.dtypes import models, sources
 from precision_lint.dtypes.conversions import configured
-from precision_lint.dtypes.environment import dotted
 from precision_lint.dtypes.values import (
-    ALIASES,
     FOREIGN,
-    INT64,
     NOTHING,
     SOME_DTYPE,
     UNKNOWN,
@@ -40,6 +38,7 @@ from precision_lint.dtypes.values import (
     join_all,
     tensor,
 )
+from precision_lint.source.python_syntax import dotted
 
 if TYPE_CHECKING:
     from precision_lint.dtypes.expressions import Evaluator

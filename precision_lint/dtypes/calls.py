@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from precision_lint.dtypes.values import FLOAT32, UNKNOWN, Dtype, Origin, Value
+from precision_lint.dtype_names import FLOAT32
+from precision_lint.dtypes.values import UNKNOWN, Dtype, Origin, Value
 from precision_lint.finding import Span
 from precision_lint.source.text import SourceText
 

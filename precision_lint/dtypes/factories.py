@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
+from precision_lint.dtype_names import BOOL, INT64
 from precision_lint.dtypes import sources
 from precision_lint.dtypes.calls import Given
 from precision_lint.dtypes.conversions import TENSOR_TYPES, dtype_argument
@@ -12,8 +13,6 @@ from precision_lint.dtypes.kinds import complex_of
 from precision_lint.dtypes.promotion import INTEGRAL, promote
 from precision_lint.dtypes.transfer import argument
 from precision_lint.dtypes.values import (
-    BOOL,
-    INT64,
     NOTHING,
     SOME_TENSOR,
     Constant,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from precision_lint.dtype_names import INT64
 from precision_lint.dtypes import arrays, factories, sources, transfer
 from precision_lint.dtypes.calls import Argument, Given
 from precision_lint.dtypes.conversions import TENSOR_TYPES, as_dtype, converted, is_conversion
@@ -14,7 +15,6 @@ from precision_lint.dtypes.promotion import is_tensor, promote
 from precision_lint.dtypes.signature import Operator
 from precision_lint.dtypes.values import (
     FOREIGN,
-    INT64,
     INTEGER,
     NOTHING,
     SOME_DTYPE,

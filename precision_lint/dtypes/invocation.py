@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from precision_lint.dtypes import attributes, functions, models, sources
 from precision_lint.dtypes.attributes import named
 from precision_lint.dtypes.calls import Argument, Given
-from precision_lint.dtypes.environment import Environment, dotted, replace_everywhere
+from precision_lint.dtypes.environment import Environment, replace_everywhere
 from precision_lint.dtypes.values import (
     FOREIGN,
     NOTHING,
@@ -35,6 +35,7 @@ from precision_lint.dtypes.values import (
     join,
     join_all,
 )
+from precision_lint.source.python_syntax import dotted, innermost_name
 
 if TYPE_CHECKING:
     from precision_lint.dtypes.expressions import Evaluator
@@ -277,7 +278,7 @@ def _of_instance(
 def _of_unknown(evaluator: Evaluator, name: str, given: Given, node: ast.Call) -> Value:
     """A method of an object that nothing is known of: by the names that the field uses."""
     assert isinstance(node.func, ast.Attribute)
-    owner = _last(node.func.value)
+    owner = innermost_name(node.func.value)
     if sources.MODEL_NAME.search(name) and not given.keywords.keys() & {"return_tensors"}:
         return models.called(Model(chosen()), given)
     if sources.MODEL_NAME.search(owner):
@@ -372,12 +373,3 @@ def _applied(
         case Symbol(name=symbol):
             return Sequence(functions.function(symbol, inner))
     return UNKNOWN
-
-
-def _last(node: ast.expr) -> str:
-    match node:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-        case ast.Subscript(value=owner) | ast.Call(func=owner):
-            return _last(owner)
-    return ""

@@ -6,13 +6,10 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from precision_lint.dtype_names import BFLOAT16, DTYPES, FLOAT8, FLOATING
 from precision_lint.dtypes.environment import Environment, bind
 from precision_lint.dtypes.sources import INTEGRAL_NAME
 from precision_lint.dtypes.values import (
-    BFLOAT16,
-    DTYPES,
-    FLOAT8,
-    FLOATING,
     FOREIGN,
     SOME_TENSOR,
     UNKNOWN,
@@ -30,6 +27,7 @@ from precision_lint.dtypes.values import (
     chosen,
     item_of,
 )
+from precision_lint.source.python_statements import captured
 
 if TYPE_CHECKING:
     from precision_lint.dtypes.expressions import Evaluator
@@ -282,11 +280,8 @@ def _capture(pattern: ast.pattern, value: Value, branch: Environment) -> None:
             for inner, item in zip(patterns, items, strict=True):
                 _capture(inner, item, branch)
         case _:
-            for part in ast.walk(pattern):
-                if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name:
-                    branch[part.name] = UNKNOWN
-                if isinstance(part, ast.MatchMapping) and part.rest:
-                    branch[part.rest] = UNKNOWN
+            for name in captured(pattern):
+                branch[name] = UNKNOWN
 
 
 def _with(evaluate: Evaluator, subject: ast.expr, value: Value, env: Environment) -> Environment:

@@ -17,9 +17,9 @@ from typing import Any
 
 import torch
 
+from precision_lint.dtype_names import FLOATING
 from precision_lint.dtypes.flow import calls_in
 from precision_lint.dtypes.values import (
-    FLOATING,
     Condition,
     Constant,
     Nothing,
