@@ -48,7 +48,7 @@ from precision_lint.rule import Rule
 from precision_lint.source.python import PythonFile
 from precision_lint.source.python_statements import own_nodes
 from precision_lint.source.python_syntax import callee_name, dotted, qualified
-from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
+from precision_lint.source.syntax_tree import Scope, SyntaxTree, syntax_tree
 
 RULE = Rule(
     code="MP215",
@@ -100,7 +100,7 @@ def _is_float16(made: AutocastCall, syntax: SyntaxTree) -> bool:
 
 def _training(function: ast.AST) -> ast.Call | None:
     """The backward of a function that steps an optimizer, too."""
-    assert isinstance(function, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    assert isinstance(function, Scope)
     calls = [node for node in own_nodes(function) if isinstance(node, ast.Call)]
     steps = any(
         isinstance(call.func, ast.Attribute)

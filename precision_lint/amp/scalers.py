@@ -210,10 +210,9 @@ def _users(node: ast.Call, file: PythonFile, program: Program) -> list[Function 
 
 
 def _resolve(name: str, program: Program) -> Found | None:
-    root, dot, rest = name.partition(".")
-    if not dot:
-        return program.name(program.main, root)
-    return program.find(program.main, f"{program.main.imports.get(root, root)}.{rest}")
+    if "." not in name:
+        return program.name(program.main, name)
+    return program.find(program.main, resolved(name, program.main.imports))
 
 
 def enclosing_class(file: PythonFile, node: ast.AST) -> ast.ClassDef | None:

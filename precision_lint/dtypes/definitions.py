@@ -190,9 +190,7 @@ class Module:
                         found.setdefault(name, []).append(None)
         return {name: tuple(values) for name, values in found.items()}
 
-    def effects(
-        self, node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
-    ) -> tuple[Effect, ...]:
+    def effects(self, node: ast.Module | FunctionDefinition) -> tuple[Effect, ...]:
         """What the statements of a body assign and read."""
         if node not in self._effects:
             self._effects[node] = tuple(effects(node.body, self.file.text))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from precision_lint.source.python_imports import Import, imported
+from precision_lint.source.python_statements import AnyFunction
 
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
@@ -188,7 +189,7 @@ def _around_comprehensions(scope: Scope, at: Step) -> Scope:
     if not isinstance(at.node, ast.NamedExpr):
         return scope
     for step in at.upwards:
-        if isinstance(step.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(step.node, AnyFunction):
             break
         if isinstance(step.node, _Comprehension) and scope.parent is not None:
             scope = scope.parent

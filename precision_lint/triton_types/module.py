@@ -26,7 +26,7 @@ from precision_lint.source.text import SourceText
 HostFunction = FunctionDefinition | ast.Module
 _HOST_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-_COMPILED = (
+_PREDICTABLE = (
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert, ast.Pass, ast.If,
     ast.For, ast.While, ast.Raise, ast.Break, ast.Continue,
 )  # fmt: skip
@@ -87,7 +87,7 @@ class JitFunction:
                     others |= names_in(target)
                 case ast.Starred(value=value):
                     others |= names_in(value)
-                case ast.stmt() if isinstance(node, _COMPILED):
+                case ast.stmt() if isinstance(node, _PREDICTABLE):
                     names |= set[str]().union(*map(names_in, targets(node)))
                 case ast.stmt() | ast.Lambda() if node is not self.node:
                     return frozenset()
