@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from precision_lint.finding import Edit, Span
 from precision_lint.source.python import ParsedPython
+from precision_lint.source.python_statements import blocks, statements
 
 
 def import_name(file: ParsedPython, module: str, name: str, before: int) -> tuple[str, list[Edit]]:
@@ -101,10 +102,7 @@ def _lines_of(file: ParsedPython, statement: ast.stmt) -> Span | None:
     lines = Span(text.line_span(text.row(own.start)).start, text.line_span(text.row(own.end)).end)
     around = text.text[lines.start : own.start] + text.text[own.end : lines.end]
     is_alone = any(
-        block == [statement]
-        for node in ast.walk(file.tree)
-        for block in (getattr(node, name, None) for name in ("body", "orelse", "finalbody"))
-        if not isinstance(node, ast.Module)
+        block.body == [statement] for node in statements(file.tree.body) for block in blocks(node)
     )
     return None if around.strip() or is_alone else lines
 

@@ -27,7 +27,7 @@ from precision_lint.memo import fact
 from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.options import Option
 from precision_lint.source.settings_tree import Entry, Mapping, Member, Scalar, mappings
-from precision_lint.source.shell import Assigned
+from precision_lint.source.shell_variables import Assigned
 
 Origin: TypeAlias = Member | Option | Assigned
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from precision_lint.finding import Edit, Span
 from precision_lint.source.python import ParsedPython
+from precision_lint.source.python_statements import Loop, Try
 from precision_lint.source.scopes import Binding, Reference, Scope, Step
 
 
@@ -49,7 +50,7 @@ def _is_sure(binding: Binding, scope: Scope, reference: Reference, olds: list[Bi
 
 def _branches(at: Step) -> set[tuple[int, str]]:
     """The branches that a place stands in: blocks of statements that need not run."""
-    branching = ast.If | ast.Try | ast.For | ast.AsyncFor | ast.While | ast.Match | ast.match_case
+    branching = ast.If | Try | Loop | ast.Match | ast.match_case
     return {(id(step.node), step.field) for step in at.upwards if isinstance(step.node, branching)}
 
 

@@ -24,7 +24,7 @@ from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.python import parse_python
 from precision_lint.source.settings_tree import Entry, Mapping, Opaque, Scalar, Sequence, Value
-from precision_lint.source.shell import Word
+from precision_lint.source.shell_variables import Word
 from precision_lint.source.shell_words import Text
 from precision_lint.source.text import SourceText
 

@@ -15,7 +15,8 @@ from precision_lint.fixers.lines import (
     whole_lines,
 )
 from precision_lint.source.options import Option
-from precision_lint.source.shell import Assigned, Script, Word
+from precision_lint.source.shell import Script
+from precision_lint.source.shell_variables import Assigned, Word
 from precision_lint.source.shell_words import Text
 from precision_lint.source.text import SourceText
 

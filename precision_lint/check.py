@@ -10,15 +10,7 @@ from typing import TYPE_CHECKING
 from precision_lint import hooks, registry, suppression
 from precision_lint.consumers.triggers import may_be_read
 from precision_lint.discovery import Kind
-from precision_lint.finding import (
-    Applicability,
-    Confidence,
-    Finding,
-    Fix,
-    Place,
-    Position,
-    Span,
-)
+from precision_lint.finding import Applicability, Confidence, Finding, Fix, Place, Position, Span
 from precision_lint.project_facts import Recording
 from precision_lint.rule import Rule
 from precision_lint.settings import Settings

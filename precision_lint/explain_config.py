@@ -23,7 +23,7 @@ from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.options import Option
 from precision_lint.source.settings_tree import Mapping, Member, Scalar
-from precision_lint.source.shell import Assigned
+from precision_lint.source.shell_variables import Assigned
 from precision_lint.source.shell_words import UNKNOWN
 
 Status: TypeAlias = Literal["set", "null", "unknown", "default", "open", "unset"]

@@ -20,13 +20,15 @@ NAMES = {
     "precision_lint.amp.protocol": "TrainingStep",
     "precision_lint.triton_types.kernels": "Kernel",
     # Python's syntax
-    "precision_lint.dtypes.environment": "callee_name dotted",
     "precision_lint.source.bindings": "attribute binding enclosing_class",
-    "precision_lint.source.syntax_tree": "Loop SyntaxTree own_nodes qualified syntax_tree",
+    "precision_lint.source.python_statements": "Leaving Loop With own_nodes",
+    "precision_lint.source.python_syntax": "callee_name dotted last_name qualified",
+    "precision_lint.source.syntax_tree": "Scope SyntaxTree syntax_tree",
     # Dtypes
+    "precision_lint.dtype_names": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
     "precision_lint.dtypes": "sinks",
     "precision_lint.dtypes.conditions": "guard_excludes_bfloat16",
-    "precision_lint.dtypes.values": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING Output Tensor",
+    "precision_lint.dtypes.values": "Output Tensor",
     # Mixed precision
     "precision_lint.amp.autocast": (
         "AutocastCall RegionNode autocast_call autocasts multiplied region_of regions_around"

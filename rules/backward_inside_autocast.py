@@ -60,6 +60,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     SyntaxTree,
+    With,
     autocast_call,
     autocasts,
     callee_name,
@@ -118,7 +119,7 @@ def _is_shielded(node: ast.Call, region: RegionNode, syntax: SyntaxTree) -> bool
     for parent in syntax.around(node):
         if parent is region:
             break
-        if isinstance(parent, ast.With | ast.AsyncWith):
+        if isinstance(parent, With):
             made = [autocast_call(item.context_expr, syntax.names) for item in parent.items]
             if any(inner is not None and inner.is_off for inner in made):
                 return True

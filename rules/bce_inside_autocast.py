@@ -61,6 +61,7 @@ from precision_lint.rule_api import (
     autocasts,
     binding,
     enclosing_class,
+    last_name,
     qualified,
     regions_around,
     syntax_tree,
@@ -116,15 +117,8 @@ def _holders(syntax: SyntaxTree) -> frozenset[str]:
         for node in ast.walk(syntax.tree)
         if isinstance(node, ast.Assign) and _makes_loss(node.value, syntax)
         for target in node.targets
-        if (name := _last_name(target)) is not None
+        if (name := last_name(target))
     )
-
-
-def _last_name(node: ast.expr) -> str | None:
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name):
-            return name
-    return None
 
 
 def _is_loss(node: ast.Call, holders: frozenset[str], syntax: SyntaxTree) -> bool:
@@ -133,7 +127,7 @@ def _is_loss(node: ast.Call, holders: frozenset[str], syntax: SyntaxTree) -> boo
         return True
     if isinstance(node.func, ast.Call):
         return _makes_loss(node.func, syntax)
-    if _last_name(node.func) not in holders:
+    if last_name(node.func) not in holders:
         return False
     match node.func:
         case ast.Name():

@@ -48,6 +48,7 @@ from precision_lint.rule_api import (
     Finding,
     PythonFile,
     Rule,
+    Scope,
     Severity,
     SyntaxTree,
     autocasts,
@@ -109,7 +110,7 @@ def _is_float16(made: AutocastCall, syntax: SyntaxTree) -> bool:
 
 def _training(function: ast.AST) -> ast.Call | None:
     """The backward of a function that steps an optimizer, too."""
-    assert isinstance(function, ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    assert isinstance(function, Scope)
     calls = [node for node in own_nodes(function) if isinstance(node, ast.Call)]
     steps = any(
         isinstance(call.func, ast.Attribute)

@@ -55,6 +55,7 @@ from precision_lint.rule_api import (
     AutocastCall,
     Confidence,
     Finding,
+    Leaving,
     PythonFile,
     RegionNode,
     Rule,
@@ -84,7 +85,6 @@ RULE = Rule(
 _NOT_CACHED = frozenset({"half", "bfloat16", "requires_grad_"})
 """What makes weights that autocast does not keep copies of."""
 _DTYPE = re.compile(r"dtype|half|float16|precision")
-_LEAVES = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
@@ -222,7 +222,7 @@ def _follows(later: ast.Call, earlier: ast.Call, syntax: SyntaxTree) -> bool:
         if isinstance(inner, ast.stmt):
             block = syntax.block(inner)
             is_shared = any(each in around_later for each in block)
-            if not is_shared and block and isinstance(block[-1], _LEAVES):
+            if not is_shared and block and isinstance(block[-1], Leaving):
                 return False
         if isinstance(parent, ast.If) and parent in around_later:
             return (inner in parent.orelse) == any(each in around_later for each in parent.orelse)

@@ -63,15 +63,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from precision_lint.fixers import triton
-from precision_lint.rule_api import (
-    Finding,
-    Kernel,
-    Note,
-    PythonFile,
-    Rule,
-    Severity,
-    note_findings,
-)
+from precision_lint.rule_api import Finding, Kernel, Note, PythonFile, Rule, Severity, note_findings
 
 RULE = Rule(
     code="MP507",

@@ -8,11 +8,14 @@ A heading names a case. A fence `py`, `yaml`, `json`, `toml` or `sh`, with an op
 line as `# error: [rule-name]`, with an optional confidence after it. A case that expects a finding
 of low confidence is linted with `--min-confidence low`. A fence `py fixed` is that
 file after `--fix`, `py unsafe-fixed` after `--unsafe-fixes`; without it the file stays as it is.
+
+`python=3.11` on a fence says that its syntax is new in that version: older ones skip the case.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -48,6 +51,8 @@ class Case:
     expected: list[Expected] = field(default_factory=list)
     fixed: dict[str, str] = field(default_factory=dict)
     unsafe_fixed: dict[str, str] = field(default_factory=dict)
+    python: tuple[int, ...] = (3, 10)
+    """The version of Python that can parse it, and so lint it."""
 
     @property
     def id(self) -> str:
@@ -55,7 +60,7 @@ class Case:
 
 
 def load(path: Path) -> list[Case]:
-    """The cases of one file, in order."""
+    """The cases of one file that the running Python can parse, in order."""
     cases: list[Case] = []
     fence: tuple[str, list[str]] | None = None
     lines: list[str] = []
@@ -71,7 +76,7 @@ def load(path: Path) -> list[Case]:
         elif opening := _FENCE.match(line):
             fence = opening[1], opening[2].split()
     assert fence is None, f"{path}: a fence is not closed"
-    return [case for case in cases if case.files]
+    return [case for case in cases if case.files and case.python <= sys.version_info]
 
 
 def _add(case: Case, language: str, options: list[str], lines: list[str]) -> None:
@@ -79,6 +84,9 @@ def _add(case: Case, language: str, options: list[str], lines: list[str]) -> Non
     for option in options:
         if option.startswith("path="):
             name = option.removeprefix("path=")
+        elif option.startswith("python="):
+            version = option.removeprefix("python=")
+            case.python = max(case.python, tuple(map(int, version.split("."))))
     if "fixed" in options:
         case.fixed[name] = _join(lines)
     elif "unsafe-fixed" in options:

@@ -38,7 +38,7 @@ MODULES = [
     if "__pycache__" not in path.parts
 ]
 LAYERS = {
-    "model": "finding rule formats memo version",
+    "model": "dtype_names finding rule formats memo version",
     "project": "project discovery gitignore pins",
     "source": "source",
     "facts": "origin modules project_facts evidence config_files configured context dtypes amp"

@@ -198,7 +198,7 @@ def test_what_is_proved_gets_a_safe_fix(
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8", "bool"])
 def test_to_numpy_changes_no_dtype_that_numpy_has(dtype: str) -> None:
-    from precision_lint.runtime import to_numpy
+    from precision_lint.runtime.host import to_numpy
 
     x = torch.tensor([0, 1, 2]).to(getattr(torch, dtype))
     assert to_numpy(x.cpu()).dtype == x.numpy().dtype

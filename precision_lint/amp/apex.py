@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from precision_lint.dtype_names import BFLOAT16
 from precision_lint.dtypes.calls import Call
-from precision_lint.dtypes.values import BFLOAT16, Instance, Model, Tensor
+from precision_lint.dtypes.values import Instance, Model, Tensor
 
 OPTIMIZERS = frozenset(
     {

@@ -7,7 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.memo import fact
-from precision_lint.source.syntax_tree import SyntaxTree, qualified
+from precision_lint.source.python_statements import FunctionDefinition, With
+from precision_lint.source.python_syntax import qualified
+from precision_lint.source.syntax_tree import SyntaxTree
 
 _GENERIC = frozenset({"torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast"})
 """`autocast(device_type, dtype, enabled, cache_enabled)`."""
@@ -18,7 +20,7 @@ _OF_ONE_DEVICE = {
 }
 """`autocast(enabled, dtype, cache_enabled)`, deprecated."""
 
-RegionNode = ast.With | ast.AsyncWith | ast.FunctionDef | ast.AsyncFunctionDef
+RegionNode = With | FunctionDefinition
 """What a context can surround."""
 
 _FUNCTIONS = {
@@ -103,8 +105,8 @@ def region_of(made: AutocastCall, syntax: SyntaxTree) -> RegionNode | None:
     parent = syntax.parent(made.node)
     if isinstance(parent, ast.withitem):
         parent = syntax.parent(parent)
-        return parent if isinstance(parent, ast.With | ast.AsyncWith) else None
-    if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef):
+        return parent if isinstance(parent, With) else None
+    if isinstance(parent, FunctionDefinition):
         return parent if made.node in parent.decorator_list else None
     return None
 

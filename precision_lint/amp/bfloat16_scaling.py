@@ -26,13 +26,14 @@ from precision_lint.amp import apex, mmengine, plugins, scalers
 from precision_lint.amp.default_dtype import SETTERS, device_type
 from precision_lint.amp.scalers import AutocastRegion, Conditions, Wrapper
 from precision_lint.context import PythonFile
+from precision_lint.dtype_names import BFLOAT16, FLOAT16
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.conditions import (
     admits_bfloat16,
     condition_excludes_bfloat16,
     excludes_bfloat16,
 )
-from precision_lint.dtypes.values import BFLOAT16, FLOAT16, Condition, Constant, Dtype
+from precision_lint.dtypes.values import Condition, Constant, Dtype
 from precision_lint.finding import Related, Span
 
 SCALING_CALLS = frozenset(

@@ -8,13 +8,15 @@ from dataclasses import dataclass, replace
 
 from precision_lint.amp.autocast import autocasts
 from precision_lint.context import PythonFile
+from precision_lint.dtype_names import FLOAT16
 from precision_lint.dtypes.calls import Argument, Call, Calls
 from precision_lint.dtypes.lattice import join_dtypes
-from precision_lint.dtypes.values import FLOAT16, Constant, Dtype, Symbol
+from precision_lint.dtypes.values import Constant, Dtype, Symbol
 from precision_lint.finding import Span
 from precision_lint.memo import fact
 from precision_lint.source.bindings import binding
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.source.python_syntax import qualified
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 BFLOAT16_DEVICES = frozenset({"cpu", "hpu", "maia", "xla"})
 """Devices that autocast runs in bfloat16 by default (torch 2.13); it is float16 on the others."""

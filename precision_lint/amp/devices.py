@@ -10,9 +10,9 @@ import ast
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from precision_lint.dtypes.environment import callee_name
 from precision_lint.source.bindings import attribute, binding, enclosing_class
-from precision_lint.source.syntax_tree import SyntaxTree, qualified
+from precision_lint.source.python_syntax import callee_name, qualified, with_defaults
+from precision_lint.source.syntax_tree import SyntaxTree
 
 
 class DeviceKind(Enum):
@@ -99,18 +99,10 @@ def _variable(node: ast.Name, syntax: SyntaxTree, depth: int) -> Device | None:
 def _may_be_text(parameter: ast.arg, syntax: SyntaxTree) -> bool:
     """Whether the annotation is wrong, as in `device: torch.device = "cpu"`."""
     match syntax.parent(parameter):
-        case ast.arguments(defaults=defaults, kw_defaults=kw_defaults) as given:
-            names = [*given.posonlyargs, *given.args]
-            behind = names[len(names) - len(defaults) :]
-            pairs = [*zip(behind, defaults, strict=True)]
-            pairs += [
-                (name, value)
-                for name, value in zip(given.kwonlyargs, kw_defaults, strict=True)
-                if value is not None
-            ]
+        case ast.arguments() as given:
             return any(
-                name is parameter and isinstance(value, ast.Constant) and value.value is not None
-                for name, value in pairs
+                each is parameter and isinstance(value, ast.Constant) and value.value is not None
+                for each, value in with_defaults(given)
             )
     return False
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
-from precision_lint.dtypes.environment import callee_name, dotted
+from precision_lint.source.python_syntax import callee_name, dotted, resolved
 
 
 class EventKind(Enum):
@@ -240,11 +240,6 @@ def renamed(event: Event, names: Mapping[str, str], helper: str) -> Event:
     return replace(
         event,
         helper=helper,
-        scaler=_renamed(event.scaler, names),
-        subject=_renamed(event.subject, names),
+        scaler=resolved(event.scaler, names),
+        subject=resolved(event.subject, names),
     )
-
-
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    root, dot, rest = text.partition(".")
-    return f"{names.get(root, root)}{dot}{rest}"

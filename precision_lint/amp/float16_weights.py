@@ -14,8 +14,15 @@ from functools import cached_property
 
 from precision_lint.amp.conditions import Assumed, assuming, truth
 from precision_lint.context import PythonFile
-from precision_lint.dtypes.environment import callee_name, dotted
-from precision_lint.dtypes.imports import imported_names
+from precision_lint.source.python_imports import imported_names
+from precision_lint.source.python_statements import FunctionDefinition, Loop
+from precision_lint.source.python_syntax import (
+    callee_name,
+    dotted,
+    named_parameters,
+    positional_parameters,
+    qualified,
+)
 
 _FLOAT16 = frozenset({"torch.float16", "torch.half"})
 _FLOAT32 = frozenset({"torch.float32", "torch.float"})
@@ -24,13 +31,11 @@ _UPCAST = re.compile(
 )
 _OPTIMIZER = re.compile(r"(?:Paged)?(?:Adam|SGD|RMSprop|Adagrad|Adafactor|Lion|LAMB)\w*$")
 _UNWRAP = re.compile(r"unwrap")
-_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
-_LOOP = (ast.For, ast.AsyncFor, ast.While)
 
 _OWN_SCALING = frozenset({"deepspeed", "fsdp"})
 """Arguments of a trainer that hand the training to a backend which takes float16 weights."""
 
-Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
+Scope = FunctionDefinition | ast.Module
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,7 +233,7 @@ class TrainingFile:
         if scope is training:
             first = self.first_backward(scope)
             return call.lineno < (user.lineno if first is None else first)
-        is_constructor = isinstance(scope, _FUNCTION) and scope.name == "__init__"
+        is_constructor = isinstance(scope, FunctionDefinition) and scope.name == "__init__"
         return is_constructor and self._parents.get(scope) is self._parents.get(training)
 
     def first_backward(self, scope: Scope) -> int | None:
@@ -277,8 +282,8 @@ class TrainingFile:
         if not isinstance(dtype, ast.Name):
             return False
         scope = self.scope(at)
-        if isinstance(scope, _FUNCTION):
-            parameters = [one.arg for one in [*scope.args.args, *scope.args.kwonlyargs]]
+        if isinstance(scope, FunctionDefinition):
+            parameters = [one.arg for one in named_parameters(scope.args)]
             if dtype.id in parameters:
                 given = self._given(scope, dtype.id) if hops else []
                 return any(self.can_be_float16(one, call, hops - 1) for one, call in given)
@@ -295,8 +300,8 @@ class TrainingFile:
 
     def _given(self, function: Scope, parameter: str) -> Iterator[tuple[ast.expr, ast.Call]]:
         """What the calls of a function in this file give for a parameter."""
-        assert isinstance(function, _FUNCTION)
-        names = [one.arg for one in function.args.args]
+        assert isinstance(function, FunctionDefinition)
+        names = [one.arg for one in positional_parameters(function.args)]
         for call in self.callers(function):
             for keyword in call.keywords:
                 if keyword.arg == parameter:
@@ -307,7 +312,7 @@ class TrainingFile:
     def callers(self, function: Scope) -> Iterator[ast.Call]:
         """The calls of a function of this file by its name."""
         for call in self.calls:
-            name = function.name if isinstance(function, _FUNCTION) else None
+            name = function.name if isinstance(function, FunctionDefinition) else None
             if isinstance(call.func, ast.Name) and call.func.id == name:
                 yield call
 
@@ -327,7 +332,7 @@ class TrainingFile:
 
     def _made(self, name: str, scope: Scope) -> Iterator[ast.Call]:
         """The calls that make what a name holds, in its scope or where its parameter is given."""
-        if isinstance(scope, _FUNCTION) and name in [one.arg for one in scope.args.args]:
+        if isinstance(scope, FunctionDefinition) and name in [one.arg for one in scope.args.args]:
             for given, call in self._given(scope, name):
                 if isinstance(given, ast.Name) and self._is_in_loop(call):
                     yield from self._assigned(given.id, call)
@@ -339,7 +344,7 @@ class TrainingFile:
 
     def _assigned(self, name: str, at: ast.AST) -> Iterator[ast.Call]:
         """The calls assigned to a name; for a call that uses it, the last one before."""
-        scope = at if isinstance(at, (*_FUNCTION, ast.Module)) else self.scope(at)
+        scope = at if isinstance(at, Scope) else self.scope(at)
         found = [
             node.value
             for node in self.nodes
@@ -378,7 +383,7 @@ class TrainingFile:
         scope = self.scope(node)
         around: ast.AST | None = node
         while around is not None and around is not scope:
-            if isinstance(around, _LOOP):
+            if isinstance(around, Loop):
                 return True
             around = self._parents.get(around)
         return False
@@ -386,9 +391,9 @@ class TrainingFile:
     def scope(self, node: ast.AST) -> Scope:
         """The function that a node stands in, or the module."""
         around = self._parents.get(node)
-        while around is not None and not isinstance(around, (*_FUNCTION, ast.Module)):
+        while around is not None and not isinstance(around, Scope):
             around = self._parents.get(around)
-        return around if isinstance(around, (*_FUNCTION, ast.Module)) else self.file.tree
+        return around if isinstance(around, Scope) else self.file.tree
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The statement that a node stands in."""
@@ -399,5 +404,4 @@ class TrainingFile:
 
     def qualified(self, node: ast.expr) -> str:
         """A dotted name as the imports have it; "" for anything else."""
-        root, dot, rest = (dotted(node) or "").partition(".")
-        return f"{self._imports.get(root, root)}{dot}{rest}"
+        return qualified(node, self._imports)

@@ -13,13 +13,22 @@ from enum import Enum, auto
 
 from precision_lint.amp.conditions import Assumed, assuming, truth, without
 from precision_lint.amp.events import Event
-from precision_lint.dtypes.environment import dotted
-from precision_lint.dtypes.imports import blocks, statements
+from precision_lint.source.python_statements import (
+    BlockKind,
+    Definition,
+    Leaving,
+    Try,
+    TryStar,
+    blocks,
+    head,
+    single_targets,
+    statements,
+    targets,
+)
+from precision_lint.source.python_syntax import dotted
 
 _MOST = 400
 """Paths through one body; what has more is not judged."""
-
-_LEAVING = (ast.Return, ast.Break, ast.Continue, ast.Raise)
 
 
 class TooManyPaths(Exception):
@@ -92,9 +101,9 @@ class _Walk:
         """True if a statement does something, or leaves."""
         if node in self.acting:
             return True
-        below = [self._is_acting(inner) for block in blocks(node) for inner in block]
+        below = [self._is_acting(inner) for block in blocks(node) for inner in block.body]
         own = any(path.happenings for part in parts(node) for path in self.read(part, node))
-        if own or any(below) or isinstance(node, _LEAVING):
+        if own or any(below) or isinstance(node, Leaving):
             self.acting.add(node)
             return True
         return False
@@ -112,7 +121,7 @@ class _Walk:
         return done + before
 
     def statement(self, node: ast.stmt, before: list[Path]) -> list[Path]:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, Definition):
             return before
         if node not in self.acting:
             names = frozenset().union(*map(assigned, statements([node])))
@@ -133,8 +142,8 @@ class _Walk:
                 return self.block(node.orelse, through)
             case ast.With(body=body) | ast.AsyncWith(body=body):
                 return self.block(body, before)
-            case ast.Try(body=body, orelse=orelse, finalbody=final):
-                return self.block([*body, *orelse, *final], before)
+            case ast.Try() | TryStar():
+                return self.block(_unfailing(node), before)
             case ast.Match(cases=cases):
                 return before + [path for case in cases for path in self.block(case.body, before)]
             case ast.Return():
@@ -180,41 +189,19 @@ def _distinct(found: list[Path]) -> list[Path]:
     return list(kept.values())
 
 
-def parts(node: ast.stmt) -> list[ast.AST]:
-    """The expressions that a statement evaluates itself, the blocks in it left out."""
-    match node:
-        case ast.If(test=head) | ast.While(test=head) | ast.Match(subject=head):
-            return [head]
-        case ast.For(iter=head) | ast.AsyncFor(iter=head):
-            return [head]
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            return [item.context_expr for item in items]
-        case ast.Try() | ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            return []
-    return [child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr)]
+def _unfailing(node: Try) -> Iterator[ast.stmt]:
+    """What a `try` runs where nothing is raised in it."""
+    for block in blocks(node):
+        if block.kind is not BlockKind.HANDLER:
+            yield from block.body
+
+
+def parts(node: ast.stmt) -> list[ast.expr]:
+    """The expressions that a statement evaluates itself; definitions run at another time."""
+    return [] if isinstance(node, Definition) else [*head(node)]
 
 
 def assigned(node: ast.stmt) -> frozenset[str]:
     """The variables and attributes that a statement itself assigns."""
-    match node:
-        case ast.Assign(targets=targets):
-            return frozenset().union(*map(_targets, targets))
-        case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-            return _targets(target)
-        case ast.For(target=target) | ast.AsyncFor(target=target):
-            return _targets(target)
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            return frozenset().union(
-                *(_targets(item.optional_vars) for item in items if item.optional_vars)
-            )
-    return frozenset()
-
-
-def _targets(target: ast.expr) -> frozenset[str]:
-    match target:
-        case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            return frozenset().union(*map(_targets, targets))
-        case ast.Starred(value=inner):
-            return _targets(inner)
-    name = dotted(target)
-    return frozenset() if name is None else frozenset({name})
+    singles = (single for target in targets(node) for single in single_targets(target))
+    return frozenset(filter(None, map(dotted, singles)))

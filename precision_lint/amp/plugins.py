@@ -10,7 +10,8 @@ from precision_lint.amp.scalers import makes_grad_scaler
 from precision_lint.context import PythonFile
 from precision_lint.memo import fact
 from precision_lint.source.bindings import attribute, binding, enclosing_class
-from precision_lint.source.syntax_tree import SyntaxTree, qualified, syntax_tree
+from precision_lint.source.python_syntax import qualified
+from precision_lint.source.syntax_tree import SyntaxTree, syntax_tree
 
 _LIGHTNING = frozenset({"lightning", "pytorch_lightning", "lightning_fabric", "lightning_lite"})
 

@@ -20,18 +20,15 @@ from precision_lint.amp.events import (
 )
 from precision_lint.amp.paths import Happening, Path, Reader, TooManyPaths, assigned, paths
 from precision_lint.context import PythonFile
-from precision_lint.dtypes.imports import blocks
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_Loop = ast.For | ast.AsyncFor | ast.While
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+from precision_lint.source.python_statements import FunctionDefinition, Loop, blocks, own_statements
+from precision_lint.source.python_syntax import positional_parameters
 
 
 @dataclass(frozen=True, slots=True)
 class Pass:
     """One pass of a loop: its paths, and the names that change from one pass to the next."""
 
-    node: _Loop
+    node: Loop
     paths: tuple[Path, ...]
     changing: frozenset[str]
 
@@ -56,8 +53,11 @@ class TrainingStep:
     def are_in_one_block(self, one: Event, other: Event) -> bool:
         """True if both stand in the same block, so that they happen together."""
         return any(
-            one.statement in block and other.statement in block
-            for block in [self.body, *(block for node in _own(self.body) for block in blocks(node))]
+            one.statement in body and other.statement in body
+            for body in [
+                self.body,
+                *(block.body for node in own_statements(self.body) for block in blocks(node)),
+            ]
         )
 
     @cached_property
@@ -86,7 +86,9 @@ def training_steps(file: PythonFile) -> Iterator[TrainingStep]:
             ways = paths(body, read)
             if not any(_is_of_scaler(each.event) for path in ways for each in path.happenings):
                 continue
-            passes = tuple(_pass(node, read) for node in _own(body) if isinstance(node, _Loop))
+            passes = tuple(
+                _pass(node, read) for node in own_statements(body) if isinstance(node, Loop)
+            )
         except (TooManyPaths, RecursionError):
             continue
         yield TrainingStep(scope, body, tuple(ways), passes, names)
@@ -96,8 +98,8 @@ def _is_of_scaler(event: Event) -> bool:
     return event.scaler != ""
 
 
-def _pass(node: _Loop, read: Reader) -> Pass:
-    changing = assigned(node).union(*map(assigned, _own(node.body)))
+def _pass(node: Loop, read: Reader) -> Pass:
+    changing = assigned(node).union(*map(assigned, own_statements(node.body)))
     return Pass(node, tuple(paths(node.body, read)), changing)
 
 
@@ -107,10 +109,12 @@ class _Reading:
     def __init__(self, tree: ast.Module, names: Names) -> None:
         self._names = names
         self._functions = {
-            node.name: node for node in _own(tree.body) if isinstance(node, _FUNCTIONS)
+            node.name: node
+            for node in own_statements(tree.body)
+            if isinstance(node, FunctionDefinition)
         }
         self._classes = {
-            node.name: node for node in _own(tree.body) if isinstance(node, ast.ClassDef)
+            node.name: node for node in own_statements(tree.body) if isinstance(node, ast.ClassDef)
         }
         self._helpers: dict[ast.stmt, list[Path]] = {}
 
@@ -153,15 +157,15 @@ class _Reading:
         given = _given(call, helper, is_method=own is not None)
         return [_as_called(path, given, helper.name) for path in self._helpers[helper]]
 
-    def _paths_of(self, helper: _Function, owner: ast.ClassDef | None) -> list[Path]:
+    def _paths_of(self, helper: FunctionDefinition, owner: ast.ClassDef | None) -> list[Path]:
         def read(part: ast.AST, statement: ast.stmt) -> list[Path]:
             return self._read(part, statement, owner, depth=0)
 
         return [replace(path, left=None) for path in paths(helper.body, read)]
 
-    def _method(self, owner: ast.ClassDef, name: str, hops: int = 4) -> _Function | None:
-        for node in _own(owner.body):
-            if isinstance(node, _FUNCTIONS) and node.name == name:
+    def _method(self, owner: ast.ClassDef, name: str, hops: int = 4) -> FunctionDefinition | None:
+        for node in own_statements(owner.body):
+            if isinstance(node, FunctionDefinition) and node.name == name:
                 return node
         for base in owner.bases:
             above = self._classes.get(ast.unparse(base)) if hops else None
@@ -184,9 +188,9 @@ def _joined(path: Path, further: Path) -> Path:
     )
 
 
-def _given(call: ast.Call, helper: _Function, *, is_method: bool) -> Mapping[str, str]:
+def _given(call: ast.Call, helper: FunctionDefinition, *, is_method: bool) -> Mapping[str, str]:
     """What the parameters of a helper are called where it is called."""
-    parameters = [*helper.args.posonlyargs, *helper.args.args][is_method:]
+    parameters = positional_parameters(helper.args)[is_method:]
     named = {
         parameter.arg: ast.unparse(argument)
         for parameter, argument in zip(parameters, call.args, strict=False)
@@ -215,7 +219,7 @@ def _bodies(
 ) -> Iterator[tuple[str, ast.ClassDef | None, list[ast.stmt]]]:
     """A body and those of the functions and classes in it, each with its name and its class."""
     yield scope, owner, body
-    for node in _own(body):
+    for node in own_statements(body):
         name = f"{scope}.{getattr(node, 'name', '')}".lstrip(".")
         match node:
             case ast.ClassDef():
@@ -225,14 +229,3 @@ def _bodies(
                 for inner_scope, _, inner in _bodies(node.body, name, None):
                     if inner is not node.body:
                         yield inner_scope, owner, inner
-
-
-def _own(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a body, nested ones too, but for those of nested functions and classes."""
-    pending = body[::-1]
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
-            for block in reversed(blocks(node)):
-                pending += block[::-1]

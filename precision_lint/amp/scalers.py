@@ -14,15 +14,16 @@ from dataclasses import dataclass
 
 from precision_lint.amp import apex, default_dtype
 from precision_lint.context import PythonFile
+from precision_lint.dtype_names import ALIASES, BFLOAT16
 from precision_lint.dtypes.calls import Argument, Call, Calls
 from precision_lint.dtypes.definitions import Class, Function
-from precision_lint.dtypes.environment import dotted
 from precision_lint.dtypes.flow import calls_in
 from precision_lint.dtypes.program import Found, Program
-from precision_lint.dtypes.values import ALIASES, BFLOAT16, Constant, Dtype, Symbol
+from precision_lint.dtypes.values import Constant, Dtype, Symbol
 from precision_lint.finding import Related, Span
 from precision_lint.memo import fact
 from precision_lint.source.bindings import enclosing_class
+from precision_lint.source.python_syntax import dotted, resolved
 from precision_lint.source.syntax_tree import syntax_tree
 
 _ROOTS = frozenset({"torch", "fairscale"})
@@ -211,10 +212,9 @@ def _users(node: ast.Call, file: PythonFile, program: Program) -> list[Function 
 
 
 def _resolve(name: str, program: Program) -> Found | None:
-    root, dot, rest = name.partition(".")
-    if not dot:
-        return program.name(program.main, root)
-    return program.find(program.main, f"{program.main.imports.get(root, root)}.{rest}")
+    if "." not in name:
+        return program.name(program.main, name)
+    return program.find(program.main, resolved(name, program.main.imports))
 
 
 def wrappers(file: PythonFile) -> Iterator[Wrapper]:
@@ -224,7 +224,7 @@ def wrappers(file: PythonFile) -> Iterator[Wrapper]:
         name = dotted(node.func)
         if name is None:
             continue
-        qualified = _qualified(name, program.main.imports)
+        qualified = resolved(name, program.main.imports)
         if not conditions and apex.scales(node, qualified):
             yield Wrapper(node, conditions, None)
         if not (_WRAPPER.search(name) or _WRAPPER.search(qualified.rpartition(".")[2])):
@@ -247,15 +247,10 @@ def _always_on(definition: Class) -> ast.Call | None:
         return None
     for node, _ in _calls_under(constructor.node, ()):
         is_alone = not any(keyword.arg in {"enabled", None} for keyword in node.keywords)
-        made = _qualified(dotted(node.func) or "", definition.module.imports)
+        made = resolved(dotted(node.func) or "", definition.module.imports)
         if is_alone and makes_grad_scaler(made) and len(node.args) < 5:
             return node
     return None
-
-
-def _qualified(name: str, imports: Mapping[str, str]) -> str:
-    root, dot, rest = name.partition(".")
-    return f"{imports.get(root, root)}{dot}{rest}"
 
 
 Conditions = tuple[tuple[ast.expr, bool], ...]

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from precision_lint.configured.given import Given, Kind, key_path, normal
 from precision_lint.origin import Origin
 from precision_lint.source.python import ParsedPython
+from precision_lint.source.python_statements import statements
+from precision_lint.source.python_syntax import last_name, with_defaults
 
 MARKERS = (
     b"add_argument", b".option(", b"typer", b"DEFINE_", b"dataclass", b"BaseModel",
@@ -28,7 +30,6 @@ SETTINGS_CLASS = re.compile(
 _IMPLIED = {"store_true": False, "store_false": True}
 """The default of an option that is a switch, where none is given."""
 _SWITCHES = frozenset({*_IMPLIED, "BooleanOptionalAction"})
-_BLOCKS = ("body", "handlers", "cases", "orelse", "finalbody")
 _FIELDS = frozenset({"field", "Field", "ib", "attrib"})
 _ATTRS = frozenset({"define", "frozen", "mutable", "s", "attrs"})
 _MODELS = frozenset({"BaseModel", "BaseSettings"})
@@ -106,7 +107,7 @@ class _Reader:
     def variable(self, holder: ast.expr, key: ast.expr, value: ast.expr) -> Iterator[Given]:
         """`os.environ["PRECISION"] = "bf16"`."""
         name = _string(key)
-        if name and _last_name(holder) == "environ":
+        if name and _word(holder) == "environ":
             for constant in self.values(value):
                 origin = Origin(self.file.text, self.file.span_of(value), f"`{name}` is set here")
                 yield Given(Kind.VARIABLE, (name,), constant, origin)
@@ -141,16 +142,12 @@ def _statements(tree: ast.Module) -> Iterator[ast.AST]:
     """The statements of a file in order, with the calls that they are, assign or are decorated by:
     nobody declares a setting anywhere else, and expressions are most of a tree.
     """
-    pending: list[ast.AST] = [tree]
-    while pending:
-        node = pending.pop()
+    for node in statements(tree.body):
         yield node
         match node:
             case ast.Expr(value=ast.Call() as call) | ast.Assign(value=ast.Call() as call):
                 yield call
         yield from getattr(node, "decorator_list", ())
-        below = (child for block in _BLOCKS for child in getattr(node, block, ()))
-        pending.extend(reversed(list(below)))
 
 
 def _declarations(node: ast.AST) -> Iterator[_Declaration]:
@@ -169,7 +166,7 @@ def _declarations(node: ast.AST) -> Iterator[_Declaration]:
             yield from _flag(node)
         case ast.ClassDef() if _holds_settings(node):
             yield from _fields(node)
-        case ast.FunctionDef(args=arguments):
+        case ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments):
             yield from _typer_parameters(arguments)
 
 
@@ -184,7 +181,7 @@ def _option(call: ast.Call) -> Iterator[_Declaration]:
     if name is None:
         return
     on, slash, _ = name.partition("/")  # click's `--bf16/--no-bf16`
-    action = _last_name(given.get("action"))
+    action = _word(given.get("action"))
     yield _Declaration(
         call.args[0] if call.args else call,
         Kind.ARGUMENT,
@@ -199,7 +196,7 @@ def _option(call: ast.Call) -> Iterator[_Declaration]:
 
 def _flag(call: ast.Call) -> Iterator[_Declaration]:
     """`flags.DEFINE_enum("dtype", "bf16", ["bf16", "fp32"], "help")`."""
-    kind = _last_name(call.func)
+    kind = _word(call.func)
     match call.args:
         case [ast.Constant(value=str(name)) as node, default, *rest] if kind.startswith("DEFINE_"):
             yield _Declaration(
@@ -225,17 +222,14 @@ def _fields(owner: ast.ClassDef) -> Iterator[_Declaration]:
                     f"{owner.name}.{name}",
                     default=_default_of_field(node.value),
                     offered=_literal(annotation) or _choices_of_field(node.value),
-                    is_switch=_last_name(annotation) == "bool",
+                    is_switch=_word(annotation) == "bool",
                     owner=owner.name,
                 )
 
 
 def _typer_parameters(arguments: ast.arguments) -> Iterator[_Declaration]:
     """`def main(dtype: str = typer.Option("bf16"))`."""
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults = [None] * (len(positional) - len(arguments.defaults)) + list(arguments.defaults)
-    parameters = [*positional, *arguments.kwonlyargs]
-    for parameter, given in zip(parameters, [*defaults, *arguments.kw_defaults], strict=True):
+    for parameter, given in with_defaults(arguments):
         match given:
             case ast.Call(
                 func=ast.Attribute(value=ast.Name("typer"), attr="Option" | "Argument"), args=args
@@ -247,17 +241,17 @@ def _typer_parameters(arguments: ast.arguments) -> Iterator[_Declaration]:
                     f"--{parameter.arg.replace('_', '-')}",
                     default=args[0] if args else None,
                     offered=_literal(parameter.annotation),
-                    is_switch=_last_name(parameter.annotation) == "bool",
+                    is_switch=_word(parameter.annotation) == "bool",
                 )
 
 
 def _holds_settings(node: ast.ClassDef) -> bool:
     """True for a dataclass, an attrs class or a model of pydantic that is named as settings are."""
     decorators = (
-        _last_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        _word(decorator.func if isinstance(decorator, ast.Call) else decorator)
         for decorator in node.decorator_list
     )
-    bases = map(_last_name, node.bases)
+    bases = map(_word, node.bases)
     return SETTINGS_CLASS.search(node.name) is not None and (
         any("dataclass" in name or name in _ATTRS for name in decorators)
         or any(name in _MODELS or SETTINGS_CLASS.search(name) for name in bases)
@@ -267,9 +261,7 @@ def _holds_settings(node: ast.ClassDef) -> bool:
 def _default_of_field(value: ast.expr | None) -> ast.expr | None:
     """`"bf16"`, `field(default="bf16")`, `Field("bf16")`."""
     match value:
-        case ast.Call(func=function, args=args, keywords=keywords) if (
-            _last_name(function) in _FIELDS
-        ):
+        case ast.Call(func=function, args=args, keywords=keywords) if _word(function) in _FIELDS:
             named = [keyword.value for keyword in keywords if keyword.arg == "default"]
             return next(iter([*named, *args]), None)
     return value
@@ -291,7 +283,7 @@ def _choices_of_field(value: ast.expr | None) -> ast.expr | None:
 def _choice_type(kind: ast.expr | None) -> ast.expr | None:
     """`type=click.Choice(["bf16", "fp32"])`."""
     match kind:
-        case ast.Call(func=function, args=[choices, *_]) if _last_name(function) == "Choice":
+        case ast.Call(func=function, args=[choices, *_]) if _word(function) == "Choice":
             return choices
     return None
 
@@ -300,7 +292,7 @@ def _literal(annotation: ast.expr | None) -> ast.expr | None:
     """The values of `Literal["bf16", "fp32"]`, in whatever it stands."""
     for node in ast.walk(annotation) if annotation is not None else ():
         match node:
-            case ast.Subscript(value=value, slice=values) if _last_name(value) == "Literal":
+            case ast.Subscript(value=value, slice=values) if _word(value) == "Literal":
                 return values
     return None
 
@@ -312,9 +304,6 @@ def _string(node: ast.expr) -> str | None:
     return None
 
 
-def _last_name(node: ast.expr | None) -> str:
-    """The last component of a dotted name, or the name of an action as a string."""
-    match node:
-        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.Constant(value=str(name)):
-            return name
-    return ""
+def _word(node: ast.expr | None) -> str:
+    """The last component of a dotted name, or the name of an action or a type as a string."""
+    return last_name(node) if node is None else _string(node) or last_name(node)

@@ -12,15 +12,9 @@ from precision_lint.discovery import kind_of
 from precision_lint.origin import Origin
 from precision_lint.source.errors import Unparsable
 from precision_lint.source.options import options
-from precision_lint.source.settings_tree import (
-    MAX_DEPTH,
-    Entry,
-    Mapping,
-    Scalar,
-    Sequence,
-    Value,
-)
-from precision_lint.source.shell import Command, Script
+from precision_lint.source.settings_tree import MAX_DEPTH, Entry, Mapping, Scalar, Sequence, Value
+from precision_lint.source.shell import Script
+from precision_lint.source.shell_commands import Command
 from precision_lint.source.shell_words import UNKNOWN
 from precision_lint.source.text import SourceText
 

@@ -15,14 +15,7 @@ from pathlib import Path
 from precision_lint.finding import Span
 from precision_lint.project_facts import Recording
 from precision_lint.source.config_file import ParsedConfig
-from precision_lint.source.settings_tree import (
-    Entry,
-    Mapping,
-    Scalar,
-    Sequence,
-    Value,
-    mappings,
-)
+from precision_lint.source.settings_tree import Entry, Mapping, Scalar, Sequence, Value, mappings
 
 _ITEM = re.compile(
     r"(?:(?P<how>optional|override)\s+)?(?P<path>[\w./-]+?)(?:@(?P<package>[\w.:-]+))?"

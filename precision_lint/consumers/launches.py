@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 
 from precision_lint.finding import Span
-from precision_lint.source.shell import Assigned, Command, Word
+from precision_lint.source.shell_commands import Command
+from precision_lint.source.shell_variables import Assigned, Word
 
 _RUNNERS = re.compile(
     r"(?:.*/)?(?:python[\d.]*|torchrun|deepspeed|srun|mpirun|composer|colossalai)"

@@ -16,10 +16,10 @@ from precision_lint.amp.float16_weights import TrainingFile
 from precision_lint.consumers.sources import CodePlace, Written
 from precision_lint.consumers.table import Key
 from precision_lint.context import PythonFile
-from precision_lint.dtypes.environment import callee_name, dotted
 from precision_lint.finding import Span
 from precision_lint.project_facts import Recording
 from precision_lint.source.config_file import ParsedConfig
+from precision_lint.source.python_syntax import callee_name, dotted
 
 _DTYPES = {
     "torch.float16": "float16", "torch.half": "float16", "torch.bfloat16": "bfloat16",

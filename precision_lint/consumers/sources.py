@@ -17,7 +17,7 @@ from precision_lint.finding import Span
 from precision_lint.source import settings_tree as tree
 from precision_lint.source.config_file import ParsedConfig
 from precision_lint.source.options import Option, assignments, options
-from precision_lint.source.shell import Assigned, Word
+from precision_lint.source.shell_variables import Assigned, Word
 from precision_lint.source.shell_words import UNKNOWN
 
 Origin: TypeAlias = "tree.Member | Option | Assigned | CodePlace"

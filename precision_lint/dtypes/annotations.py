@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from precision_lint.dtypes.conversions import TENSOR_TYPES
 from precision_lint.dtypes.definitions import Class, Module
-from precision_lint.dtypes.environment import dotted
-from precision_lint.dtypes.functions import TENSOR_TYPES
 from precision_lint.dtypes.lattice import join_all
 from precision_lint.dtypes.protocols import Interprocedural
 from precision_lint.dtypes.sources import FOREIGN_PACKAGES, INTEGRAL_NAME, MODULE_CLASS
@@ -24,6 +23,7 @@ from precision_lint.dtypes.values import (
     tensor,
 )
 from precision_lint.origin import Origin
+from precision_lint.source.python_syntax import dotted, resolved
 
 BY_THE_CALLER = "the caller chooses its dtype"
 _SEQUENCES = frozenset({"List", "list", "Sequence", "Iterable", "Iterator", "Set", "set", "deque"})
@@ -62,8 +62,7 @@ def _of_class(
     place: ast.expr | ast.arg,
 ) -> Value:
     name = dotted(annotation) or ""
-    head, _, rest = name.partition(".")
-    qualified = ".".join(filter(None, (module.imports.get(head, head), rest)))
+    qualified = resolved(name, module.imports)
     package, _, last = qualified.partition(".")
     if package in FOREIGN_PACKAGES or qualified in _NUMBERS:
         return FOREIGN

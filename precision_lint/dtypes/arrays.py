@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
+from precision_lint.dtype_names import INT64
 from precision_lint.dtypes.calls import Given
 from precision_lint.dtypes.sources import NUMPY_DTYPES
-from precision_lint.dtypes.values import (
-    BOTTOM,
-    FOREIGN,
-    INT64,
-    Constant,
-    Foreign,
-    Sequence,
-    Symbol,
-    Value,
-)
+from precision_lint.dtypes.values import BOTTOM, FOREIGN, Constant, Foreign, Sequence, Symbol, Value
 
 _ALIASES = {
     "bool_": "bool", "double": "float64", "single": "float32", "half": "float16", "intp": INT64,

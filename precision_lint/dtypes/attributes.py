@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from precision_lint.dtype_names import ALIASES, INT64
 from precision_lint.dtypes import models, sources
 from precision_lint.dtypes.conversions import configured
-from precision_lint.dtypes.environment import dotted
 from precision_lint.dtypes.lattice import join, join_all
 from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.values import (
-    ALIASES,
     BOTTOM,
     FOREIGN,
-    INT64,
     SOME_DTYPE,
     UNKNOWN,
     Bottom,
@@ -37,6 +35,7 @@ from precision_lint.dtypes.values import (
     tensor,
 )
 from precision_lint.origin import Choice, Origin, Setting
+from precision_lint.source.python_syntax import dotted
 
 _SAME = frozenset({"data", "T", "mT", "H", "mH"})
 _REAL = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}

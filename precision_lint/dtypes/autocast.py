@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from precision_lint.dtype_names import FLOAT32, FLOATING
 from precision_lint.dtypes.calls import Region
 from precision_lint.dtypes.lattice import join
 from precision_lint.dtypes.signature import Operator
-from precision_lint.dtypes.values import FLOAT32, FLOATING, Dtype, Tensor, Value
+from precision_lint.dtypes.values import Dtype, Tensor, Value
 
 _ELIGIBLE = FLOATING - {"float64"}
 """What autocast casts; it leaves float64, integers and complex numbers alone."""

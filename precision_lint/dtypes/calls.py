@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from precision_lint.dtype_names import FLOAT32
 from precision_lint.dtypes.lattice import reading
-from precision_lint.dtypes.values import FLOAT32, UNKNOWN, Dtype, Mixed, Value
+from precision_lint.dtypes.values import UNKNOWN, Dtype, Mixed, Value
 from precision_lint.finding import Span
 from precision_lint.memo import Memo
 from precision_lint.origin import Origin

@@ -5,17 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
+from precision_lint.dtype_names import ALIASES, BFLOAT16, BOOL, FLOAT16, FLOAT32, HALF, INT64
 from precision_lint.dtypes.calls import Given
 from precision_lint.dtypes.lattice import join_dtypes
 from precision_lint.dtypes.values import (
-    ALIASES,
-    BFLOAT16,
-    BOOL,
-    FLOAT16,
-    FLOAT32,
     FOREIGN,
-    HALF,
-    INT64,
     SOME_DTYPE,
     SOME_TENSOR,
     Constant,

@@ -7,13 +7,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from precision_lint.dtypes.imports import blocks, imported_names, starred_imports, statements
 from precision_lint.dtypes.relevance import REGISTERING, Effect, effects
 from precision_lint.dtypes.sources import NUMPY_RUNTIMES
 from precision_lint.memo import fact
 from precision_lint.source.python import ParsedPython
-
-AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+from precision_lint.source.python_imports import imported_names, starred_imports
+from precision_lint.source.python_statements import (
+    AnyFunction,
+    Definition,
+    FunctionDefinition,
+    bound_names,
+    own_statements,
+    single_targets,
+    statements,
+    targets,
+)
+from precision_lint.source.python_syntax import innermost_name, positional_parameters
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -32,16 +41,17 @@ class Function:
 
     @property
     def is_static(self) -> bool:
-        return any(_last(decorator) == "staticmethod" for decorator in self.decorators)
+        return any(innermost_name(decorator) == "staticmethod" for decorator in self.decorators)
 
     @property
     def is_class_method(self) -> bool:
-        return any(_last(decorator) == "classmethod" for decorator in self.decorators)
+        return any(innermost_name(decorator) == "classmethod" for decorator in self.decorators)
 
     @property
     def is_property(self) -> bool:
         return any(
-            _last(decorator) in {"property", "cached_property"} for decorator in self.decorators
+            innermost_name(decorator) in {"property", "cached_property"}
+            for decorator in self.decorators
         )
 
     @property
@@ -63,7 +73,7 @@ class Function:
     @property
     def parameters(self) -> list[ast.arg]:
         """The parameters that can be given by position, in order."""
-        return [*self.node.args.posonlyargs, *self.node.args.args]
+        return positional_parameters(self.node.args)
 
 
 @dataclass(eq=False)
@@ -79,8 +89,8 @@ class Class:
     def __post_init__(self) -> None:
         self.methods = {
             node.name: Function(self.module, node, f"{self.name}.{node.name}", self, self.enclosing)
-            for node in _top_level(self.node.body)
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            for node in own_statements(self.node.body)
+            if isinstance(node, FunctionDefinition)
         }
 
     @cached_property
@@ -115,8 +125,8 @@ class Class:
     @property
     def is_record(self) -> bool:
         """True for what is made from its fields: a dataclass, a NamedTuple, a model's output."""
-        decorators = {_last(decorator) for decorator in self.node.decorator_list}
-        bases = {_last(base) for base in self.node.bases}
+        decorators = {innermost_name(decorator) for decorator in self.node.decorator_list}
+        bases = {innermost_name(base) for base in self.node.bases}
         return bool(decorators & {"dataclass", "define", "frozen"} or bases & _RECORDS) or any(
             base.endswith("Output") for base in bases
         )
@@ -152,7 +162,7 @@ class Module:
     def top(self) -> Mapping[str, Function | Class]:
         """The functions and classes that the top level defines, the last of each name."""
         found: dict[str, Function | Class] = {}
-        for node in _top_level(self.file.tree.body):
+        for node in own_statements(self.file.tree.body):
             match node:
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     found[node.name] = self.function(node, node.name)
@@ -164,22 +174,24 @@ class Module:
     def assignments(self) -> Mapping[str, tuple[ast.expr | None, ...]]:
         """What the top level assigns to each name; None where no expression tells."""
         found: dict[str, list[ast.expr | None]] = {}
-        for node in _top_level(self.file.tree.body):
+        for node in own_statements(self.file.tree.body):
             match node:
                 case ast.Assign(targets=targets, value=value):
                     for target in targets:
-                        for name in _names(target):
-                            is_whole = isinstance(target, ast.Name)
-                            found.setdefault(name, []).append(value if is_whole else None)
+                        for single in single_targets(target):
+                            if isinstance(single, ast.Name):
+                                is_whole = single is target
+                                found.setdefault(single.id, []).append(value if is_whole else None)
                 case ast.AnnAssign(target=ast.Name(id=name), value=value):
                     found.setdefault(name, []).append(value)
-                case ast.AugAssign(target=ast.Name(id=name)) | ast.For(target=ast.Name(id=name)):
-                    found.setdefault(name, []).append(None)
+                case ast.Import() | ast.ImportFrom():
+                    continue
+                case _ if not isinstance(node, Definition):
+                    for name in bound_names(node):
+                        found.setdefault(name, []).append(None)
         return {name: tuple(values) for name, values in found.items()}
 
-    def effects(
-        self, node: ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
-    ) -> tuple[Effect, ...]:
+    def effects(self, node: ast.Module | FunctionDefinition) -> tuple[Effect, ...]:
         """What the statements of a body assign and read."""
         if node not in self._effects:
             self._effects[node] = tuple(effects(node.body, self.file.text))
@@ -210,23 +222,10 @@ def module_of(file: ParsedPython) -> Module:
     return Module(file)
 
 
-def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements that run with a module's or a class's body, those under `if` and so on too."""
-    for node in body:
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for block in blocks(node):
-                yield from _top_level(block)
-
-
 def _attributes_assigned(function: AnyFunction) -> set[str]:
     found = set()
     for node in statements(function.body if isinstance(function.body, list) else []):
         match node:
-            case ast.Assign(targets=targets):
-                found |= {name for target in targets for name in _self_attributes(target)}
-            case ast.AugAssign(target=target) | ast.AnnAssign(target=target):
-                found |= set(_self_attributes(target))
             case ast.Expr(
                 value=ast.Call(
                     func=ast.Attribute(value=ast.Name(id="self"), attr=method),
@@ -234,46 +233,15 @@ def _attributes_assigned(function: AnyFunction) -> set[str]:
                 )
             ) if method in REGISTERING:
                 found.add(name)
-            case ast.For(target=target):
-                found |= set(_self_attributes(target))
-            case ast.With(items=items):
-                for item in items:
-                    if item.optional_vars is not None:
-                        found |= set(_self_attributes(item.optional_vars))
+            case _:
+                found |= {name for target in targets(node) for name in _self_attributes(target)}
     return found
 
 
 def _self_attributes(target: ast.expr) -> Iterator[str]:
-    match target:
-        case ast.Attribute(value=ast.Name(id="self"), attr=name):
-            yield name
-        case ast.Subscript(value=owner):  # `self.cache[key] = …` changes the attribute
-            yield from _self_attributes(owner)
-        case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            for inner in targets:
-                yield from _self_attributes(inner)
-        case ast.Starred(value=inner):
-            yield from _self_attributes(inner)
-
-
-def _names(target: ast.expr) -> Iterator[str]:
-    match target:
-        case ast.Name(id=name):
-            yield name
-        case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            for inner in targets:
-                yield from _names(inner)
-        case ast.Starred(value=inner):
-            yield from _names(inner)
-
-
-def _last(node: ast.expr) -> str:
-    """`dataclass` of `@dataclasses.dataclass(frozen=True)`."""
-    match node:
-        case ast.Call(func=function):
-            return _last(function)
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-        case ast.Subscript(value=owner):
-            return _last(owner)
-    return ""
+    for single in single_targets(target):
+        while isinstance(single, ast.Subscript):  # `self.cache[key] = …` changes the attribute
+            single = single.value
+        match single:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                yield name

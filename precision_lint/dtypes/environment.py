@@ -23,6 +23,7 @@ from precision_lint.dtypes.values import (
     Tensor,
     Value,
 )
+from precision_lint.source.python_syntax import dotted
 
 
 class Environment(dict[str, Value]):
@@ -123,28 +124,6 @@ def _forget(path: str, env: Environment) -> None:
     for key in [key for key in env.paths if key.startswith(parts)]:
         env.paths.discard(key)
         env.pop(key, None)
-
-
-def dotted(node: ast.expr) -> str | None:
-    """`self.batch['ids']` for a chain of names and constant keys; None for anything else."""
-    match node:
-        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
-            path = dotted(owner)
-            return None if path is None else f"{path}[{key!r}]"
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=owner, attr=attr):
-            path = dotted(owner)
-            return None if path is None else f"{path}.{attr}"
-    return None
-
-
-def callee_name(node: ast.Call) -> str:
-    """The last component of what is called."""
-    match node.func:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""
 
 
 def merge(branches: list[Environment], env: Environment) -> bool:

@@ -9,7 +9,7 @@ from precision_lint.dtypes import attributes, invocation
 from precision_lint.dtypes.calls import Guard
 from precision_lint.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.dtypes.containers import item_of
-from precision_lint.dtypes.environment import Environment, bind, dotted
+from precision_lint.dtypes.environment import Environment, bind
 from precision_lint.dtypes.frame import Frame
 from precision_lint.dtypes.lattice import join_all, reading
 from precision_lint.dtypes.narrowing import narrowed, without_bfloat16
@@ -29,6 +29,7 @@ from precision_lint.dtypes.values import (
     Value,
 )
 from precision_lint.finding import Span
+from precision_lint.source.python_syntax import dotted, named_parameters
 
 
 class Evaluator:
@@ -141,7 +142,7 @@ class Evaluator:
         self.analysis.enclose(definition, env)
         if self.frame.records:
             inner = env.copy()
-            for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
+            for argument in named_parameters(node.args):
                 inner[argument.arg] = self.analysis.given_to(definition, argument.arg)
             self(node.body, inner)
         return Routine(definition, None, env)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
+from precision_lint.dtype_names import BOOL, INT64
 from precision_lint.dtypes import sources
 from precision_lint.dtypes.calls import Given
 from precision_lint.dtypes.conversions import TENSOR_TYPES, dtype_argument
@@ -13,9 +14,7 @@ from precision_lint.dtypes.lattice import reading
 from precision_lint.dtypes.promotion import INTEGRAL, promote
 from precision_lint.dtypes.transfer import argument
 from precision_lint.dtypes.values import (
-    BOOL,
     BOTTOM,
-    INT64,
     SOME_TENSOR,
     Bottom,
     Constant,

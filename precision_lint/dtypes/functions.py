@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from precision_lint.dtype_names import INT64
 from precision_lint.dtypes import arrays, factories, sources, transfer
 from precision_lint.dtypes.calls import Argument, Given
 from precision_lint.dtypes.containers import item_of, updated
@@ -17,7 +18,6 @@ from precision_lint.dtypes.signature import Operator
 from precision_lint.dtypes.values import (
     BOTTOM,
     FOREIGN,
-    INT64,
     INTEGER,
     SOME_DTYPE,
     SOME_TENSOR,

@@ -9,7 +9,7 @@ from precision_lint.dtypes import attributes, functions, models, sources
 from precision_lint.dtypes.attributes import named
 from precision_lint.dtypes.calls import Argument, Given
 from precision_lint.dtypes.containers import item_of
-from precision_lint.dtypes.environment import Environment, dotted, replace_everywhere
+from precision_lint.dtypes.environment import Environment, replace_everywhere
 from precision_lint.dtypes.lattice import join, join_all, reading
 from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.values import (
@@ -34,6 +34,7 @@ from precision_lint.dtypes.values import (
     chosen,
 )
 from precision_lint.origin import Setting
+from precision_lint.source.python_syntax import dotted, innermost_name
 
 _APPLYING = frozenset({"map", "starmap", "filter", "imap", "imap_unordered"})
 _TENSOR_ONLY = frozenset({"cpu", "detach", "cuda", "numpy", "float", "half", "bfloat16"})
@@ -276,7 +277,7 @@ def _of_instance(
 def _of_unknown(evaluator: Evaluate, name: str, given: Given, node: ast.Call) -> Value:
     """A method of an object that nothing is known of: by the names that the field uses."""
     assert isinstance(node.func, ast.Attribute)
-    owner = _last(node.func.value)
+    owner = innermost_name(node.func.value)
     if name in models.EMBEDDINGS:
         return models.method(Model(chosen()), name, given)
     if sources.MODEL_NAME.search(name) and not given.keywords.keys() & {"return_tensors"}:
@@ -373,12 +374,3 @@ def _applied(
         case Symbol(name=symbol):
             return Sequence(functions.function(symbol, inner.read()))
     return UNKNOWN
-
-
-def _last(node: ast.expr) -> str:
-    match node:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-        case ast.Subscript(value=owner) | ast.Call(func=owner):
-            return _last(owner)
-    return ""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from precision_lint.dtype_names import BFLOAT16, DTYPES, FLOAT16, FLOAT32
 from precision_lint.dtypes.operators import KINDS
-from precision_lint.dtypes.values import BFLOAT16, DTYPES, FLOAT16, FLOAT32, Tensor
+from precision_lint.dtypes.values import Tensor
 
 CHOICES = frozenset({BFLOAT16, FLOAT16, FLOAT32, "float64"})
 """What a caller chooses from."""

@@ -40,10 +40,9 @@ from dataclasses import replace
 from functools import reduce
 from typing import Any, TypeVar, cast
 
+from precision_lint.dtype_names import FLOAT16, HALF
 from precision_lint.dtypes.values import (
     BOTTOM,
-    FLOAT16,
-    HALF,
     UNKNOWN,
     Bottom,
     Condition,

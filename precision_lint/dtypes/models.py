@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from precision_lint.dtype_names import INT64
 from precision_lint.dtypes import functions, sources
 from precision_lint.dtypes.autocast import cast
 from precision_lint.dtypes.calls import Given
@@ -12,7 +13,6 @@ from precision_lint.dtypes.lattice import join_all
 from precision_lint.dtypes.operators import FUNCTIONS
 from precision_lint.dtypes.values import (
     FOREIGN,
-    INT64,
     UNKNOWN,
     Constant,
     Dictionary,

@@ -5,16 +5,13 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from precision_lint.dtype_names import BFLOAT16, DTYPES, FLOAT8, FLOATING
 from precision_lint.dtypes.containers import item_of
 from precision_lint.dtypes.environment import Environment, bind
 from precision_lint.dtypes.lattice import by_facet, reading, tensor_of
 from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.sources import INTEGRAL_NAME
 from precision_lint.dtypes.values import (
-    BFLOAT16,
-    DTYPES,
-    FLOAT8,
-    FLOATING,
     FOREIGN,
     SOME_TENSOR,
     UNKNOWN,
@@ -32,6 +29,7 @@ from precision_lint.dtypes.values import (
     chosen,
 )
 from precision_lint.origin import Origin
+from precision_lint.source.python_statements import captured
 
 _ORDINARY = FLOATING - FLOAT8 - {"bfloat16"}
 
@@ -288,11 +286,8 @@ def _capture(pattern: ast.pattern, value: Value, branch: Environment) -> None:
             for inner, item in zip(patterns, items, strict=True):
                 _capture(inner, item, branch)
         case _:
-            for part in ast.walk(pattern):
-                if isinstance(part, ast.MatchAs | ast.MatchStar) and part.name:
-                    branch[part.name] = UNKNOWN
-                if isinstance(part, ast.MatchMapping) and part.rest:
-                    branch[part.rest] = UNKNOWN
+            for name in captured(pattern):
+                branch[name] = UNKNOWN
 
 
 def _with(evaluate: Evaluate, subject: ast.expr, value: Value, env: Environment) -> Environment:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache, reduce
 from itertools import product
 
+from precision_lint.dtype_names import BOOL, DTYPES, FLOAT32, FLOATING, HALF, INT64
 from precision_lint.dtypes.autocast import cast
 from precision_lint.dtypes.calls import Region
 from precision_lint.dtypes.containers import concatenated
@@ -21,13 +22,7 @@ from precision_lint.dtypes.lattice import join_tensors, reading
 from precision_lint.dtypes.operators import METHODS
 from precision_lint.dtypes.promotion_table import PROMOTED
 from precision_lint.dtypes.values import (
-    BOOL,
-    DTYPES,
-    FLOAT32,
-    FLOATING,
     FOREIGN,
-    HALF,
-    INT64,
     SOME_TENSOR,
     UNKNOWN,
     Bottom,

@@ -11,7 +11,16 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from precision_lint.dtypes.imports import blocks
+from precision_lint.source.python_statements import (
+    Definition,
+    FunctionDefinition,
+    Leaving,
+    TryStar,
+    blocks,
+    bound_names,
+    single_targets,
+    targets,
+)
 from precision_lint.source.text import SourceText
 
 _OF_DTYPES = re.compile(r"dtype|float16|bf16|autocast")
@@ -54,9 +63,9 @@ def effects(body: list[ast.stmt], source: SourceText) -> Iterator[Effect]:
     while pending:
         node, parent = pending.pop()
         yield _effect(node, parent, source)
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        if not isinstance(node, FunctionDefinition):
             for block in reversed(blocks(node)):
-                pending += [(inner, node) for inner in reversed(block)]
+                pending += [(inner, node) for inner in reversed(block.body)]
 
 
 def relevant(found: Iterable[Effect], is_asked: Callable[[Effect], bool]) -> Slice:
@@ -89,7 +98,7 @@ def relevant(found: Iterable[Effect], is_asked: Callable[[Effect], bool]) -> Sli
     entered: set[ast.stmt] = set()
     for effect in every:
         node: ast.stmt | None = effect.node
-        if node in evaluated or isinstance(node, _LEAVING):
+        if node in evaluated or isinstance(node, Leaving):
             while node is not None and node not in entered:
                 entered.add(node)
                 node = parents[node]
@@ -97,36 +106,29 @@ def relevant(found: Iterable[Effect], is_asked: Callable[[Effect], bool]) -> Sli
 
 
 def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> Effect:
-    writes: set[str] = set()
-    targets: list[ast.expr | None] = []
+    writes = set(bound_names(node))
     last_row = node.end_lineno or node.lineno
     match node:
-        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-            writes.add(node.name)
         case ast.If(test=head) | ast.While(test=head) | ast.Match(subject=head):
             last_row = head.end_lineno or last_row
-        case ast.For(target=target, iter=head) | ast.AsyncFor(target=target, iter=head):
-            targets, last_row = [target], head.end_lineno or last_row
-        case ast.With(items=items) | ast.AsyncWith(items=items):
-            targets = [item.optional_vars for item in items]
+        case ast.For(iter=head) | ast.AsyncFor(iter=head):
+            last_row = head.end_lineno or last_row
+        case ast.With() | ast.AsyncWith():
             last_row = node.body[0].lineno - 1 or last_row
-        case ast.Try():
+        case ast.Try() | TryStar():
             last_row = node.lineno
-        case ast.Assign(targets=assigned):
-            targets = [*assigned]
-        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
-            targets = [target]
         case ast.Expr(value=ast.Call() as call):
             writes |= _changed_by(call)
         case ast.Assert(test=test):  # it narrows what it asks about
             writes |= {child.id for child in ast.walk(test) if isinstance(child, ast.Name)}
-    for changed in targets:
-        writes |= _written(changed)
+    for target in targets(node):
+        for single in single_targets(target):
+            writes |= _roots(single)
     text = source.rows(node.lineno, max(last_row, node.lineno))
     if ":=" in text:
         writes |= {child.target.id for child in ast.walk(node) if isinstance(child, ast.NamedExpr)}
     reads = frozenset(_NAME.findall(text))
-    ends = node.lineno if isinstance(node, _DEFINITIONS) else last_row
+    ends = node.lineno if isinstance(node, Definition) else last_row
     speaks = _OF_DTYPES.search(text) is not None
     return Effect(node, parent, frozenset(writes), reads, speaks, ends)
 
@@ -134,21 +136,7 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> Effe
 REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
 """Methods of `nn.Module` that set an attribute by its name."""
 
-_LEAVING = (ast.Return, ast.Raise, ast.Break, ast.Continue)
 _ALWAYS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Delete)
-_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-
-
-def _written(target: ast.expr | None) -> set[str]:
-    """The variables, and attributes of `self`, that a target changes."""
-    match target:
-        case ast.Tuple(elts=targets) | ast.List(elts=targets):
-            return set[str]().union(*map(_written, targets))
-        case ast.Starred(value=inner):
-            return _written(inner)
-        case None:
-            return set()
-    return _roots(target)
 
 
 def _changed_by(call: ast.Call) -> set[str]:

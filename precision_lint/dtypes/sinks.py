@@ -12,10 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from precision_lint.dtype_names import BFLOAT16, FLOAT8
 from precision_lint.dtypes.calls import Argument, Call
 from precision_lint.dtypes.values import (
-    BFLOAT16,
-    FLOAT8,
     UNKNOWN,
     Dictionary,
     Foreign,

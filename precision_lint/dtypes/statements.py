@@ -5,28 +5,21 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from precision_lint.dtype_names import FLOATING
 from precision_lint.dtypes.annotations import annotated
 from precision_lint.dtypes.calls import Guard, Region
 from precision_lint.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.dtypes.containers import concatenated, item_of, updated
-from precision_lint.dtypes.environment import (
-    Environment,
-    bind,
-    callee_name,
-    dotted,
-    merge,
-    replace_everywhere,
-)
+from precision_lint.dtypes.conversions import as_dtype
+from precision_lint.dtypes.environment import Environment, bind, merge, replace_everywhere
 from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
-from precision_lint.dtypes.functions import as_dtype
 from precision_lint.dtypes.lattice import join, reading
 from precision_lint.dtypes.narrowing import case_narrowed, narrowed, without_bfloat16
 from precision_lint.dtypes.protocols import Interprocedural
 from precision_lint.dtypes.relevance import REGISTERING
 from precision_lint.dtypes.values import (
     BOTTOM,
-    FLOATING,
     SOME_DTYPE,
     UNKNOWN,
     ClassObject,
@@ -44,6 +37,17 @@ from precision_lint.dtypes.values import (
     Value,
 )
 from precision_lint.origin import Origin
+from precision_lint.source.python_statements import (
+    FunctionDefinition,
+    Loop,
+    Try,
+    TryStar,
+    TypeAlias,
+    With,
+    bound_names,
+    unknown_statement,
+)
+from precision_lint.source.python_syntax import callee_name, dotted
 
 _PASSES = 4
 """How often a loop body is interpreted at most.
@@ -119,7 +123,7 @@ class Body:
                 return self.loop(node, env)
             case ast.With() | ast.AsyncWith():
                 return self.context(node, env)
-            case ast.Try():
+            case ast.Try() | TryStar():
                 return self.attempt(node, env)
             case ast.Match(subject=subject, cases=cases):
                 return self.match(subject, cases, env)
@@ -140,16 +144,20 @@ class Body:
                     self.analysis.enclose(method, env)
                 within = replace(self.frame, scope=name, owner=None)
                 Body(self.analysis, within).block(node.body, env.copy())
-            case ast.Import() | ast.ImportFrom():
-                for alias in node.names:  # what was known under the name is hidden
-                    env.pop(alias.asname or alias.name.partition(".")[0], None)
+            case ast.Import() | ast.ImportFrom() | TypeAlias():
+                for name in bound_names(node):  # what was known under the name is hidden
+                    env.pop(name, None)
             case ast.Global(names=names) | ast.Nonlocal(names=names):
                 self.frame.outer |= set(names)
+            case ast.Pass():
+                pass
+            case _:
+                unknown_statement(node)
         return True
 
     # Names
 
-    def define(self, node: ast.FunctionDef | ast.AsyncFunctionDef, env: Environment) -> None:
+    def define(self, node: FunctionDefinition, env: Environment) -> None:
         name = f"{self.frame.scope}.{node.name}".lstrip(".")
         definition = self.frame.module.function(node, name, None, self.frame.function)
         for decorator in node.decorator_list:
@@ -324,7 +332,7 @@ class Body:
             reaches.append(env.copy())
         return merge(reaches, env)
 
-    def loop(self, node: ast.For | ast.AsyncFor | ast.While, env: Environment) -> bool:
+    def loop(self, node: Loop, env: Environment) -> bool:
         outer, self.frame.left = self.frame.left, []
         is_endless = isinstance(node, ast.While) and (
             isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -354,7 +362,7 @@ class Body:
             return False
         return completes or bool(left)
 
-    def context(self, node: ast.With | ast.AsyncWith, env: Environment) -> bool:
+    def context(self, node: With, env: Environment) -> bool:
         regions = 0
         for item in node.items:
             opened = item.context_expr
@@ -400,7 +408,7 @@ class Body:
                 return Region(device or None, known)
         return Region(device or None, replace(known, partial=True))
 
-    def attempt(self, node: ast.Try, env: Environment) -> bool:
+    def attempt(self, node: Try, env: Environment) -> bool:
         start = env.copy()
         during = env.copy()
         completes = True

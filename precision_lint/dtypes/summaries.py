@@ -20,25 +20,21 @@ from itertools import islice
 
 from precision_lint.configured import holds_settings
 from precision_lint.context import PythonFile
+from precision_lint.dtype_names import ALIASES, FLOAT32, FLOATING, HALF
 from precision_lint.dtypes import sources
 from precision_lint.dtypes.annotations import annotated
 from precision_lint.dtypes.calls import Argument, Call, Calls, Given, Region
 from precision_lint.dtypes.definitions import Class, Function, Module
-from precision_lint.dtypes.environment import Environment, bind, callee_name
+from precision_lint.dtypes.environment import Environment, bind
 from precision_lint.dtypes.expressions import Evaluator
 from precision_lint.dtypes.frame import Frame
-from precision_lint.dtypes.imports import blocks
 from precision_lint.dtypes.lattice import deep_reading, join, join_all, reading
 from precision_lint.dtypes.program import Found, Program
 from precision_lint.dtypes.protocols import Evaluate
 from precision_lint.dtypes.relevance import Effect, Slice, relevant
 from precision_lint.dtypes.statements import Body
 from precision_lint.dtypes.values import (
-    ALIASES,
     BOTTOM,
-    FLOAT32,
-    FLOATING,
-    HALF,
     SOME_DTYPE,
     UNKNOWN,
     Bottom,
@@ -61,6 +57,8 @@ from precision_lint.dtypes.values import (
 from precision_lint.finding import Span
 from precision_lint.origin import Origin, Setting
 from precision_lint.source.python import ParsedPython
+from precision_lint.source.python_statements import blocks
+from precision_lint.source.python_syntax import callee_name, with_defaults
 
 _ROUNDS = 3
 """How often the tables are computed at most.
@@ -293,7 +291,7 @@ class Analysis:
                     yield from self._below(module, node.body, rows, name, inner, enclosing)
                 case _:
                     for block in blocks(node):
-                        yield from self._below(module, block, rows, scope, owner, enclosing)
+                        yield from self._below(module, block.body, rows, scope, owner, enclosing)
 
     def _trace(self, definition: Function, rows: frozenset[int]) -> None:
         """Interpret a function with what its callers give it, for the statements at some rows."""
@@ -380,17 +378,17 @@ class Analysis:
             parameter.arg: annotated(self, definition.module, parameter.annotation, parameter)
             if parameter.arg in read
             else UNKNOWN
-            for parameter, _ in _parameters(definition.node)
+            for parameter, _ in with_defaults(definition.node.args)
         }
         is_open = any(
             parameter.arg in read
             and parameter.arg not in {"self", "cls"}
             and (parameter.annotation is None or isinstance(declared[parameter.arg], Tensor))
-            for parameter, _ in _parameters(definition.node)
+            for parameter, _ in with_defaults(definition.node.args)
         )
         given = self._given_by_callers(definition) if is_open else {}
         env = Environment()
-        for parameter, default in _parameters(definition.node):
+        for parameter, default in with_defaults(definition.node.args):
             name = parameter.arg
             value = self._parameter(
                 definition, parameter, declared[name], default, reading(given.get(name, UNKNOWN))
@@ -848,14 +846,14 @@ class Analysis:
                 env[names[position]] = argument.value
             else:
                 rest.append(argument.value)
-        known = {parameter.arg for parameter, _ in _parameters(definition.node)}
+        known = {parameter.arg for parameter, _ in with_defaults(definition.node.args)}
         extra: list[Value] = []
         for name, keyword in given.keywords.items():
             if name in known:
                 env[name] = keyword.value
             else:
                 extra.append(keyword.value if name != "**" else UNKNOWN)
-        for parameter, default in _parameters(definition.node):
+        for parameter, default in with_defaults(definition.node.args):
             if parameter.arg not in env:
                 env[parameter.arg] = (
                     UNKNOWN if is_open or default is None else self._default(definition, default)
@@ -949,18 +947,6 @@ class Analysis:
         for path in [path for path in env.paths if path.startswith(f"{owner}.")]:
             env.paths.discard(path)
             env.pop(path, None)
-
-
-def _parameters(node: ast.AST) -> list[tuple[ast.arg, ast.expr | None]]:
-    """The parameters of a function with their defaults, stars left out."""
-    arguments = node.args  # type: ignore[attr-defined]
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
-    defaults += arguments.defaults
-    return [
-        *zip(positional, defaults, strict=True),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
 
 
 def _holds(node: ast.stmt | ast.Lambda, rows: list[int]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from precision_lint.dtype_names import DTYPES
 from precision_lint.dtypes.autocast import cast
 from precision_lint.dtypes.calls import Argument, Given
 from precision_lint.dtypes.conversions import as_dtype
@@ -13,7 +14,6 @@ from precision_lint.dtypes.promotion import as_tensor, contracted, promote, scal
 from precision_lint.dtypes.signature import Operator
 from precision_lint.dtypes.values import (
     BOTTOM,
-    DTYPES,
     FOREIGN,
     SOME_TENSOR,
     UNKNOWN,

@@ -9,40 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from precision_lint.dtype_names import FLOATING, INT64
 from precision_lint.finding import Span
 from precision_lint.origin import Origin, Setting
 
 if TYPE_CHECKING:
     from precision_lint.dtypes.definitions import Class, Function
-
-BFLOAT16 = "bfloat16"
-FLOAT16 = "float16"
-FLOAT32 = "float32"
-INT64 = "int64"
-BOOL = "bool"
-
-FLOAT8 = frozenset(
-    {"float8_e4m3fn", "float8_e5m2", "float8_e4m3fnuz", "float8_e5m2fnuz", "float8_e8m0fnu"}
-)
-FLOATING = frozenset({BFLOAT16, FLOAT16, FLOAT32, "float64"}) | FLOAT8
-DTYPES = (
-    FLOATING
-    | frozenset({BOOL, INT64, "int8", "int16", "int32", "uint8", "uint16", "uint32", "uint64"})
-    | frozenset({"complex32", "complex64", "complex128"})
-)
-ALIASES: Mapping[str, str] = {
-    "half": FLOAT16,
-    "float": FLOAT32,
-    "double": "float64",
-    "long": INT64,
-    "int": "int32",
-    "short": "int16",
-    "cfloat": "complex64",
-    "cdouble": "complex128",
-    "chalf": "complex32",
-    **{name: name for name in DTYPES},
-}
-"""Attributes of `torch` that are dtypes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +225,6 @@ FOREIGN = Foreign()
 INTEGER = Foreign(frozenset({INT64}), True)
 SOME_TENSOR = Tensor(partial=True)
 SOME_DTYPE = Dtype(partial=True)
-HALF = frozenset({BFLOAT16, FLOAT16}) | FLOAT8
 
 
 def tensor(*dtypes: str, origin: Origin | None = None, scalar: bool | None = False) -> Tensor:

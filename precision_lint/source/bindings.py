@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
-from precision_lint.source.syntax_tree import Loop, Scope, SyntaxTree, parameters
+from precision_lint.source.python_statements import Loop
+from precision_lint.source.python_syntax import parameters
+from precision_lint.source.syntax_tree import Scope, SyntaxTree
 
 _MOST = 50
 """Assignments of one name; where there are more, nothing is certain."""
@@ -16,7 +18,8 @@ def binding(node: ast.Name, syntax: SyntaxTree) -> ast.arg | list[ast.expr] | No
     scope: Scope | None = own
     while scope is not None:
         stores = syntax.stores(scope, node.id)
-        parameter = next((each for each in parameters(scope) if each.arg == node.id), None)
+        given = [] if isinstance(scope, ast.Module) else parameters(scope.args)
+        parameter = next((each for each in given if each.arg == node.id), None)
         if len(stores) > _MOST:
             return None
         if stores:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from precision_lint.source.python_statements import Leaving, TryStar
 from precision_lint.source.scopes import Step
 from precision_lint.source.text import SourceText
 
@@ -30,7 +31,7 @@ def is_for_another_version(node: ast.AST, at: Step, text: SourceText) -> bool:
             case ast.If(test=test) | ast.IfExp(test=test) if step.field != "test":
                 if _asks_for_version(test, text):
                     return True
-            case ast.Try(handlers=handlers):
+            case ast.Try(handlers=handlers) | TryStar(handlers=handlers):
                 caught = {name for handler in handlers for name in _caught(handler)}
                 if caught & (_MISSING | _ANY if step.field == "handlers" else _MISSING):
                     return True
@@ -56,8 +57,7 @@ def _asks_for_version(test: ast.expr, text: SourceText) -> bool:
 
 
 def _leaves(statement: ast.stmt) -> bool:
-    leaving = ast.Return | ast.Raise | ast.Continue | ast.Break
-    return isinstance(statement, ast.If) and isinstance(statement.body[-1], leaving)
+    return isinstance(statement, ast.If) and isinstance(statement.body[-1], Leaving)
 
 
 def _caught(handler: ast.ExceptHandler) -> list[str]:

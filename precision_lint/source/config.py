@@ -14,7 +14,8 @@ from precision_lint.source.text import SourceText
 
 if TYPE_CHECKING:
     from precision_lint.source.python import ParsedPython
-    from precision_lint.source.shell import Assigned, Follow
+    from precision_lint.source.shell import Follow
+    from precision_lint.source.shell_variables import Assigned
 
 ParsePython: TypeAlias = "Callable[[SourceText], ParsedPython]"
 

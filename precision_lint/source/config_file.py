@@ -17,7 +17,9 @@ from precision_lint.source.text import SourceText
 
 if TYPE_CHECKING:
     from precision_lint.source.python import ParsedPython
-    from precision_lint.source.shell import Assigned, Heredoc, Script
+    from precision_lint.source.shell import Script
+    from precision_lint.source.shell_commands import Heredoc
+    from precision_lint.source.shell_variables import Assigned
 
 Format: TypeAlias = Literal[
     "yaml", "json", "toml", "shell", "dockerfile", "makefile", "markdown", "notebook", "python"

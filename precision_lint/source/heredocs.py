@@ -11,7 +11,7 @@ from precision_lint.finding import Span
 from precision_lint.source.config_file import Embedded, Format, ParsedConfig, ParsePart
 from precision_lint.source.masking import Mask
 from precision_lint.source.settings_tree import EXPANDED
-from precision_lint.source.shell import Heredoc
+from precision_lint.source.shell_commands import Heredoc
 from precision_lint.source.shell_words import UNKNOWN, Lexer
 
 _UNTOLD = frozenset({"", ".config", ".conf", ".cfg"})

@@ -22,7 +22,7 @@ from precision_lint.source.settings_tree import (
     Sequence,
     Value,
 )
-from precision_lint.source.shell import Assigned
+from precision_lint.source.shell_variables import Assigned
 from precision_lint.source.shell_words import UNKNOWN, Text
 
 _SCRIPTS = frozenset({"run", "command", "script", "args", "setup", "entrypoint"})

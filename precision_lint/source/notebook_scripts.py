@@ -14,7 +14,7 @@ from precision_lint.source.config_file import Embedded, ParsedConfig, ParsePart
 from precision_lint.source.masking import Mask
 from precision_lint.source.notebook import Cell, NotebookText
 from precision_lint.source.notebook_magics import Escape
-from precision_lint.source.shell import Assigned
+from precision_lint.source.shell_variables import Assigned
 from precision_lint.source.shell_words import UNKNOWN, Text
 
 _COMMAND = re.compile(r"!!?|%(?:sx|system|run)(?=[ \t])")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from precision_lint.finding import Span
-from precision_lint.source.shell import Word
+from precision_lint.source.shell_variables import Word
 from precision_lint.source.shell_words import UNKNOWN, Text
 
 _NAME = re.compile(r"[^\W\d][\w.]*")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from precision_lint.finding import Span
 from precision_lint.memo import Memo
 from precision_lint.source.errors import Unparsable
+from precision_lint.source.python_syntax import span_of
 from precision_lint.source.text import SourceText
 
 if TYPE_CHECKING:
@@ -31,12 +32,7 @@ class ParsedPython(Memo):
 
     def span_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
         """The span of an `ast` node."""
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        return Span(
-            self.text.offset_of_utf8(node.lineno, node.col_offset),
-            self.text.offset_of_utf8(node.end_lineno, node.end_col_offset),
-        )
+        return span_of(self.text, node)
 
     def expression(self, span: Span) -> Expression | None:
         """The concrete syntax of the expression at exactly `span`; LibCST is imported here.

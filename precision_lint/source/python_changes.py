@@ -12,11 +12,11 @@ from collections.abc import Iterator, Set
 from enum import Enum
 from typing import TypeAlias
 
-from precision_lint.dtypes.environment import callee_name
 from precision_lint.source.python_names import Names, assigned
+from precision_lint.source.python_statements import FunctionDefinition, own_nodes
+from precision_lint.source.python_syntax import callee_name, positional_parameters
 from precision_lint.source.scopes import Binding, Step
 from precision_lint.source.settings_tree import Merge
-from precision_lint.source.syntax_tree import own_nodes
 
 _MOST_STEPS = 100_000  # of a file; where there are more, anything may have changed
 _MAX_PATH = 3  # a change below is one of what it is in
@@ -226,14 +226,14 @@ class Changes:
         """What the calls in the file give for a parameter."""
         step = parameter.above
         function = None if step is None else step.node
-        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        if not isinstance(function, FunctionDefinition):
             return
         around = None if step is None or step.above is None else step.above.node
         is_method = isinstance(around, ast.ClassDef)
         called = function.name
         if isinstance(around, ast.ClassDef) and called == "__init__":
             called = around.name
-        names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+        names = [each.arg for each in positional_parameters(function.args)]
         index = names.index(name) - is_method if name in names else -1
         for call in self._calls.get(called, ()):
             yield from ((each.value, path) for each in call.keywords if each.arg == name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from precision_lint.dtypes.values import ALIASES
+from precision_lint.dtype_names import ALIASES
 from precision_lint.source.scopes import Binding, Reference, scopes_of
 
 _REWRITES = frozenset({"exec", "globals"})

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from precision_lint.dtypes.environment import callee_name
-from precision_lint.dtypes.imports import imported_names
 from precision_lint.memo import fact
 from precision_lint.source.config import MAX_CHARACTERS
 from precision_lint.source.python import ParsedPython
 from precision_lint.source.python_changes import Changes
+from precision_lint.source.python_imports import imported_names
 from precision_lint.source.python_names import Names
+from precision_lint.source.python_syntax import callee_name, qualified
 from precision_lint.source.python_values import Reader, is_dict
 from precision_lint.source.settings_tree import Mapping
-from precision_lint.source.syntax_tree import qualified
 
 
 @dataclass(frozen=True, eq=False)

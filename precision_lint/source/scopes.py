@@ -6,7 +6,9 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-Import = ast.Import | ast.ImportFrom
+from precision_lint.source.python_imports import Import, imported
+from precision_lint.source.python_statements import AnyFunction
+
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
 
 
@@ -178,14 +180,8 @@ def _bind(scope: Scope, name: str, binding: Binding) -> None:
 
 
 def _import(node: Import, scope: Scope, at: Step) -> None:
-    for alias in node.names:
-        local, qualified = alias.asname or alias.name, alias.name
-        if isinstance(node, ast.ImportFrom):
-            base = "." * node.level + (node.module or "")
-            qualified = f"{base}{'' if base.endswith('.') else '.'}{alias.name}"
-        elif alias.asname is None:  # `import a.b` binds `a`
-            local = qualified = alias.name.partition(".")[0]
-        _bind(scope, local, Binding(at, qualified, node, alias))
+    for each in imported(node):
+        _bind(scope, each.name, Binding(at, each.qualified, node, each.alias))
 
 
 def _around_comprehensions(scope: Scope, at: Step) -> Scope:
@@ -193,7 +189,7 @@ def _around_comprehensions(scope: Scope, at: Step) -> Scope:
     if not isinstance(at.node, ast.NamedExpr):
         return scope
     for step in at.upwards:
-        if isinstance(step.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+        if isinstance(step.node, AnyFunction):
             break
         if isinstance(step.node, _Comprehension) and scope.parent is not None:
             scope = scope.parent

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from precision_lint.dtypes.environment import callee_name, dotted
-from precision_lint.dtypes.imports import blocks, imported_names
 from precision_lint.memo import Memo, fact
 from precision_lint.source.python import ParsedPython
+from precision_lint.source.python_imports import imported_names
+from precision_lint.source.python_statements import (
+    FUNCTIONS,
+    AnyFunction,
+    TryStar,
+    blocks,
+    own_nodes,
+)
+from precision_lint.source.python_syntax import callee_name
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _EXPECTS_FAILURE = re.compile(r"raises|warns|assertRaises|assertWarns|assertLogs|suppress")
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)
 
-Scope = Function | ast.Module
-Loop = ast.For | ast.AsyncFor | ast.While
-Block = ast.With | ast.AsyncWith | Loop
-_FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+Scope = AnyFunction | ast.Module
 
 
 class SyntaxTree(Memo):
@@ -52,14 +55,14 @@ class SyntaxTree(Memo):
         """What a node stands in up to its function, which comes last if there is one."""
         for parent in self.around(node):
             yield parent
-            if isinstance(parent, _FUNCTION):
+            if isinstance(parent, FUNCTIONS):
                 return
 
-    def function(self, node: ast.AST) -> Function | None:
+    def function(self, node: ast.AST) -> AnyFunction | None:
         """The function whose body a node runs in: not the one that it decorates."""
         inner = node
         for parent in self.around(node):
-            if isinstance(parent, _FUNCTION) and _runs_in(inner, parent):
+            if isinstance(parent, FUNCTIONS) and _runs_in(inner, parent):
                 return parent
             inner = parent
         return None
@@ -71,14 +74,14 @@ class SyntaxTree(Memo):
         if isinstance(parent, ast.ExceptHandler | ast.match_case):
             found = [parent.body]
         elif isinstance(parent, ast.stmt):
-            found = blocks(parent)
+            found = [block.body for block in blocks(parent)]
         return next((block for block in found if statement in block), [])
 
     def calls(self, name: str) -> list[ast.Call]:
         """The calls whose callee ends in a name."""
         return self._calls.get(name, [])
 
-    def reads(self, function: Function, name: str) -> list[ast.AST]:
+    def reads(self, function: AnyFunction, name: str) -> list[ast.AST]:
         """Where a function, or what is nested in it, reads, deletes or declares a name."""
         if function not in self._reads:
             found: dict[str, list[ast.AST]] = {}
@@ -107,7 +110,9 @@ class SyntaxTree(Memo):
         inner = node
         for parent in self.around(node):
             match parent:
-                case ast.Try(body=body) if isinstance(inner, _SIMPLE) and inner in body:
+                case ast.Try(body=body) | TryStar(body=body) if (
+                    isinstance(inner, _SIMPLE) and inner in body
+                ):
                     return True
                 case ast.With(items=items) | ast.AsyncWith(items=items):
                     opened = [each.context_expr for each in items]
@@ -120,26 +125,7 @@ class SyntaxTree(Memo):
         return False
 
 
-def own_nodes(scope: Scope | Block) -> Iterator[ast.AST]:
-    """The nodes in a scope or a block; of functions and classes in it only their own node."""
-    pending: list[ast.AST] = [scope.body] if isinstance(scope, ast.Lambda) else [*scope.body]
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, (*_FUNCTION, ast.ClassDef)):
-            pending += ast.iter_child_nodes(node)
-
-
-def parameters(scope: Scope) -> list[ast.arg]:
-    """The parameters of a function; a module has none."""
-    if isinstance(scope, ast.Module):
-        return []
-    given = scope.args
-    starred = [each for each in (given.vararg, given.kwarg) if each is not None]
-    return [*given.posonlyargs, *given.args, *given.kwonlyargs, *starred]
-
-
-def _runs_in(node: ast.AST, function: Function) -> bool:
+def _runs_in(node: ast.AST, function: AnyFunction) -> bool:
     """Decorators, defaults and annotations are evaluated outside of the function."""
     return node is function.body or (isinstance(function.body, list) and node in function.body)
 
@@ -148,10 +134,3 @@ def _runs_in(node: ast.AST, function: Function) -> bool:
 def syntax_tree(file: ParsedPython) -> SyntaxTree:
     """The file's tree, made once for all the rules that look at it."""
     return SyntaxTree(file)
-
-
-def qualified(node: ast.expr, names: Mapping[str, str]) -> str:
-    """What a dotted name stands for: `amp.autocast` to `torch.cuda.amp.autocast`; "" for others."""
-    path = dotted(node) or ""
-    root, dot, rest = path.partition(".")
-    return f"{names.get(root, root)}{dot}{rest}"

@@ -6,7 +6,7 @@ from precision_lint.context import PythonFile
 from precision_lint.finding import Confidence, Severity
 from precision_lint.triton_types.dtypes import HALF
 from precision_lint.triton_types.kernels import Kernel
-from precision_lint.triton_types.notes import Note
+from precision_lint.triton_types.notes.note import Note
 from precision_lint.triton_types.rejections import Rejection
 
 

@@ -9,7 +9,7 @@ from precision_lint.finding import Finding, Fix
 from precision_lint.rule import Rule
 from precision_lint.triton_types.certainty import certainty, note_certainty, severity
 from precision_lint.triton_types.kernels import Kernel
-from precision_lint.triton_types.notes import Note
+from precision_lint.triton_types.notes.note import Note
 from precision_lint.triton_types.notes.remedies import Pin
 from precision_lint.triton_types.rejections import Rejection
 from precision_lint.triton_types.remedies import Remedy

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from precision_lint.finding import Span
 from precision_lint.triton_types.choices import Chosen, decided, follows
-from precision_lint.triton_types.module import JitFunction
+from precision_lint.triton_types.module import JitFunction, names_in
 from precision_lint.triton_types.refusals import Choice
 from precision_lint.triton_types.values import Value
 
@@ -69,8 +69,3 @@ class Frame:
             if name is not None and name not in helper.stored
         }
         return {name: truth for name, truth in truths.items() if truth is not None}
-
-
-def names_in(expression: ast.expr) -> set[str]:
-    """The names that an expression reads."""
-    return {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}

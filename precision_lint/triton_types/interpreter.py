@@ -199,6 +199,8 @@ class Interpreter(Expressions):
                 self.execute(body)
             case ast.Assert(test=test):
                 self.evaluate(test)
+            case _:  # it does nothing, or Triton compiles no kernel that holds it
+                pass
 
     def _assign(
         self, target: ast.expr, value: Value, statement: ast.stmt, given: ast.expr | None = None

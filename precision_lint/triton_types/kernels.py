@@ -14,7 +14,8 @@ from precision_lint.source.text import SourceText
 from precision_lint.triton_types.imported import Helpers
 from precision_lint.triton_types.language import NEWEST, Version
 from precision_lint.triton_types.module import JitFunction, Module
-from precision_lint.triton_types.notes import Note, Notes, notes_of
+from precision_lint.triton_types.notes import notes_of
+from precision_lint.triton_types.notes.note import Note, Notes
 from precision_lint.triton_types.parameters import Parameter
 from precision_lint.triton_types.rejections import Analysis, Rejection
 

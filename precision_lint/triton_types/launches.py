@@ -6,18 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from precision_lint.source.python_syntax import named_parameters
 from precision_lint.triton_types import dtypes as types
 from precision_lint.triton_types.dtypes import Dtypes
-from precision_lint.triton_types.module import HostFunction, JitFunction, Module, own_nodes
-from precision_lint.triton_types.values import (
-    NONE,
-    UNKNOWN,
-    Constant,
-    Pointer,
-    Tensor,
-    Value,
-    join,
-)
+from precision_lint.triton_types.module import HostFunction, JitFunction, Module, host_nodes
+from precision_lint.triton_types.values import NONE, UNKNOWN, Constant, Pointer, Tensor, Value, join
 
 _TORCH: dict[str, str] = {
     "float16": "fp16",
@@ -82,9 +75,8 @@ def follow_their_input(module: Module, kernel: JitFunction) -> frozenset[str]:
     for function, call in module.launches.get(kernel.node.name, ()):
         if isinstance(function, ast.Module):
             continue
-        arguments = function.args
-        taken = {p.arg for p in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
-        taken &= {name for node in own_nodes(function) for name in _typed_by(node)}
+        taken = {parameter.arg for parameter in named_parameters(function.args)}
+        taken &= {name for node in host_nodes(function) for name in _typed_by(node)}
         given = [*zip(names, call.args, strict=False)]
         given += [(keyword.arg, keyword.value) for keyword in call.keywords if keyword.arg]
         found |= {
@@ -142,10 +134,9 @@ class _Host:
         self._assigned: dict[str, list[ast.expr | None]] = {}
         self._values: dict[str, Value] = {}
         self._dtypes: dict[str, Dtypes | None] = {}
-        nodes = list(own_nodes(function))
+        nodes = list(host_nodes(function))
         if not isinstance(function, ast.Module):
-            arguments = function.args
-            for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+            for parameter in named_parameters(function.args):
                 self._assigned[parameter.arg] = [None]
         for node in nodes:
             match node:

@@ -9,11 +9,28 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from precision_lint.finding import Span
+from precision_lint.source.python_imports import Import, imported
+from precision_lint.source.python_statements import (
+    Definition,
+    FunctionDefinition,
+    bound_names,
+    head,
+    own_nodes,
+    own_statements,
+    statements,
+    targets,
+)
+from precision_lint.source.python_syntax import named_parameters, span_of, with_defaults
 from precision_lint.source.text import SourceText
 
-HostFunction = ast.FunctionDef | ast.AsyncFunctionDef | ast.Module
+HostFunction = FunctionDefinition | ast.Module
+_HOST_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
-_BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
+_PREDICTABLE = (
+    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert, ast.Pass, ast.If,
+    ast.For, ast.While, ast.Raise, ast.Break, ast.Continue,
+)  # fmt: skip
+"""The statements that leave local variables what assignments make them."""
 _DECORATORS = frozenset({"triton.jit", "triton.runtime.jit.jit", "triton.runtime.jit"})
 _HANDED_ON = {"triton": "triton", "tl": "triton.language"}
 _LAUNCHERS = frozenset({"triton.autotune", "triton.heuristics"})
@@ -30,8 +47,7 @@ class JitFunction:
 
     @property
     def parameters(self) -> list[ast.arg]:
-        arguments = self.node.args
-        return [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        return named_parameters(self.node.args)
 
     @cached_property
     def heuristics(self) -> dict[str, ast.expr]:
@@ -65,38 +81,22 @@ class JitFunction:
         others: set[str] = set()
         for node in ast.walk(self.node):
             match node:
-                case ast.Assign(targets=targets):
-                    for target in targets:
-                        names |= set(_names(target))
-                case ast.AugAssign(target=target) | ast.For(target=target):
-                    names |= set(_names(target))
-                case ast.AnnAssign(target=target, value=ast.expr()):
-                    names |= set(_names(target))
+                case ast.AnnAssign(value=None):
+                    pass
                 case ast.NamedExpr(target=target) | ast.comprehension(target=target):
-                    others |= set(_names(target))
+                    others |= names_in(target)
                 case ast.Starred(value=value):
-                    others |= set(_names(value))
-                case ast.With() | ast.Try() | ast.Match() | ast.Delete() | ast.Import():
+                    others |= names_in(value)
+                case ast.stmt() if isinstance(node, _PREDICTABLE):
+                    names |= set[str]().union(*map(names_in, targets(node)))
+                case ast.stmt() | ast.Lambda() if node is not self.node:
                     return frozenset()
-                case ast.ImportFrom() | ast.FunctionDef() | ast.Lambda() | ast.ClassDef():
-                    if node is not self.node:
-                        return frozenset()
         return frozenset(names - others)
 
     @cached_property
     def defaults(self) -> dict[str, ast.expr]:
-        arguments = self.node.args
-        positional = [*arguments.posonlyargs, *arguments.args]
-        found = {
-            parameter.arg: default
-            for parameter, default in zip(
-                reversed(positional), reversed(arguments.defaults), strict=False
-            )
-        }
-        for parameter, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
-            if default is not None:
-                found[parameter.arg] = default
-        return found
+        given = with_defaults(self.node.args)
+        return {each.arg: default for each, default in given if default is not None}
 
 
 class Module:
@@ -118,24 +118,12 @@ class Module:
         self._helpers: dict[str, JitFunction | None] = {}
 
     def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
-        assert node.end_lineno is not None
-        assert node.end_col_offset is not None
-        return Span(
-            self.text.offset_of_utf8(node.lineno, node.col_offset),
-            self.text.offset_of_utf8(node.end_lineno, node.end_col_offset),
-        )
+        return span_of(self.text, node)
 
     @cached_property
     def statements(self) -> list[ast.stmt]:
         """Every statement of the file. Expressions, most of the tree, are not walked for it."""
-        found: list[ast.stmt] = []
-        pending: list[ast.AST] = [self.tree]
-        while pending:
-            for name, value in ast.iter_fields(pending.pop()):
-                if name in _BODIES and isinstance(value, list):
-                    pending += value
-                    found += [node for node in value if isinstance(node, ast.stmt)]
-        return found
+        return [*statements(self.tree.body)]
 
     @cached_property
     def launches(self) -> dict[str, list[tuple[HostFunction, ast.Call]]]:
@@ -143,7 +131,7 @@ class Module:
         found: dict[str, list[tuple[HostFunction, ast.Call]]] = {}
         for function in (self.tree, *self.statements):
             if isinstance(function, HostFunction):
-                for node in own_nodes(function):
+                for node in host_nodes(function):
                     match node:
                         case ast.Call(func=ast.Subscript(value=ast.Name(id=name))):
                             found.setdefault(name, []).append((function, node))
@@ -157,15 +145,11 @@ class Module:
         """
         found = {}
         for node in self.statements:
-            match node:
-                case ast.Import(names=names):
-                    for alias in names:
-                        root = alias.name if alias.asname else alias.name.partition(".")[0]
-                        found[alias.asname or root] = root
-                case ast.ImportFrom(module=source, names=names):
-                    for alias in names:
-                        path = _HANDED_ON.get(alias.name, f"{source}.{alias.name}")
-                        found[alias.asname or alias.name] = path
+            if isinstance(node, Import):
+                for each in imported(node):
+                    is_member = isinstance(node, ast.ImportFrom)
+                    path = _HANDED_ON.get(each.alias.name) if is_member else None
+                    found[each.name] = path or each.qualified.lstrip(".")
         return {name: path for name, path in found.items() if path.partition(".")[0] == "triton"}
 
     @cached_property
@@ -204,26 +188,21 @@ class Module:
     def _bound(self) -> set[str] | None:
         """The names that statements bind outside of functions; None after `import *`."""
         found: set[str] = set()
-        pending: list[ast.AST] = [self.tree]
-        while pending:
-            match pending.pop():
-                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                    found.add(name)
-                case ast.ClassDef(name=name):
-                    found.add(name)
-                case ast.Import(names=names) | ast.ImportFrom(names=names):
-                    found |= {(alias.asname or alias.name).partition(".")[0] for alias in names}
-                case ast.Name(id=name, ctx=ast.Store()):
-                    found.add(name)
-                case ast.ExceptHandler() | ast.stmt() | ast.Module() | ast.expr() as node:
-                    pending += ast.iter_child_nodes(node)
+        for statement in own_statements(self.tree.body):
+            found |= set(bound_names(statement))
+            for expression in () if isinstance(statement, Definition) else head(statement):
+                found |= {
+                    node.id
+                    for node in ast.walk(expression)
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+                }
         return None if "*" in found else found
 
     @cached_property
     def assignments(self) -> dict[str, list[ast.expr]]:
         """What the names at the top level are assigned from, under `if` and `try` too."""
         found: dict[str, list[ast.expr]] = {}
-        for statement in _top_level(self.tree.body):
+        for statement in own_statements(self.tree.body):
             match statement:
                 case ast.Assign(targets=[ast.Name(id=name)], value=value):
                     found.setdefault(name, []).append(value)
@@ -266,30 +245,11 @@ class Module:
         return self.qualified(node.func if isinstance(node, ast.Call) else node)
 
 
-def _names(target: ast.expr) -> Iterator[str]:
-    """The names of an assignment's target."""
-    for node in ast.walk(target):
-        if isinstance(node, ast.Name):
-            yield node.id
+def names_in(node: ast.expr) -> set[str]:
+    """The names in an expression or a target."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
 
 
-def own_nodes(function: HostFunction) -> Iterator[ast.AST]:
-    """The nodes of a function or module without those of functions in it."""
-    pending: list[ast.AST] = list(function.body)
-    while pending:
-        node = pending.pop()
-        yield node
-        if not isinstance(node, HostFunction):
-            pending.extend(ast.iter_child_nodes(node))
-
-
-def _top_level(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    for statement in body:
-        yield statement
-        match statement:
-            case ast.If():
-                yield from _top_level([*statement.body, *statement.orelse])
-            case ast.Try():
-                handlers = [line for handler in statement.handlers for line in handler.body]
-                rest = [*statement.orelse, *statement.finalbody]
-                yield from _top_level([*statement.body, *handlers, *rest])
+def host_nodes(function: HostFunction) -> Iterator[ast.AST]:
+    """The nodes of a function or module without those of functions in it; lambdas are run here."""
+    return own_nodes(function, _HOST_FUNCTIONS)

@@ -6,13 +6,7 @@ from dataclasses import dataclass, field
 
 from precision_lint.finding import Span
 from precision_lint.triton_types.dtypes import FLOATS, HALF, INTEGERS, Dtypes
-from precision_lint.triton_types.values import (
-    NO_PROVENANCE,
-    Constant,
-    Provenance,
-    Tensor,
-    Value,
-)
+from precision_lint.triton_types.values import NO_PROVENANCE, Constant, Provenance, Tensor, Value
 
 
 @dataclass(slots=True)

@@ -9,7 +9,8 @@ from precision_lint.finding import Applicability, Finding
 from precision_lint.registry import module, rules
 from precision_lint.source.options import Option, options
 from precision_lint.source.settings_tree import Mapping, Opaque, Scalar, Sequence, Value
-from precision_lint.source.shell import Command, Script
+from precision_lint.source.shell import Script
+from precision_lint.source.shell_commands import Command
 from precision_lint.source.text import SourceText
 from tests.context import config_file, recording
 

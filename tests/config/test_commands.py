@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from precision_lint.source.config import parse_config
-from precision_lint.source.shell import Command, Script
+from precision_lint.source.shell import Script
+from precision_lint.source.shell_commands import Command
 from precision_lint.source.shell_words import UNKNOWN
 from precision_lint.source.text import SourceText
 from tests.config.reading import commands, shell

@@ -53,7 +53,6 @@ from precision_lint.dtypes.values import (
 )
 from precision_lint.finding import Span
 from precision_lint.origin import Choice, Origin, Setting
-from precision_lint.project import Project
 from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 

@@ -7,15 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from precision_lint.check import Checked
-from precision_lint.finding import (
-    Applicability,
-    Confidence,
-    Edit,
-    Finding,
-    Fix,
-    Severity,
-    Span,
-)
+from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
 from precision_lint.source.text import SourceText
 
 PATH = Path("/project/case.py")

@@ -11,12 +11,12 @@ import pytest
 
 from precision_lint import hooks, registry
 from precision_lint.check import check_bytes
+from precision_lint.context import PythonFile
 from precision_lint.finding import Confidence, Finding, Severity
 from precision_lint.hooks import HOOKS, Hook, RuleModule
 from precision_lint.project import Project
 from precision_lint.rule import Rule
 from precision_lint.settings import Settings
-from precision_lint.source.python import PythonFile
 
 
 @pytest.mark.parametrize("name", HOOKS)

@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.dtype_names import BFLOAT16, INT64
 from precision_lint.dtypes.flow import calls_in
 from precision_lint.dtypes.values import (
-    BFLOAT16,
     FOREIGN,
-    INT64,
     UNKNOWN,
     Dictionary,
     Sequence,

@@ -17,7 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.source.shell import Command, Script
+from precision_lint.source.shell import Script
+from precision_lint.source.shell_commands import Command
 from precision_lint.source.shell_words import UNKNOWN
 from tests import cpu_time
 from tests.config.reading import shell

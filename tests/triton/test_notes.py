@@ -23,7 +23,7 @@ from precision_lint.source.python import parse_python
 from precision_lint.source.text import SourceText
 from precision_lint.triton_types.kernels import find_kernels
 from precision_lint.triton_types.language import NEWEST, Version
-from precision_lint.triton_types.notes import Note
+from precision_lint.triton_types.notes.note import Note
 from tests.triton import accepted
 from tests.triton.compiling import Job, verdicts
 

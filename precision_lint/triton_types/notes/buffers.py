@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from precision_lint.source.python_syntax import with_defaults
 from precision_lint.triton_types.launches import LIKE_FACTORIES
-from precision_lint.triton_types.module import HostFunction, JitFunction, Module, own_nodes
+from precision_lint.triton_types.module import HostFunction, JitFunction, Module, host_nodes
 
 
 def allocated_alike(module: Module, kernel: JitFunction) -> frozenset[str]:
@@ -55,7 +56,7 @@ def _alike(function: HostFunction) -> frozenset[str]:
     """The variables that have the dtype of another tensor, and those tensors."""
     assigned: dict[str, bool] = {}
     like: set[str] = set()
-    for node in own_nodes(function):
+    for node in host_nodes(function):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 assigned[name] = assigned.get(name, True) and _is_alike(value)
@@ -79,21 +80,9 @@ def _floats(function: HostFunction) -> frozenset[str]:
     """The parameters of a host function that are annotated as floats, or are by default."""
     if isinstance(function, ast.Module):
         return frozenset()
-    arguments = function.args
-    positional = [*arguments.posonlyargs, *arguments.args]
-    defaults: list[tuple[ast.arg, ast.expr | None]] = [
-        *zip(reversed(positional), reversed(arguments.defaults), strict=False),
-        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
-    ]
-    found = {
-        parameter.arg
-        for parameter, default in defaults
-        if isinstance(getattr(default, "value", None), float)
-    }
     return frozenset(
-        found.union(
-            parameter.arg
-            for parameter in (*positional, *arguments.kwonlyargs)
-            if isinstance(parameter.annotation, ast.Name) and parameter.annotation.id == "float"
-        )
+        parameter.arg
+        for parameter, default in with_defaults(function.args)
+        if isinstance(getattr(default, "value", None), float)
+        or (isinstance(parameter.annotation, ast.Name) and parameter.annotation.id == "float")
     )

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from precision_lint.finding import Span
 from precision_lint.triton_types import dtypes as types
-from precision_lint.triton_types.frame import names_in
-from precision_lint.triton_types.module import JitFunction, Module
+from precision_lint.triton_types.module import JitFunction, Module, names_in
 from precision_lint.triton_types.notes.elements import KEEPS_ELEMENTS, is_integer
 from precision_lint.triton_types.notes.scene import Call, Loop, Scene
 from precision_lint.triton_types.notes.traces import traced, without
