@@ -25,8 +25,8 @@ _OF_TENSORS = (b"torch", b"tensor", b"model")
 _LARGEST = 1_000_000
 """Bytes; larger Python files are generated tables, and no help."""
 
-_KEPT = 256
-"""Trees that are kept; a syntax tree takes thirty times the bytes of its source."""
+_KEPT = 3_000_000
+"""Characters of the files whose trees are kept; a tree takes thirty times as many bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,20 @@ class _Read:
     parsed: ParsedPython | None
     problem: Unparsable | None
 
+    @property
+    def size(self) -> int:
+        return len(self.text.text)
+
 
 class ParsedModules:
     """The Python files that were parsed last: whoever asks for one gets the same tree.
 
-    A run of more than `_KEPT` files may parse one again; it never holds more trees than that.
+    A run over more than `_KEPT` characters may parse a file again, and holds no more trees.
     """
 
     def __init__(self) -> None:
         self._read: OrderedDict[Path, _Read] = OrderedDict()
+        self._size = 0
         self._lock = Lock()
 
     def parse(self, text: SourceText, *, is_on_disk: bool) -> ParsedPython:
@@ -92,12 +97,14 @@ class ParsedModules:
             return self._read.get(path)
 
     def _keep(self, read: _Read) -> None:
-        if len(read.text.text) > _LARGEST:
+        if read.size > _LARGEST:
             return
         with self._lock:
+            replaced = self._read.pop(read.text.path, None)
             self._read[read.text.path] = read
-            if len(self._read) > _KEPT:
-                self._read.popitem(last=False)
+            self._size += read.size - (replaced.size if replaced else 0)
+            while self._size > _KEPT:
+                self._size -= self._read.popitem(last=False)[1].size
 
 
 def _parsed(text: SourceText) -> _Read:

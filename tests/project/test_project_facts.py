@@ -226,7 +226,7 @@ def test_a_text_that_is_not_on_the_disk_is_nobody_elses(root: Path) -> None:
 
 
 def test_few_trees_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("precision_lint.modules._KEPT", 3)
+    monkeypatch.setattr("precision_lint.modules._KEPT", 3 * len("x = 0\n"))
     paths = [tmp_path / f"m{n}.py" for n in range(5)]
     write(tmp_path, {path.name: f"x = {n}\n" for n, path in enumerate(paths)})
     modules = ParsedModules()
