@@ -65,7 +65,7 @@ def subtract(
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise BaselineError(f"{path}: not a baseline of precision-lint") from error
     if not is_ours:
-        raise BaselineError(f"{path}: a baseline of another version; write it anew")
+        raise BaselineError(f"{path}: a baseline of another version; write it again")
     new = []
     for finding in findings:
         fingerprint = _fingerprint(finding, sources, root)

@@ -131,20 +131,20 @@ def explained_runs(
             continue
         read = runs(file)
         if file.defect is not None and (read or path in named):
-            note(f"{_problem(path, file.defect)}; only what can be read is explained")
+            note(f"{_problem(path, file.defect)}; only the readable part is explained")
         if not read and path in named:
             note(f"{path}: {unread(file)}")
         for run in read:
             found[_place(run), run.framework.slug] = run
             asked |= {run.file.text.path} if path in named else set()
     if not found:
-        note(f"the frameworks that are known: {', '.join(known_frameworks())}")
+        note(f"no supported configuration found; supported frameworks: {', '.join(known_frameworks())}")
     whole = sorted(_whole(found.values()), key=lambda row: row[0])
     told = [explained_run(run) for _, run in whole]
     shown = [run for run in told if run.says_something or run.path in asked]
     if silent := len(told) - len(shown):
         count = "1 run is" if silent == 1 else f"{silent} runs are"
-        note(f"{count} left out without any precision setting: name a file to see its runs")
+        note(f"{count} left out because no precision is set: name a file to see its runs")
     return shown
 
 
@@ -267,12 +267,12 @@ def _problem(path: Path, problem: Unparsable) -> str:
 
 
 def known_frameworks() -> list[str]:
-    """The frameworks that are known, by name."""
+    """The supported frameworks, by name."""
     return sorted((one.name for one in frameworks().values() if one.library), key=str.casefold)
 
 
 def unread(file: ConfigFile) -> str:
-    """Why a file has no run: what it starts or says, which no framework is known by."""
+    """Why a file has no run: the commands or keys in it, which identify no framework."""
     if file.script is not None:
         started = filter(None, map(launch, file.script.commands))
         seen = ", ".join(dict.fromkeys(f"`{one.program}`" for one in started))
@@ -287,4 +287,4 @@ def unread(file: ConfigFile) -> str:
         ]
         more = ", …" if len(names) > _MOST_KEYS else ""
         what = f"its keys are {', '.join(names[:_MOST_KEYS])}{more}" if names else "it has no keys"
-    return f"no framework that is known reads it: {what}"
+    return f"no supported framework reads it: {what}"

@@ -32,7 +32,7 @@ deepspeed train.py --deepspeed ds.json --do_train --output_dir out --learning_ra
 ## Fix safety
 Safe if the fix writes `"auto"` into a file that only such runs read: the Trainer's choice then
 applies, and before the fix it raised. Unsafe if something else also refers to the file. No fix if
-the file is outside the project or if the fix would have to choose between fp16 and bf16.
+the file is not among the checked files or if the fix would have to choose between fp16 and bf16.
 
 ## References
 - Pitfalls J02

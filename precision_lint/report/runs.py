@@ -78,7 +78,7 @@ def _body(
             text = report.ink.visible(_cut(source_of(written)))
             yield report.ink.paint(f"{indent}{place}  {text}", "quiet")
     if not rows:
-        yield f"{margin}no precision setting is written here"
+        yield f"{margin}no precision setting here"
     defaults = ", ".join(
         _value(one, report) for one in explained.settings if one.status == "default"
     )
@@ -87,10 +87,10 @@ def _body(
         yield report.ink.paint(f"{margin}default of {name}: {defaults}", "quiet")
     unseen = ", ".join(one.key.name for one in explained.settings if one.status == "open")
     if unseen and not is_further:
-        yield report.ink.paint(f"{margin}may be set where it is not seen: {unseen}", "quiet")
+        yield report.ink.paint(f"{margin}may be set elsewhere: {unseen}", "quiet")
     for other in explained.reading.beneath:
         path = report.ink.visible(report.relative(other.file.text.path))
-        yield f"{margin}what is not said here comes from {path}"
+        yield f"{margin}other settings come from {path}"
     for name, linked in explained.links:
         yield f"{margin}{name}: {_head(linked, report)}"
         is_further = linked.reading.framework is explained.reading.framework
@@ -108,7 +108,7 @@ def _value(one: Effective, report: Report) -> str:
         case _, "":
             value = '""'
         case _, str(text) if one.key.kind in ("boolean", "number") and text != "auto":
-            value = json.dumps(text)  # the framework gets a text where it wants none
+            value = json.dumps(text)  # a string where the framework expects another type
         case _:
             value = shown(one.value)
     return report.ink.visible(f"{one.key.name} = {_cut(value)}")

@@ -153,12 +153,12 @@ def test_what_sets_no_precision_is_shown_if_it_is_named(tmp_path: Path) -> None:
     project(tmp_path, {"a.yaml": CONFIG, "b.yaml": silent})
     ran = run("explain-config", cwd=tmp_path)
     assert "b.yaml" not in ran.out
-    assert ran.err.startswith("note: 1 run is left out without any")
+    assert ran.err.startswith("note: 1 run is left out because no precision")
     ran = run("explain-config", "b.yaml", cwd=tmp_path)
     assert ran.err == ""
     assert ran.out.splitlines()[:2] == [
         "b.yaml: Hugging Face Trainer",
-        "  no precision setting is written here",
+        "  no precision setting here",
     ]
 
 
@@ -166,8 +166,8 @@ def test_what_nobody_reads_is_a_note(tmp_path: Path) -> None:
     project(tmp_path, {"a.yaml": "bf16: true\nfp16: true\n", "run.sh": "python serve.py --bf16\n"})
     ran = run("explain-config", "a.yaml", "run.sh", cwd=tmp_path)
     assert (ran.code, ran.out) == (0, "")
-    assert "a.yaml: no framework that is known reads it: its keys are `bf16`, `fp16`" in ran.err
-    assert "run.sh: no framework that is known reads it: it starts `serve.py`" in ran.err
+    assert "a.yaml: no supported framework reads it: its keys are `bf16`, `fp16`" in ran.err
+    assert "run.sh: no supported framework reads it: it starts `serve.py`" in ran.err
     assert "DeepSpeed, " in ran.err
     ran = run("explain-config", "--output-format", "json", cwd=tmp_path)
     assert (ran.code, ran.out) == (0, "[]\n")
@@ -205,7 +205,7 @@ def test_what_can_be_read_of_a_broken_file_is_explained(tmp_path: Path) -> None:
     assert ran.code == 0
     assert "bf16.enabled = true" in ran.out
     assert "ds.json:3:28: cannot be parsed: " in ran.err
-    assert "only what can be read is explained" in ran.err
+    assert "only the readable part is explained" in ran.err
 
 
 def test_the_order_does_not_depend_on_that_of_the_paths(tmp_path: Path) -> None:
