@@ -10,7 +10,7 @@ from precision_lint.source.python import PythonFile
 
 
 class _Receiver(NamedTuple):
-    """`x.cpu()` in `x.cpu().numpy()`, before the dot and its blanks."""
+    """`x.cpu()` in `x.cpu().numpy()`, before the dot and its whitespace."""
 
     span: Span
     is_parenthesized: bool
@@ -49,7 +49,7 @@ def wrap_argument(span: Span, function: str) -> list[Edit]:
 
 
 def append_method(file: PythonFile, span: Span, chained: str) -> list[Edit]:
-    """`x` to `x<chained>`, in parentheses where the expression binds less tightly than a call."""
+    """`x` to `x<chained>`, in parentheses if the expression binds less tightly than a call."""
     import libcst as cst
 
     end = Span(span.end, span.end)
@@ -61,7 +61,7 @@ def append_method(file: PythonFile, span: Span, chained: str) -> list[Edit]:
 
 
 def set_keyword(file: PythonFile, call: Call, keyword: str, expression: str) -> Edit | None:
-    """`f(a)` to `f(a, keyword=expression)`, or the new value of a keyword that is there."""
+    """`f(a)` to `f(a, keyword=expression)`, or the new value of an existing keyword."""
     if (given := call.keywords.get(keyword)) is not None:
         return Edit(given.span, expression)
     return add_keyword(file, call.span, keyword, expression)
@@ -78,7 +78,7 @@ def add_keyword(file: PythonFile, call: Span, keyword: str, expression: str) -> 
     if not arguments:
         offset = call.end - 1
         return Edit(Span(offset, offset), f"{keyword}={expression}")
-    # Behind the last argument and before its trailing comma, if any: comments stay where they are.
+    # After the last argument and before its trailing comma, if any: comments stay in place.
     offset = found.extent(arguments[-1].value).end
     return Edit(Span(offset, offset), f", {keyword}={expression}")
 

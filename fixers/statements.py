@@ -28,7 +28,7 @@ def insert_after(file: PythonFile, statement: ast.stmt, line: str) -> Edit | Non
 
 
 def delete(file: PythonFile, statement: ast.stmt) -> Edit | None:
-    """Delete the lines of a statement; None if others share them."""
+    """Delete the lines of a statement; None if other statements share them."""
     if not _has_its_lines(file, statement):
         return None
     span = file.span_of(statement)

@@ -1,7 +1,7 @@
-"""A baseline: the findings of today, so that only tomorrow's are reported.
+"""A baseline: the existing findings, so that only new ones are reported.
 
-A finding is remembered by rule, path and the text of its line, and counted, never by line number:
-code that moves keeps its baseline.
+Findings are counted by rule, path and the text of their line, not by line number, so that code may
+move.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def write(path: Path, findings: Sequence[Finding], sources: Sources, root: Path)
     document = {"version": VERSION, "findings": rows}
     content = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
     try:
-        # A file name that is not text holds surrogates: escaped, they are JSON all the same.
+        # A file name that is not valid text contains surrogates; escaped, they are valid JSON.
         path.write_text(content, "utf-8", "backslashreplace")
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror or error}") from error
@@ -46,10 +46,10 @@ def write(path: Path, findings: Sequence[Finding], sources: Sources, root: Path)
 def subtract(
     path: Path, findings: Sequence[Finding], sources: Sources, root: Path
 ) -> list[Finding]:
-    """The findings that the baseline does not hold.
+    """The findings that are not in the baseline.
 
     Raises:
-        BaselineError: it cannot be read, or is none.
+        BaselineError: it cannot be read, or is not a baseline.
     """
     try:
         document = json.loads(path.read_text("utf-8"))

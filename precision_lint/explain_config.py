@@ -138,7 +138,8 @@ def explained_runs(
             found[_place(run), run.framework.slug] = run
             asked |= {run.file.text.path} if path in named else set()
     if not found:
-        note(f"no supported configuration found; supported frameworks: {', '.join(known_frameworks())}")
+        known = ", ".join(known_frameworks())
+        note(f"no supported configuration found; supported frameworks: {known}")
     whole = sorted(_whole(found.values()), key=lambda row: row[0])
     told = [explained_run(run) for _, run in whole]
     shown = [run for run in told if run.says_something or run.path in asked]

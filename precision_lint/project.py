@@ -1,4 +1,4 @@
-"""What the whole project says, whichever files were asked for."""
+"""Facts about the whole project, independent of the files that are linted."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ _EXAMPLES = re.compile(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)
 
 @dataclass(frozen=True)
 class Project:
-    """A project root, and the facts that are read from all of its files on first use."""
+    """A project root, and facts that are computed from all of its files on first use."""
 
     root: Path
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     target: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Versions of libraries by name, as the settings give them."""
+    """Versions of libraries by name, from the settings."""
     reported: frozenset[Path] | None = field(default=None, compare=False, repr=False)
-    """The files that findings are wanted for; None if for any."""
+    """The files for which findings are reported; None for all files."""
     asked: set[str] = field(default_factory=set, compare=False, repr=False)
-    """The facts that were asked for since somebody emptied this set: what a cache must know."""
+    """The facts that were used since this set was last cleared; the cache records them."""
 
     @property
     def half_precision(self) -> Related | None:
-        """The plainest place where the project chooses bfloat16, else float16 or autocast.
+        """The clearest place where the project chooses bfloat16, or else float16 or autocast.
 
-        Who runs in one half dtype is a checkpoint or a flag away from the other.
+        float16 counts because another checkpoint or flag can turn it into bfloat16.
         """
         self.asked.add("half_precision")
         return self._half_precision
 
     @property
     def bfloat16(self) -> Related | None:
-        """The plainest place where the project enables bfloat16, outside of its tests.
+        """The clearest place where the project enables bfloat16, outside its tests.
 
         A comparison, an assertion or a list of accepted dtypes enables nothing.
         """
@@ -60,25 +60,25 @@ class Project:
 
     @property
     def bfloat16_weights(self) -> Related | None:
-        """The plainest setting that makes bfloat16 the dtype of weights; None if there is none."""
+        """The clearest setting that makes bfloat16 the dtype of weights; None if there is none."""
         self.asked.add("bfloat16_weights")
         return self._bfloat16_weights
 
     @cached_property
     def configured(self) -> Configured:
-        """What the configuration says of settings; each question counts as asked."""
+        """The values of settings in the configuration; each lookup is recorded in `asked`."""
         from precision_lint.configured import Configured
 
         paths = [path for path in self._witnesses if not self.is_test(path)]
         return Configured(self.root, paths, self.asked)
 
     def reports(self, path: Path) -> bool:
-        """True if findings in a file are wanted: a fact of two files is told in one of those."""
+        """True if findings in a file are reported; a conflict of two files needs only one."""
         return self.reported is None or path in self.reported
 
     @property
     def config_files(self) -> ConfigFiles:
-        """The configuration files of the project, and which of them refer to which."""
+        """The configuration files of the project and the references between them."""
         self.asked.add("sources")
         return self._config_files
 
@@ -123,9 +123,9 @@ class Project:
         return self._evidence(BFLOAT16, message, only_weights=True)
 
     def version_of(self, library: str) -> tuple[int, int] | None:
-        """Major and minor version of a library: from the settings, else from the project's pins.
+        """Major and minor version of a library: from the settings, or else the project's pins.
 
-        None where neither says one: rules then take the newest that they know.
+        None if neither gives one: rules then assume the newest version that they know.
         """
         self.asked.add(library)
         version = self.target.get(library) or pinned_version(self.root, library) or ""
@@ -133,16 +133,16 @@ class Project:
         return (int(match[1]), int(match[2])) if match else None
 
     def release_of(self, library: str) -> tuple[int, ...] | None:
-        """The version of a library with all its numbers; None where nothing says one."""
+        """The full version of a library; None if it is unknown."""
         self.asked.add(library)
         version = self.target.get(library) or pinned_version(self.root, library) or ""
         match = re.match(r"\d+(?:\.\d+)*", version)
         return tuple(map(int, match[0].split("."))) if match else None
 
     def lowest_version_of(self, library: str) -> tuple[int, int] | None:
-        """The oldest version of a library that code must run with, as `version_of` says it.
+        """The oldest version of a library that the code must support, as in `version_of`.
 
-        A lower bound (`torch>=2.1`) is one, too; it counts before what a lock file happens to hold.
+        A lower bound (`torch>=2.1`) takes precedence over the version in a lock file.
         """
         self.asked.add(library)
         declared = None if library in self.target else lowest_version(self.root, library)
@@ -150,7 +150,7 @@ class Project:
         return (int(match[1]), int(match[2])) if match else self.version_of(library)
 
     def holds(self, pattern: bytes) -> bool:
-        """True if a Python file of the project holds what a regular expression matches."""
+        """True if a regular expression matches in any Python file of the project."""
         self.asked.add("sources")
         if pattern not in self._held:
             expression = re.compile(pattern)
@@ -170,7 +170,7 @@ class Project:
 
     @cached_property
     def state(self) -> str:
-        """Changes when a file of the project does: names, sizes and times of all of them."""
+        """A value that changes when a file changes: the names, sizes and times of all files."""
         import hashlib
 
         digest = hashlib.blake2b(digest_size=16)
@@ -199,11 +199,11 @@ class Project:
 
     @property
     def _witnesses(self) -> Iterator[Path]:
-        """The files that say something of the others: a notebook speaks of itself alone."""
+        """The files that can be evidence for other files; a notebook counts only for itself."""
         return (path for path in self._files if kind_of(path) != "notebook")
 
     def _evidence(self, half: Half, message: str, *, only_weights: bool = False) -> Related | None:
-        """The plainest use in what the project runs, else in its tests."""
+        """The clearest use in the project's own code, or else in its tests."""
         from precision_lint.evidence import find
 
         plain, tests = self._mentioning(half)
@@ -212,7 +212,7 @@ class Project:
         )
 
     def _mentioning(self, half: Half) -> tuple[list[Path], list[Path]]:
-        """The files that hold a word for a half dtype, plainest first: the project's, its tests."""
+        """The files that mention a half dtype, clearest first: the project's, then its tests."""
         from precision_lint.evidence import mentions
 
         paths = (path for path in self._witnesses if mentions(path, half))
@@ -226,11 +226,11 @@ class Project:
         return self.is_test(path), is_example, kind_of(path) == "python", name
 
     def is_test(self, path: Path) -> bool:
-        """True for what tests the project, and is no part of what it does."""
+        """True for files that test the project and are not part of it."""
         return _TESTS.search(self._relative(path)) is not None
 
     def is_secondary(self, path: Path) -> bool:
-        """True for tests, benchmarks and vendored code: nobody trains with them as they are."""
+        """True for tests, benchmarks and vendored code, which are not used for training as is."""
         return self.is_test(path) or _SECONDARY.search(self._relative(path)) is not None
 
     def _relative(self, path: Path) -> str:

@@ -19,7 +19,7 @@ _LONGEST = 60
 
 
 def render(runs: Sequence[Run], report: Report) -> Iterator[str]:
-    """Each run with its settings by role, what it refers to, and what is wrong with it."""
+    """Each run with its settings by role, its references, and its findings."""
     for index, run in enumerate(runs):
         if index:
             yield "\n"
@@ -52,7 +52,7 @@ def _head(explained: Explained, report: Report) -> str:
 
 
 def _release(explained: Explained) -> str:
-    """The release of the library that the project pins, if it does."""
+    """The release of the library that the project pins, if any."""
     reading = explained.reading
     release = reading.file.project.release_of(reading.framework.library)
     return ".".join(map(str, release)) if release else ""
@@ -61,7 +61,7 @@ def _release(explained: Explained) -> str:
 def _body(
     explained: Explained, report: Report, margin: str, *, is_further: bool = False
 ) -> Iterator[str]:
-    """Rows of a configuration; one that is further to another of its framework has no defaults."""
+    """Rows of a configuration; a further one of the same framework repeats no defaults."""
     rows = [one for one in explained.settings if one.written]
     told = [(one, _value(one, report), _origin(one, report)) for one in rows]
     roles = max((len(one.key.role) for one in rows), default=0)
