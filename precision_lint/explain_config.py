@@ -109,7 +109,7 @@ class Run:
 def explained_runs(
     files: Sequence[Path], project: Project, named: Iterable[Path], note: Callable[[str], None]
 ) -> list[Run]:
-    """The runs that files take part in, in order of place; `note` is told of what is left out.
+    """The runs that files take part in, in order of place; `note` reports what is left out.
 
     Runs that set no precision are left out, unless a file of `named` takes part in them.
 

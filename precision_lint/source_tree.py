@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
 _OF_TENSORS = (b"torch", b"tensor", b"model")
-"""Who speaks of none of them hands no tensor over."""
+"""A file that mentions none of them passes no tensors."""
 
 _LARGEST = 1_000_000
-"""Bytes; larger Python files are generated tables, and no help."""
+"""Bytes; larger Python files are generated tables and not useful."""
 
 _KEPT = 256
 """Modules that are kept; a syntax tree takes thirty times the bytes of its source."""
 
 
 class SourceTree:
-    """What a project's other Python files hold; nothing is read before it is asked for."""
+    """The other Python files of a project; each is read on first use."""
 
     def __init__(self, project: Project) -> None:
         self._project = project

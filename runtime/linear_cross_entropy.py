@@ -102,8 +102,8 @@ def linear_cross_entropy(
     Precision: on CPU, and on CUDA and ROCm with torch >= 2.10, the logits of half operands stay
     in float32, which ``F.linear`` on half operands does not do; elsewhere they are half. The
     gradient of the logits enters the products of a GPU in the operands' dtype, as in plain
-    training. The gradients of weight and bias are summed over the chunks in float32, in a buffer of the
-    weight's size, and rounded once to the parameter's dtype.
+    training. The gradients of weight and bias are summed over the chunks in float32, in a buffer
+    of the weight's size, and rounded once to the parameter's dtype.
 
     Under autocast the operands enter the products in its dtype, as in ``F.linear``, but a float32
     parameter gets the float32 gradient without the rounding to half in between.
