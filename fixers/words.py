@@ -40,7 +40,7 @@ def without_option(text: SourceText, option: Option) -> Edit | None:
     start, end = words[0].span.start, words[-1].span.end
     before, rest = before_on_line(text, start), rest_of_line(text, end)
     if not before.strip() and rest.strip() in ("", "\\"):
-        # Remove the `\` of the line above, not the option's own: the last line of a command has none.
+        # Remove the `\` of the line above: the last line of a command has none of its own.
         continuation = _continuation_above(text, start)
         if continuation is not None:
             start = continuation

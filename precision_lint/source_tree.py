@@ -1,4 +1,4 @@
-"""The Python files of a project beside the one that is linted: found by import, read on demand."""
+"""The Python files of a project other than the linted one: found by import, read on demand."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LARGEST = 1_000_000
 """Bytes; larger Python files are generated tables and not useful."""
 
 _KEPT = 256
-"""Modules that are kept; a syntax tree takes thirty times the bytes of its source."""
+"""Number of cached modules; a syntax tree takes thirty times the bytes of its source."""
 
 
 class SourceTree:
@@ -60,8 +60,8 @@ class SourceTree:
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file of the module that `importer` calls `name`; relative names keep their dots.
 
-        An absolute name is looked for in the folders from the importer's own up to the project's
-        root, as scripts, packages and `src` layouts have it.
+        An absolute name is searched in the folders from the importer's own up to the project
+        root, which covers scripts, packages and `src` layouts.
         """
         key = (str(importer.parent), name)
         if key not in self._located:
@@ -95,7 +95,7 @@ class SourceTree:
 
     @cached_property
     def _importers(self) -> Mapping[bytes, list[Path]]:
-        """For each word of an import statement, the files that hold one with it."""
+        """For each word of an import statement, the files with an import that contains it."""
         found: dict[bytes, list[Path]] = {}
         for path in self._project.python_files:
             try:
