@@ -1,12 +1,12 @@
-"""The AMP API that torch 2.4 deprecated, and the calls that take its place.
+"""The AMP API that torch 2.4 deprecated, and the calls that replace it.
 
 Old and new signatures differ, so arguments are mapped by meaning, not by position:
 
     torch.cuda.amp.autocast(enabled=True, dtype=float16, cache_enabled=True)
     torch.amp.autocast(device_type, dtype=None, enabled=True, cache_enabled=None)
 
-What the old class left to its own default is not always the new one's: `dtype=None` takes over the
-dtype of a region around. So the old default is written out where it has an effect.
+The defaults differ: in the new class `dtype=None` inherits the dtype of an enclosing region. So the
+old default is written out where it has an effect.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _DEFAULT_DTYPE = {"cuda": "float16", "cpu": "bfloat16"}
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """The edits of one use; `is_exact` if nothing can tell the new from the old."""
+    """The edits of one use; `is_exact` if the behavior is identical."""
 
     edits: tuple[Edit, ...]
     is_exact: bool = True
@@ -42,7 +42,7 @@ class Migration:
 @dataclass(frozen=True, slots=True)
 class Spelling:
     """How a file writes the new API: its name for torch, the quotes, and whether `cache_enabled`
-    must be written out, because somebody turns the cache of the casts off."""
+    must be written out, because the project disables the cache of casts."""
 
     torch: str = "torch"
     quote: str = '"'
@@ -89,7 +89,7 @@ def _call(file: ParsedPython, node: ast.Call, api: Api, spelling: Spelling) -> M
 def _partial(file: ParsedPython, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:
     """`partial(autocast, enabled=False)` to `partial(torch.amp.autocast, "cuda", enabled=False)`.
 
-    Not exact for autocast: arguments by position that come later would be taken for others.
+    Not exact for autocast: later positional arguments would bind to other parameters.
     """
     migration = _migrate(file, node, node.args[0], 1, api, spelling)
     if migration is None or api.name != "amp.autocast":
@@ -113,7 +113,7 @@ def _migrate(
 ) -> Migration | None:
     """Replaces the callee, and maps the arguments from the `first` one on.
 
-    None for arguments of which it is not known which parameter they are.
+    None if it is unknown which parameter an argument binds to.
     """
     import libcst as cst
 
@@ -131,7 +131,7 @@ def _migrate(
             return None
         named = [(name, one) for name, one in given.items() if one.keyword is None]
         defaults = _defaults(api, given, spelling)
-        if any(one.star for one in arguments):  # `**options` may hold them
+        if any(one.star for one in arguments):  # `**options` may contain them
             is_exact = not defaults
         else:
             head += defaults
@@ -156,7 +156,7 @@ def _comma(file: ParsedPython, starts: Sequence[int]) -> str:
 
 
 def _given(arguments: Sequence[cst.Arg]) -> dict[str, cst.Arg] | None:
-    """The arguments of the old autocast by name; None if it does not take them."""
+    """The arguments of the old autocast by name; None if it does not accept them."""
     given: dict[str, cst.Arg] = {}
     for position, argument in enumerate(arguments):
         if argument.star == "**":
@@ -171,7 +171,7 @@ def _given(arguments: Sequence[cst.Arg]) -> dict[str, cst.Arg] | None:
 
 
 def _defaults(api: Api, given: Mapping[str, cst.Arg], spelling: Spelling) -> list[str]:
-    """The old defaults that the new class does not share. A region that is off needs none."""
+    """The old defaults that the new class does not share. A disabled region needs none."""
     import libcst as cst
 
     enabled = given["enabled"].value if "enabled" in given else None
@@ -186,7 +186,7 @@ def _defaults(api: Api, given: Mapping[str, cst.Arg], spelling: Spelling) -> lis
 
 
 def _append(found: Expression, call: cst.Call, argument: str) -> Edit:
-    """One more argument, behind the last one and before its trailing comma."""
+    """One more argument, after the last one and before its trailing comma."""
     if not call.args:
         offset = found.extent(call).end - 1
         return Edit(Span(offset, offset), argument)

@@ -1,4 +1,4 @@
-"""What is written once in YAML and used in several places."""
+"""YAML nodes that are written once and used in several places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from precision_lint.source.settings_tree import Mapping, Opaque, Sequence, Value
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What aliases stand for: the very nodes, and all that is below them, too, by `id`."""
+    """The nodes that aliases refer to, and all nodes below them, by `id`."""
 
     nodes: frozenset[int]
     below: frozenset[int]

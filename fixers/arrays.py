@@ -1,4 +1,4 @@
-"""Converting the tensors inside an expression: itself, the items of a literal or of a container."""
+"""Converting the tensors in an expression: itself, or the items of a literal or container."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from precision_lint.source.expressions import Expression
 
 Choose = Callable[[Tensor], str | None]
-"""What converts a tensor: a method (`.float()`) or a function (`to_numpy`); None for nothing."""
+"""How to convert a tensor: a method (`.float()`) or a function (`to_numpy`); None for nothing."""
 
 
 def convert_argument(
     file: ParsedPython, call: Call, argument: Argument, choose: Choose
 ) -> list[Edit] | None:
-    """Convert every tensor of an argument; None where no edit is right for each of them.
+    """Convert every tensor of an argument; None if no edit is right for each of them.
 
     `[a, b]` to `[to_numpy(a), to_numpy(b)]`, `{"loss": a}` to `{"loss": to_numpy(a)}`,
-    `[f(x) for x in xs]` to `[to_numpy(f(x)) for x in xs]`, and where a name holds the list, `xs` to
+    `[f(x) for x in xs]` to `[to_numpy(f(x)) for x in xs]`, and for a list in a variable, `xs` to
     `[to_numpy(item) for item in xs]`.
     """
     import libcst as cst
@@ -124,7 +124,7 @@ def _applied(within: Expression, node: cst.BaseExpression, how: str) -> list[Edi
 
 
 def _around(within: Expression, node: cst.BaseExpression, before: str, behind: str) -> list[Edit]:
-    """Text before and behind an expression, which gets parentheses unless it binds tightly."""
+    """Text before and after an expression, which gets parentheses unless it binds tightly."""
     import libcst as cst
 
     span = within.extent(node)

@@ -10,7 +10,7 @@ from precision_lint.source.python import ParsedPython
 
 
 class _Receiver(NamedTuple):
-    """`x.cpu()` in `x.cpu().numpy()`, before the dot and its blanks."""
+    """`x.cpu()` in `x.cpu().numpy()`, before the dot and its whitespace."""
 
     span: Span
     is_parenthesized: bool
@@ -78,7 +78,7 @@ def add_keyword(file: ParsedPython, call: Span, keyword: str, expression: str) -
     if not arguments:
         offset = call.end - 1
         return Edit(Span(offset, offset), f"{keyword}={expression}")
-    # Behind the last argument and before its trailing comma, if any: comments stay where they are.
+    # After the last argument and before its trailing comma, if any: comments stay in place.
     offset = found.extent(arguments[-1].value).end
     return Edit(Span(offset, offset), f", {keyword}={expression}")
 

@@ -1,4 +1,4 @@
-"""Importing a name: the edit that adds the import, and what the name is called here."""
+"""Importing a name: the edit that adds the import, and the local name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def import_name(file: ParsedPython, module: str, name: str, before: int) -> tupl
     """What `module.name` is called in this file, and the edits that import it if nothing does.
 
     The import goes below the last plain import at the top level that ends before the offset
-    `before`, so that what those imports need to happen first still happens first; else below the
+    `before`, so that code which must run before those imports still does; or else below the
     docstring and `__future__` imports. Imports under `if TYPE_CHECKING:`, in `try:` or in functions
     do not count: they may not have run.
     """
@@ -83,7 +83,7 @@ def _below_header(file: ParsedPython) -> int:
 def remove_name(file: ParsedPython, statement: ast.stmt, alias: ast.alias) -> Edit | None:
     """The edit that takes one name out of an import, with the statement if it is the only one.
 
-    None where more than the name would go: a comment, or the only statement of a block.
+    None if more than the name would be lost: a comment, or the only statement of a block.
     """
     assert isinstance(statement, ast.Import | ast.ImportFrom)
     position = statement.names.index(alias)

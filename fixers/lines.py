@@ -1,4 +1,4 @@
-"""Lines of a text, for edits that take out or add whole ones."""
+"""Lines of a text, for edits that remove or add whole lines."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ _INDENTATION = re.compile(r"[ \t]*")
 
 
 def before_on_line(text: SourceText, offset: int) -> str:
-    """What stands on the line in front of an offset."""
+    """The text of the line before an offset."""
     return text[Span(text.line_span(text.row(offset)).start, offset)]
 
 
 def rest_of_line(text: SourceText, offset: int) -> str:
-    """What stands on the line behind an offset, without the line end."""
+    """The text of the line after an offset, without the line ending."""
     return text[Span(offset, text.line_span(text.row(offset)).end)].rstrip("\r\n")
 
 
 def end_of_line(text: SourceText, offset: int) -> int:
-    """Where the line of an offset ends, in front of its line end."""
+    """The offset at which the line of an offset ends, before its line ending."""
     return offset + len(rest_of_line(text, offset))
 
 
 def whole_lines(text: SourceText, span: Span) -> Span:
-    """The lines that a span touches, with the last line end."""
+    """The lines that a span touches, with the last line ending."""
     return Span(
         text.line_span(text.row(span.start)).start,
         text.line_span(text.row(span.end)).end,
@@ -34,7 +34,7 @@ def whole_lines(text: SourceText, span: Span) -> Span:
 
 
 def indentation(line: str) -> str:
-    """The blanks that a line starts with."""
+    """The whitespace at the start of a line."""
     match = _INDENTATION.match(line)
     assert match is not None
     return match.group()

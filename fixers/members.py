@@ -1,4 +1,4 @@
-"""Edits that take members out of a mapping: lines of their own, or pieces between commas."""
+"""Edits that remove members from a mapping: whole lines, or parts between commas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COMMA_BEFORE = re.compile(r",[ \t]*\Z")
 def without_members(
     file: ParsedConfig, mapping: Mapping, removed: Sequence[Entry]
 ) -> tuple[list[Edit], bool]:
-    """The edits, empty if there are none that will do; and whether a comment loses its subject."""
+    """The edits, empty if none is possible; and whether a comment loses its subject."""
     if mapping.flow:
         runs = [*_runs(mapping, removed)]
         edits = [edit for run in runs for edit in _without_run(file.text, mapping, run)]
@@ -38,11 +38,11 @@ def without_members(
     return edits, commented
 
 
-# Lines of their own: YAML block mappings, TOML tables
+# Members on their own lines: YAML block mappings, TOML tables
 
 
 def _written(text: SourceText, entry: Entry) -> Span:
-    """What is written of an entry; that of a TOML table begins with its header."""
+    """The span of an entry; that of a TOML table begins with its header."""
     table = entry.value
     if not isinstance(table, Mapping) or table.flow or table.span.start >= entry.span.start:
         return entry.span
@@ -124,7 +124,7 @@ def _comma_behind(text: SourceText, end: int) -> int | None:
 def _comma_in_front(text: SourceText, mapping: Mapping, index: int) -> int | None:
     if index > 0:
         return _comma_behind(text, mapping.entries[index - 1].span.end)
-    # In front of the first keyword of a call there may be positional arguments.
+    # There may be positional arguments before the first keyword of a call.
     match = _COMMA_BEFORE.search(text[Span(mapping.span.start, mapping.entries[0].span.start)])
     return mapping.span.start + match.start() if match else None
 
@@ -143,10 +143,10 @@ def _shares_line_with_comment(text: SourceText, mapping: Mapping, run: range) ->
 
 
 def with_member(text: SourceText, mapping: Mapping, after: Entry, written: str) -> list[Edit]:
-    """The edits that write a member behind another: on a line of its own if that has one."""
+    """The edits that write a member after another one, on its own line if that one has its own."""
     before, rest = before_on_line(text, after.span.start), rest_of_line(text, after.span.end)
     if not mapping.flow:
-        # Behind `- key: value` the next member begins at the column of the key.
+        # After `- key: value` the next member begins at the column of the key.
         indentation = before.replace("-", " ")
         return [_insertion(after.span.end + len(rest), text.newline + indentation + written)]
     return _behind_comma(text, after.span.end, before, rest, written)
@@ -166,7 +166,7 @@ def _behind_comma(text: SourceText, end: int, before: str, rest: str, written: s
 
 
 def _is_idle(rest: str) -> bool:
-    """True if nothing but a comment stands there."""
+    """True if there is nothing but a comment."""
     return not rest.strip() or rest.lstrip().startswith(("#", "//"))
 
 

@@ -18,7 +18,7 @@ def changed_code(
     replaced: Mapping[int, Written] = _NOTHING,
 ) -> str:
     """The syntax tree without the members whose keys start at some offsets, and with other
-    constants at some. The tree of the file is used up.
+    constants at some. The tree of the file is modified and must not be used again.
 
     Raises:
         RecursionError: it is nested too deeply.

@@ -15,7 +15,7 @@ from precision_lint.source.settings_tree import Member
 
 
 def repaired(verdict: Verdict) -> Fix | None:
-    """The repair of a verdict; None if it cannot be written, or not in the file of the finding."""
+    """The repair of a verdict; None if it cannot be written, or only in another file."""
     repair = verdict.repair
     if repair is None:
         return None
@@ -50,7 +50,7 @@ def _parts(verdict: Verdict) -> Iterator[Fix | None]:
 
 
 def _shows_through(verdict: Verdict, removed: list[str]) -> bool:
-    """True if another file would give a setting that is removed."""
+    """True if another file would still set a removed setting."""
     run = verdict.run
     return any(
         beneath.file.text is not verdict.file.text
@@ -68,7 +68,7 @@ def _set(verdict: Verdict, name: str, value: Written, message: str) -> Fix | Non
 
 
 def _added(verdict: Verdict, name: str, value: Written, message: str) -> Fix | None:
-    """A setting that nothing writes yet goes beside the one that is reported."""
+    """A new setting is written next to the reported one."""
     place = verdict.place
     section, _, key = name.rpartition(".")
     if place.name.rpartition(".")[0] != section:
@@ -83,7 +83,7 @@ def _added(verdict: Verdict, name: str, value: Written, message: str) -> Fix | N
 
 
 def _origin(verdict: Verdict, name: str) -> settings.Origin | None:
-    """Where a setting is written, if that is in the file of the finding."""
+    """The place where a setting is written, if it is in the file of the finding."""
     setting = verdict.run.setting(name)
     if setting is None or setting.written is None:
         return None

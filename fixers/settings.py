@@ -1,6 +1,6 @@
-"""Edits of configuration files: take settings out, change or add one. By span, never a dump.
+"""Edits of configuration files: remove, change or add settings by span, without a dump.
 
-Every fix is verified: the repaired text is read again, and must say what was meant and no more.
+Every fix is verified: the edited text is parsed again, and may contain only the intended change.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _BARE_KEY = re.compile(r"[\w-]+", re.ASCII)
 def remove_settings(file: ParsedConfig, origins: Sequence[Origin], message: str) -> Fix | None:
     """Take settings out of their file. A mapping that loses all of its members becomes `{}`.
 
-    Unsafe if a comment on the same line loses what it speaks of, or if an alias stands for the
-    mapping. The comment itself stays. None where it takes more than deleting, or where the setting
-    would still be there, from a duplicate of the key or from a merged mapping.
+    Unsafe if a comment on the same line loses its subject, or if an alias refers to the mapping.
+    The comment itself stays. None if deleting is not enough, or if a duplicate of the key or a
+    merged mapping would still define the setting.
     """
     members = [origin for origin in origins if isinstance(origin, Member)]
     if members:
@@ -58,8 +58,8 @@ def replace_value(
 ) -> Fix | None:
     """Write another value, in the quotes and the spelling of the old one.
 
-    None if the value stands elsewhere or is used elsewhere, too: behind an alias or a variable.
-    Unsafe if an alias stands for the mapping around it.
+    None if the value is written or also used elsewhere, through an alias or a variable.
+    Unsafe if an alias refers to the enclosing mapping.
     """
     if isinstance(origin, Member):
         return _with_value(file, origin, value, message, applicability)
@@ -82,9 +82,9 @@ def add_setting(
     message: str,
     applicability: Applicability = Applicability.SAFE,
 ) -> Fix | None:
-    """Write a new setting behind another one of the same mapping, in its style.
+    """Write a new setting after another one of the same mapping, in its style.
 
-    None if the key is there already. Unsafe if an alias stands for the mapping.
+    None if the key already exists. Unsafe if an alias refers to the mapping.
     """
     if file.format == "shell" or mapping.get(key) is not None:
         return None
@@ -109,8 +109,8 @@ def add_option(
     message: str,
     applicability: Applicability = Applicability.SAFE,
 ) -> Fix | None:
-    """Write further words, such as `--bf16 True`, behind an option: on a line of its own if that
-    has one.
+    """Write further words, such as `--bf16 True`, after an option, on their own line if the option
+    has its own.
     """
     last = after.words[-1].traced
     if file.script is None or not last.chars:  # an empty word has no last character
@@ -184,7 +184,7 @@ def _style(file: ParsedConfig, model: Entry) -> Style:
     quotes = quotes_of(file.text[(model.value if is_text else model.key).span])
     if file.format == "yaml":
         return replace(_usual(file), quotes=quotes)
-    # A bare key of TOML says nothing of strings.
+    # A bare key of TOML does not show how strings are quoted.
     return Style(quotes or '"')
 
 

@@ -1,4 +1,4 @@
-"""How a value is written in a format, in the style of what stands there already."""
+"""How a value is written in a format, in the style of the existing text."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _PLAIN = re.compile(r"[\w/.][\w/.+-]*")
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """What a literal shall look like.
+    """The style of a literal.
 
-    `quotes` are those around it, empty for none; a YAML string that is nothing without quotes gets
-    `usual_quotes`. `boolean` is how the file writes another boolean.
+    `quotes` are its quotes, empty for none; a YAML string that needs quotes gets `usual_quotes`.
+    `boolean` is how the file writes another boolean.
     """
 
     quotes: str = '"'
@@ -41,7 +41,7 @@ def quotes_of(raw: str) -> str:
 
 
 def spelled(value: Written, format: Format, style: Style, old: str = "") -> str | None:
-    """The literal for `value` in the place of `old`; None for text with unprintable characters."""
+    """The literal for `value` that replaces `old`; None for text with unprintable characters."""
     match value:
         case bool():
             return _boolean(value, format, (old, style.boolean))
@@ -69,7 +69,7 @@ def _boolean(value: bool, format: Format, models: tuple[str, ...]) -> str:
 def _float(value: float, format: Format) -> str | None:
     if not math.isfinite(value):
         return None
-    # YAML takes a number without a point for a string, even if it has an exponent.
+    # YAML reads a number with an exponent but without a decimal point as a string.
     return _NO_POINT.sub(r"\1.0e", repr(value)) if format == "yaml" else repr(value)
 
 
@@ -85,7 +85,7 @@ def _string(value: str, format: Format, style: Style) -> str:
 
 
 def _is_plain(value: str) -> bool:
-    """True if YAML reads a text without quotes as itself, in a block and between brackets."""
+    """True if YAML reads a text without quotes as that string, in blocks and in brackets."""
     import yaml
 
     resolver: Any = yaml.resolver.Resolver()

@@ -1,4 +1,4 @@
-"""Options whose value got away from them: `--name= value`."""
+"""Options that are separated from their value by mistake: `--name= value`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from precision_lint.source.options import Option
 def join_value(
     file: ParsedConfig, option: Option, values: Collection[str], message: str
 ) -> Fix | None:
-    """Take out the blanks between `--name=` and its value; None if no such value follows."""
+    """Remove the spaces between `--name=` and its value; None if no such value follows."""
     word = option.words[-1]
     value = rf"([ \t]+)({'|'.join(map(re.escape, values))})(?!\S)"
     following = re.compile(value).match(file.text.text, word.span.end)

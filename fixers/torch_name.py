@@ -1,4 +1,4 @@
-"""What torch is called where a fix needs it, and the import that makes it so."""
+"""The local name of torch where a fix needs it, and its import."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from precision_lint.source.scopes import Binding, Reference, Scope, Step
 def name_of_torch(
     file: ParsedPython, reference: Reference, is_replaced: Callable[[Binding], bool]
 ) -> tuple[str | None, list[Edit]]:
-    """The name of torch at a reference, and the edit that imports it if nothing does.
+    """The name of torch at a reference, and the edit that imports it if necessary.
 
-    The new import goes above the first of those that `is_replaced` will make superfluous. None
-    where the name `torch` may mean something else.
+    The new import goes above the first import that `is_replaced` makes superfluous. None if the
+    name `torch` may refer to something else.
     """
     first = reference.names[0]
     if reference.scope.qualified(first) == "torch":
@@ -55,7 +55,7 @@ def _branches(at: Step) -> set[tuple[int, str]]:
 
 
 def _first(scope: Scope, old: Binding, is_replaced: Callable[[Binding], bool]) -> ast.stmt:
-    """The first import to be replaced beside one: all uses then share one `import torch`."""
+    """The first replaced import in the same block: all uses then share one `import torch`."""
     statements = [
         binding.statement
         for bindings in scope.bindings.values()

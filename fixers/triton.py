@@ -27,7 +27,7 @@ def fix(remedy: Remedy | Pin | None) -> Fix | None:
 def convert(remedy: Conversion, span: Span) -> tuple[Edit, ...]:
     """`tl.load(p)` to `tl.load(p).to(tl.float32)`, `s * x` to `(s * x).to(x.dtype)`.
 
-    Not `tl.cast`: releases of Triton that are in use do not take it where they take `.to`.
+    Not `tl.cast`: some Triton releases in use support only `.to` there.
     """
     end = Edit(Span(span.end, span.end), f".to({remedy.dtype})")
     if not remedy.needs_parentheses:

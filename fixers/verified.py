@@ -1,7 +1,7 @@
-"""A fix of settings is only returned if the repaired text, read again, says what was meant.
+"""Returns a fix of settings only if the edited text, parsed again, has the intended change.
 
-What a file says is a flat list of marks, so that an old and a new reading can be compared in linear
-time, however often anchors share what they stand for.
+The content of a file is a flat list of marks, so that old and new content can be compared in linear
+time, even if anchors share nodes many times.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from precision_lint.source.shell_words import Text
 from precision_lint.source.text import SourceText
 
 _MAX_READ = 32 * MAX_CHARACTERS
-"""How much of one file is read again: a file full of mistakes must not take quadratic time."""
+"""Limit on parsing one file again: a file full of mistakes must not take quadratic time."""
 
 _EXPANDED = re.compile(r"[$`\\]")
 
@@ -38,20 +38,20 @@ _read: WeakKeyDictionary[ParsedConfig, int] = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True)
 class TreeChange:
-    """What shall be different in a tree."""
+    """The intended change of a tree."""
 
     removed: Collection[Entry] = ()
     replaced: Table[Value, Written] = field(default_factory=dict)
     added: Table[Entry, Entry] = field(default_factory=dict)
-    """New entries, by the one that they stand behind."""
+    """New entries, by the entry that precedes them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptChange:
-    """What shall be different in a script."""
+    """The intended change of a script."""
 
     becomes: Table[int, str] = field(default_factory=dict)
-    """What the characters written at some offsets turn into, wherever they are expanded."""
+    """The new text of the characters at some offsets, wherever they are expanded."""
     unset: Collection[str] = ()
     """The variables that are no longer assigned."""
 
@@ -104,7 +104,7 @@ def _says(
     masked: SourceText | None,
     change: TreeChange | ScriptChange,
 ) -> bool:
-    """True if the text differs from the file's by the change alone.
+    """True if the text differs from the file's only by the change.
 
     Raises:
         Unparsable: it is not valid.
@@ -183,10 +183,10 @@ def _literal(value: object) -> tuple[str, str]:
 def _script(text: SourceText, masked: SourceText | None, change: ScriptChange) -> list[object]:
     """Marks for the commands and the variables.
 
-    What the script sources is left out: its words have no place in the text.
+    Sourced files are left out: their words have no position in the text.
 
     Raises:
-        Unparsable: a shell would refuse it.
+        Unparsable: a shell would reject it.
     """
     script, defect = shell.parse(text, masked=masked.text if masked else None)
     if defect is not None:
@@ -204,7 +204,7 @@ def _script(text: SourceText, masked: SourceText | None, change: ScriptChange) -
 
 
 def _words(word: Word, change: ScriptChange) -> Iterator[str]:
-    """What becomes of a word: itself, several words, none."""
+    """The replacement of a word: itself, several words, or none."""
     changed = _changed(word.traced, change)
     if changed == word.text or any(map(str.isspace, word.text)):
         yield _joined(changed)
@@ -213,7 +213,7 @@ def _words(word: Word, change: ScriptChange) -> Iterator[str]:
 
 
 def _joined(text: str) -> str:
-    """A word, in which it is all one how many blanks part what it holds: `X="--a  --b"`."""
+    """A word, in which the number of spaces does not matter: `X="--a  --b"`."""
     return " ".join(text.replace("=", "= ", 1).split())
 
 

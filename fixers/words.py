@@ -26,7 +26,7 @@ _NEEDS_NO_QUOTES = re.compile(r"[\w./:=@%+,-]+", re.ASCII)
 
 
 def is_written_together(text: SourceText, words: tuple[Word, ...]) -> bool:
-    """True if the words stand where they are used, one behind the other."""
+    """True if the words are consecutive in the place where they are used."""
     return all(word.verbatim for word in words) and all(
         _BETWEEN_WORDS.fullmatch(text[Span(word.span.end, max(word.span.end, behind.span.start))])
         for word, behind in pairwise(words)
@@ -34,14 +34,14 @@ def is_written_together(text: SourceText, words: tuple[Word, ...]) -> bool:
 
 
 def without_option(text: SourceText, option: Option) -> Edit | None:
-    """Take an option out, with its line if it has one of its own."""
+    """Remove an option, with its line if it has its own."""
     words = option.words
     if not is_written_together(text, words):
         return None
     start, end = words[0].span.start, words[-1].span.end
     before, rest = before_on_line(text, start), rest_of_line(text, end)
     if not before.strip() and rest.strip() in ("", "\\"):
-        # With the `\` above instead of its own, the last line of a command ends it, too.
+        # Remove the `\` of the line above: the last line of a command has none of its own.
         continuation = _continuation_above(text, start)
         if continuation is not None:
             start = continuation
@@ -55,9 +55,9 @@ def without_option(text: SourceText, option: Option) -> Edit | None:
 
 
 def without_assignment(script: Script, name: str) -> Edit | None:
-    """Take out `NAME=value` or `export NAME=value` on a line of its own that nothing else reads."""
+    """Remove `NAME=value` or `export NAME=value` on its own line if nothing else reads it."""
     text, span = script.source, script.variables[name].span
-    is_own = text[span].startswith(f"{name}=")  # no sourced file's, and no addition
+    is_own = text[span].startswith(f"{name}=")  # not from a sourced file, and not `+=`
     if not is_own or not _EXPORT.fullmatch(before_on_line(text, span.start)):
         return None
     rest = rest_of_line(text, span.end)
@@ -73,7 +73,7 @@ def without_assignment(script: Script, name: str) -> Edit | None:
 
 
 def value_of(text: SourceText, origin: Option | Assigned) -> Span | None:
-    """Where a value is written, without quotes; None if it is not written there in one piece."""
+    """The span of a value without quotes; None if it is not written in one piece."""
     match origin:
         case Assigned(elements=()):
             return _run(text, origin.text, origin.span)
@@ -94,12 +94,12 @@ def _run(text: SourceText, value: Text, within: Span) -> Span | None:
 
 
 def needs_no_quotes(value: str) -> bool:
-    """True for a text that means itself between any quotes and without."""
+    """True for a text that has the same meaning in any quotes and without."""
     return _NEEDS_NO_QUOTES.fullmatch(value) is not None
 
 
 def with_option(text: SourceText, after: Option, added: str) -> Edit | None:
-    """Write further words behind an option: on a line of their own if it has one."""
+    """Write further words after an option, on their own line if the option has its own."""
     if not is_written_together(text, after.words):
         return None
     start, end = after.words[0].span.start, after.words[-1].span.end
@@ -115,7 +115,7 @@ def with_option(text: SourceText, after: Option, added: str) -> Edit | None:
 
 
 def _continuation_above(text: SourceText, offset: int) -> int | None:
-    """Where the ` \\` begins with which the line above goes on; None if it does not."""
+    """The start of the ` \\` that continues the line above; None if it does not."""
     row = text.row(offset) - 1
     line = text.line(row) if row else ""
     if not line.endswith("\\"):

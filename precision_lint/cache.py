@@ -1,8 +1,8 @@
 """The cache: Python files that are known to be clean.
 
-Only their digests are kept, so a hit is the same bytes under the same version and settings, and
-needs no further proof. Where a rule asked what the rest of the project says, the digest is that of
-the file in a project whose files are as they were. Files with findings are checked anew every time.
+Only their digests are stored. A hit means the same bytes under the same version and settings. If a
+rule used facts of the project, the digest also covers the state of the project's files. Files with
+findings are checked again every time.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from precision_lint.version import __version__
 
 _DIGEST_BYTES = 16
 _MOST_DIGESTS = 200_000
-"""3 MB: a larger cache starts anew."""
+"""3 MB: a larger cache is discarded."""
 
 
 def _code() -> list[tuple[str, int, int]]:
-    """The linter's own files: one version is many while it is worked on."""
+    """A digest of the linter's own files, which change under one version in development."""
     packages = ("precision_lint", "precision_lint.rules", "precision_lint.fixers")
     folders = [folder for name in packages for folder in import_module(name).__path__]
     files = [path for folder in folders for path in sorted(Path(folder).rglob("*.py"))]
@@ -65,7 +65,7 @@ class CleanFiles:
         self._new.add(digest)
 
     def save(self) -> None:
-        """Write what was added; a cache that cannot be written is no reason to fail."""
+        """Write new entries; a cache that cannot be written is not an error."""
         import tempfile
 
         if self._new <= self._digests:

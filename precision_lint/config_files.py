@@ -1,4 +1,4 @@
-"""The configuration files of a project as each other sees them: found by path, and by reference."""
+"""The configuration files of a project, found by path and by reference."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REFERENCE = re.compile(
     rb"(?<![\w.-])[\w.-]{1,200}\.(?:json|jsonc|ya?ml|toml|env|config|conf|cfg)\b"
 )
 _DEFAULTS = re.compile(rb"^defaults:[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:[-#].*)?\r?\n)+)", re.MULTILINE)
-"""Hydra's list of the files that a file is composed of."""
+"""Hydra's list of the files from which a file is composed."""
 _NAMED = re.compile(rb"[\w.-]+")
 _LARGEST = 1 << 20
 """Bytes of a file that is searched for references."""
@@ -39,7 +39,7 @@ _MAX_SOURCED = 16
 
 @dataclass(frozen=True)
 class ConfigFiles:
-    """Reads files once. `None` stands for what is not there or cannot be read."""
+    """Reads files once. `None` means that a file is missing or cannot be read."""
 
     project: Project
     modules: ParsedModules = field(repr=False)
@@ -102,7 +102,7 @@ class ConfigFiles:
         return shell.parse(text, follow=self._follow(path, read))[0]
 
     def text(self, path: Path) -> str:
-        """The text of a file; empty if there is none to read."""
+        """The text of a file; empty if it cannot be read."""
         if path not in self._texts:
             try:
                 self._texts[path] = path.read_bytes()[:_LARGEST].decode("utf-8", "replace")
@@ -111,9 +111,9 @@ class ConfigFiles:
         return self._texts[path]
 
     def find(self, reference: str, near: Path) -> Path | None:
-        """The file that a reference in `near` means, inside the project.
+        """The file that a reference in the file `near` refers to, inside the project.
 
-        Scripts are started from their own folder or from one above: the closest that fits counts.
+        Scripts are started from their own folder or from a parent folder: the closest match counts.
         """
         root = self.project.root
         if not reference or "\0" in reference or os.path.isabs(reference):
@@ -139,7 +139,7 @@ class ConfigFiles:
         return [file for file in found if file is not None]
 
     def named_in_python(self, path: Path) -> list[Path]:
-        """The Python files and notebooks that name a file: they may read it in their own way."""
+        """The Python files and notebooks that contain the name of a file and may read it."""
         name = path.name.encode()
         notebooks = (one for one in self.project.files if kind_of(one) == "notebook")
         code = (*self.project.python_files, *notebooks)
@@ -147,7 +147,7 @@ class ConfigFiles:
 
     @cached_property
     def _references(self) -> Mapping[str, list[Path]]:
-        """Which files hold the name of another file, by that name."""
+        """The files that contain the name of another file, by that name."""
         references: dict[str, list[Path]] = defaultdict(list)
         for path in self.project.files:
             try:
@@ -177,11 +177,11 @@ def _content(path: Path) -> bytes:
 
 
 def _composed_of(content: bytes) -> Iterator[bytes]:
-    """The names of the files that one may be composed of, and some more."""
+    """A superset of the names of the files from which a file may be composed."""
     for names in _DEFAULTS.findall(content):
         yield from (name + b".yaml" for name in _NAMED.findall(names))
 
 
 def _kind_of_content(text: str) -> Kind:
-    """What a file without a telling name is: `ds_zero3.config`."""
+    """The kind of a file whose name does not show it: `ds_zero3.config`."""
     return "json" if text.lstrip()[:1] in ("{", "[") else "yaml"

@@ -1,4 +1,4 @@
-"""Which files to read: the paths that were asked for, less what is excluded or ignored."""
+"""Which files to read: the requested paths, without excluded and ignored files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _DOCKERFILE = re.compile(r"(?:Docker|Container)file(?:[._-]|$)")
 
 
 def kind_of(path: PurePath, *, markdown: bool = True) -> Kind | None:
-    """The kind of file that a name stands for; None for files that are not read."""
+    """The kind of file for a file name; None for files that are not read."""
     if (kind := _KINDS.get(path.suffix.lower())) is not None:
         return kind if markdown or kind != "markdown" else None
     name = path.name
@@ -52,7 +52,7 @@ class Excludes:
     """Exclude patterns, matched against paths relative to the project root only.
 
     A pattern without a slash matches any component (`build`, `*.gen.py`); one with a slash matches
-    a path from the root, or a folder above it; behind `**/` it matches at any depth.
+    a path from the root, or a folder above it; after `**/` it matches at any depth.
     """
 
     def __init__(self, root: Path, patterns: Iterable[str]) -> None:
@@ -91,11 +91,11 @@ class Excludes:
 
 
 Ignoring = tuple[tuple[Path, Ignores], ...]
-"""The folders above an entry that say what git ignores, from the top."""
+"""The folders above an entry that have ignore patterns, from the top."""
 
 
 def _ignored(path: Path, is_folder: bool, ignoring: Ignoring) -> bool:
-    """True if git ignores `path`: the deepest folder that says something decides."""
+    """True if git ignores `path`: the deepest folder with a matching pattern decides."""
     for folder, ignores in reversed(ignoring):
         decision = ignores.decide(path.relative_to(folder).as_posix(), is_folder)
         if decision is not None:
@@ -125,8 +125,8 @@ def _walk(
             continue
         for entry in entries:
             path = folder / entry.name
-            # Links to folders are not followed: what they show is linted where it lies, and a
-            # loop cannot catch us.
+            # Links to folders are not followed: their files are linted at their real path,
+            # and loops are impossible.
             is_folder = entry.is_dir(follow_symlinks=False)
             if not is_folder and not (is_read(path) and _is_regular(path)):
                 continue
@@ -157,8 +157,8 @@ def files(
 ) -> list[Path]:
     """The files below `paths` that are read, each once, in path order.
 
-    A file that is named itself is read even if excluded, unless `force_exclude`. Markdown is read
-    only if that is asked for. `note` is told of folders that cannot be listed.
+    A file that is named explicitly is read even if excluded, unless `force_exclude`. Markdown is
+    read only on request. `note` is called for folders that cannot be listed.
     """
 
     def is_read(path: Path) -> bool:
@@ -180,14 +180,14 @@ def files(
         else:
             candidates = (path,)
         for candidate in candidates:
-            # A link and its target are one file; the plain path stands for both.
+            # A link and its target are one file, represented by the real path.
             real = os.path.realpath(candidate)
             found[real] = min(candidate, found.get(real, candidate), key=_by_plainness(real))
     return sorted(found.values(), key=str)
 
 
 def _by_plainness(real: str) -> Callable[[Path], tuple[bool, str]]:
-    """A sort key that puts the real path first, whatever order paths come in."""
+    """A sort key that puts the real path first, for any order of the paths."""
     return lambda path: (str(path) != real, str(path))
 
 

@@ -1,7 +1,7 @@
-"""Where a project says that it uses a half dtype: in its configuration, and in its code.
+"""Evidence that a project uses a half dtype, from its configuration and its code.
 
-Files are parsed in the order in which a reader would like to be shown one, until one says it. Prose
-says nothing: neither comments nor docstrings, nor any string that is more than a dtype's name.
+Files are parsed in the order of how clear their evidence is for a reader, until one has it.
+Comments, docstrings and strings that contain more than the name of a dtype are not evidence.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from precision_lint.source.text import SourceText
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """The words for a half dtype.
+    """The names of a half dtype.
 
-    `mentions` are bytes that a file holds which says anything of it, `sets` what a configuration
-    file holds that is worth parsing (most that only mention it are data), `attributes` its names
-    in torch, `calls` what is only called to use it.
+    `mentions`: bytes without which a file does not mention it. `sets`: a pattern without which a
+    configuration file is not worth parsing (most files that only mention the dtype are data).
+    `attributes`: its names in torch. `calls`: methods that are only called to use it.
     """
 
     mentions: tuple[bytes, ...]
@@ -59,13 +59,13 @@ BFLOAT16 = Half(
 )
 FLOAT16 = Half(
     (b"float16", b"fp16", b"FP16", b".half()", b"autocast", b"GradScaler", b"use_amp"),
-    None,  # a configuration that says float16 has decided against bfloat16
+    None,  # a configuration with float16 has chosen not to use bfloat16
     frozenset({"float16", "half"}),
     frozenset({"autocast", "GradScaler"}),
     names_float16,
     switches_float16,
 )
-"""float16, and autocast, which runs in it unless it is told otherwise."""
+"""float16, and autocast, whose default dtype it is."""
 
 _ON = frozenset({"true", "yes", "1"})
 _AUTO = "auto"
@@ -77,9 +77,9 @@ _OF_AN_OPTION = frozenset({"default", "choices", "type"})
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A place that names the dtype, and the setting that it says it of, if it has a name.
+    """A place that names the dtype, and the name of the setting that it sets, if any.
 
-    Weak is what only knows the dtype: a comparison, a table of dtypes, a list of choices.
+    A weak use only mentions the dtype: a comparison, a table of dtypes, a list of choices.
     """
 
     span: Span
@@ -88,7 +88,7 @@ class Use:
 
 
 def mentions(path: Path, half: Half) -> bool:
-    """True if the bytes of a file hold a word for it; nothing else is worth decoding."""
+    """True if the bytes of a file mention the dtype; other files are not decoded."""
     content = read_bytes(path)
     return content is not None and any(word in content for word in half.mentions)
 
@@ -102,10 +102,10 @@ def find(
     only_weights: bool = False,
     only_enabling: bool = False,
 ) -> Related | None:
-    """The first use that is not weak, else the first one.
+    """The first use that is not weak, or else the first one.
 
-    `only_weights` asks for values of settings that are called a dtype: `backbone_dtype`;
-    `only_enabling` for uses that are not weak.
+    `only_weights` restricts this to settings whose name contains dtype (`backbone_dtype`),
+    `only_enabling` to uses that are not weak.
     """
     weak: Related | None = None
     for path in paths:
@@ -134,7 +134,7 @@ def enabled_in(file: ParsedPython) -> Related | None:
 
 
 def _is_weights_dtype(name: str) -> bool:
-    """True for the name of a setting that weights get their dtype from, and not autocast."""
+    """True for the name of a setting that gives the dtype of weights, not of autocast."""
     return name.endswith("dtype") and _AUTOCAST.search(name) is None
 
 
@@ -170,7 +170,7 @@ class _Code:
         self.half = half
 
     def uses(self, node: ast.AST, setting: str = "", is_weak: bool = False) -> Iterator[Use]:
-        """`setting` is what the value of `node` is given to; `is_weak` says what is around it."""
+        """`setting` is the name that receives the value of `node`; `is_weak` is inherited."""
         match node:
             case ast.Expr(value=ast.Constant()) | ast.JoinedStr():
                 return  # prose
@@ -197,7 +197,7 @@ class _Code:
                 name in _OPTIONS
             ):
                 setting = option
-            case ast.keyword(arg="dtype", value=value):  # of any function, most make a tensor
+            case ast.keyword(arg="dtype", value=value):  # of any function; most create a tensor
                 yield from self.uses(value, "", is_weak)
                 return
             case ast.Compare() | ast.Assert() | ast.Subscript() | ast.Raise():
@@ -226,7 +226,7 @@ class _Code:
     def dictionary(
         self, keys: list[ast.expr | None], values: list[ast.expr], setting: str, is_weak: bool
     ) -> Iterator[Use]:
-        """A table of dtypes knows them all and chooses none; any other gives keys their values."""
+        """A table that lists several dtypes chooses none; other dicts assign values to keys."""
         is_table = _is_table([key for key in keys if key is not None]) or _is_table(values)
         for key, value in zip(keys, values, strict=True):
             match key:
@@ -248,7 +248,7 @@ class _Code:
 
 
 def _is_table(items: list[ast.expr]) -> bool:
-    """True if several of the items name dtypes."""
+    """True if more than one item names a dtype."""
     return sum(map(_is_dtype, items)) > 1
 
 

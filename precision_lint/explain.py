@@ -1,4 +1,4 @@
-"""Pages of rules: by code, by name, or by the error message that somebody pasted."""
+"""Pages of rules: by code, by name, or by a pasted error message."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from precision_lint.rule import Rule
 _MESSAGE = re.compile(r"`([^`\n]{12,})`")
 _WORD = re.compile(r"\w{3,}")
 _ENOUGH = 0.6
-"""The share of a documented message's words that a pasted text must hold."""
+"""The share of a documented message's words that a pasted text must contain."""
 
 
 def page_for(what: str) -> str | None:
-    """The page of the rule that `what` names or whose message it quotes; None if there is none."""
+    """The page of the rule with this code, name or message; None if there is none."""
     named = registry.by_selector().get(what) or registry.by_selector().get(what.upper())
     rule = named or _by_message(what)
     return None if rule is None else page(rule)
@@ -29,7 +29,7 @@ def page(rule: Rule) -> str:
 
 
 def print_page(text: str, out: IO[str]) -> None:
-    """Print Markdown: laid out for a person at a terminal, as it is otherwise."""
+    """Print Markdown: rendered on a terminal, as plain text otherwise."""
     if not out.isatty():
         out.write(text)
         return
@@ -40,7 +40,7 @@ def print_page(text: str, out: IO[str]) -> None:
 
 
 def print_catalogue(output_format: str, out: IO[str]) -> None:
-    """Print every rule, one a line or as a JSON array."""
+    """Print every rule, one per line or as a JSON array."""
     if output_format == "json":
         rows = [
             {
@@ -62,7 +62,7 @@ def print_catalogue(output_format: str, out: IO[str]) -> None:
 
 
 def _by_message(text: str) -> Rule | None:
-    """The rule whose documented messages share most words with a pasted text."""
+    """The rule whose documented messages share the most words with a pasted text."""
     words = set(_WORD.findall(text.lower()))
     best, rule_of_best = _ENOUGH, None
     for rule in registry.rules():

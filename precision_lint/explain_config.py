@@ -1,4 +1,4 @@
-"""Who reads a configuration, what precision comes out of it, and where each value comes from."""
+"""Which framework reads a configuration, the resulting precision, and the origin of each value."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from precision_lint.source.shell_variables import Assigned
 from precision_lint.source.shell_words import UNKNOWN
 
 Status: TypeAlias = Literal["set", "null", "unknown", "default", "open", "unset"]
-"""How a setting got its value: it is written; as null; in a way that only run time knows; nowhere,
-so that the default counts; nowhere that is seen; nowhere, and the framework decides."""
+"""How a setting got its value: it is written; it is null; it is only known at run time; it is not
+written, so the default counts; it may be set elsewhere; the framework decides."""
 
 _ROLES: tuple[Role, ...] = get_args(Role)
 _MOST_KEYS = 6
 
 
 class CannotExplain(Exception):
-    """A path is no configuration that can be read."""
+    """A path is not a readable configuration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effective:
-    """What a framework ends up with for one key. `overridden` is what it had no use for."""
+    """The effective value of one key. `overridden` are the values that lost."""
 
     key: Key
     status: Status
@@ -51,7 +51,7 @@ class Effective:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """A configuration that is referred to and was not found, or whose path is not known."""
+    """A reference to a configuration that was not found, or whose path is unknown."""
 
     name: str
     reference: Effective
@@ -59,7 +59,7 @@ class Lost:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """One configuration as its framework reads it, with those that it refers to."""
+    """One configuration as its framework reads it, with the configurations that it refers to."""
 
     reading: Reading
     release: tuple[int, ...] | None
@@ -74,19 +74,19 @@ class Explained:
 
     @property
     def says_something(self) -> bool:
-        """True if a setting is written in it, or another configuration is referred to."""
+        """True if it has a setting, or refers to another configuration."""
         return bool(self.links or self.lost or any(one.written for one in self.settings))
 
     @property
     def program(self) -> str:
-        """What is started, with dots for what only run time knows of it; empty if nothing is."""
+        """The started program, with dots for parts unknown until run time; empty if none."""
         source = self.reading.source
         started = source.launch.program if isinstance(source, CommandSource) else ""
         return started.replace(UNKNOWN, "…")
 
     @property
     def is_whole(self) -> bool:
-        """True if it is a whole file, and no row needs to be told."""
+        """True if it is a whole file, so that its row need not be shown."""
         file = self.reading.file
         is_part = file.masked is not None
         return not is_part and any(one.span == self.reading.source.span for one in file.documents)
@@ -94,7 +94,7 @@ class Explained:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of a program: its configuration, and what is wrong with it."""
+    """A run of a program: its configuration and its findings."""
 
     explained: Explained
     findings: tuple[Finding, ...]
@@ -105,14 +105,14 @@ class Run:
 
     @property
     def says_something(self) -> bool:
-        """True if any precision is written in it, or anything is wrong."""
+        """True if it sets any precision, or has findings."""
         return bool(self.findings) or self.explained.says_something
 
 
 def explained_runs(
     files: Sequence[Path], project: Project, named: Iterable[Path], note: Callable[[str], None]
 ) -> list[Run]:
-    """The runs that files take part in, in order of place; `note` is told of what is left out.
+    """The runs that files take part in, in order of place; `note` reports what is left out.
 
     Runs that set no precision are left out, unless a file of `named` takes part in them.
 
@@ -135,7 +135,7 @@ def explained_runs(
             continue
         read = runs(file, facts)
         if file.defect is not None and (read or path in named):
-            note(f"{_problem(path, file.defect)}; only what can be read is explained")
+            note(f"{_problem(path, file.defect)}; only the readable part is explained")
         if not read and path in named:
             note(f"{path}: {unread(file)}")
         for run in read:
@@ -154,7 +154,7 @@ def explained_runs(
 
 
 def _whole(readings: Iterable[Reading]) -> Iterator[tuple[tuple[str, Span, str], Reading]]:
-    """The runs that are no part of another one: a launch says best who reads a file."""
+    """The runs that are not part of another run: a launch identifies the framework best."""
     readings = list(readings)
     below = {id(run): {_place(part) for part in run.parts if part is not run} for run in readings}
     known = frozenset[tuple[Path, Span]]().union(*below.values())
@@ -188,7 +188,7 @@ def explained(reading: Reading, project: Recording) -> Explained:
         if (effective := _effective(reading, key)).status in ("set", "null", "unknown")
         or key.role != "other"
         if key.name not in referring or effective.status == "default"
-        if not isinstance(effective.value, Mapping)  # its members are settings of their own
+        if not isinstance(effective.value, Mapping)  # its members are separate settings
     ]
     settings.sort(key=lambda one: (_ROLES.index(one.key.role), one.written is None))
     named = {link.name for link in reading.framework.links if link.key or link.positional}
@@ -229,7 +229,7 @@ def _is_null(written: Written) -> bool:
 
 
 def place_of(written: Written) -> Place:
-    """Where something is written, in a sourced file too."""
+    """The place where a setting is written, also in a sourced file."""
     match written.origin:
         case Option(words=(first, *_)) if first.elsewhere:
             return first.elsewhere
@@ -239,7 +239,7 @@ def place_of(written: Written) -> Place:
 
 
 def source_of(written: Written) -> str:
-    """Something as it is written, on one line."""
+    """The source text of a setting, on one line."""
     text = written.file.text
     match written.origin:
         case Option(words=words):

@@ -1,4 +1,4 @@
-"""What a rule says: a finding, where it is, and the fix that goes with it."""
+"""The output of a rule: a finding, its place, and its fix."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Severity(IntEnum):
-    """How bad it is when the finding is right."""
+    """How bad the mistake is, if the finding is right."""
 
     INFO = 1
     WARNING = 2
@@ -21,7 +21,7 @@ class Severity(IntEnum):
 
 
 class Confidence(IntEnum):
-    """How sure we are: proved; chosen at run time where the project uses bf16; neither."""
+    """How sure the linter is: proved; possible and the origin is named; neither."""
 
     LOW = 1
     MEDIUM = 2
@@ -57,7 +57,7 @@ class Position(NamedTuple):
 
 
 class CellPlace(NamedTuple):
-    """Where a place of a notebook is: its cell, by a number from 1, and its rows in the JSON."""
+    """The cell of a place in a notebook, numbered from 1, and its rows in the JSON."""
 
     number: int
     start: Position
@@ -76,7 +76,7 @@ class Place:
 
     @property
     def in_file(self) -> tuple[Position, Position]:
-        """Where it starts and ends in the file itself, as programs count that know no cells."""
+        """Start and end in the file itself, for programs that do not support cells."""
         return (self.cell.start, self.cell.end) if self.cell else (self.start, self.end)
 
 
@@ -99,7 +99,7 @@ def apply_edits(text: str, edits: Iterable[Edit]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Fix:
-    """Edits that belong together: all are applied, or none."""
+    """Edits that are applied together or not at all."""
 
     applicability: Applicability
     message: str
@@ -108,7 +108,7 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Related:
-    """The other half of a finding: where bf16 enters, the line that contradicts."""
+    """A related place of a finding: where bf16 enters, or the contradicting line."""
 
     place: Place
     message: str
@@ -116,7 +116,7 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One mistake at one place. `why` is the single line on what happens if it stays."""
+    """One mistake at one place. `why` says in one line what happens without a fix."""
 
     code: str
     name: str

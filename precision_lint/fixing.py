@@ -1,7 +1,7 @@
-"""Applying fixes, and the promises that are kept while it runs.
+"""Applying fixes, and the promises that are checked while it runs.
 
-P1 what parsed before parses after. P2 rounds go on until no fix is left, or the text stays as it
-was. P3 only the edited spans change. P4 no comment is lost. P6 no finding is added.
+P1 a text that parsed before still parses. P2 rounds are repeated until no fix is left, or the text
+is not changed. P3 only the edited spans change. P4 no comment is lost. P6 no finding is added.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SUPPRESSIONS = frozenset({"MP901"})
 
 @dataclass(frozen=True)
 class Fixed:
-    """A text after its fixes: what was repaired, and what is left to report."""
+    """A text after its fixes: the fixed findings, and the remaining ones."""
 
     text: SourceText
     applied: tuple[Finding, ...]
@@ -39,8 +39,8 @@ def fix(
 ) -> Fixed:
     """Apply the fixes of `applicability` or safer, round after round, until none is left.
 
-    `checked` is what `check` says of `text`. Fixes that overlap wait for a later round, and a fix
-    that breaks a promise is left out. Without a fixed point, the text stays as it was.
+    `checked` is the result of `check` for `text`. Overlapping fixes wait for a later round, and a
+    fix that breaks a promise is left out. Without a fixed point, the text stays as it was.
     """
     original = Fixed(text, (), checked)
     applied: list[Finding] = []
@@ -66,7 +66,7 @@ def fix(
 
 @dataclass(frozen=True)
 class _Step:
-    """A text with some fixes more, and what is found in it."""
+    """A text with further fixes applied, and its findings."""
 
     text: SourceText
     checked: Checked
@@ -75,7 +75,7 @@ class _Step:
 
 @dataclass(frozen=True)
 class _Round:
-    """The text that a round starts from."""
+    """The text at the start of a round."""
 
     text: SourceText
     kind: Kind

@@ -1,4 +1,4 @@
-"""What `.gitignore` files say, as git reads them (gitignore(5)), without git."""
+"""The rules of `.gitignore` files as git applies them (gitignore(5)), without git."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 FILES = (".git/info/exclude", ".gitignore")
-"""Where the patterns of a folder stand; the later file decides."""
+"""The files with the patterns of a folder; the later file takes precedence."""
 
 _CLASSES = {
     "alnum": "a-zA-Z0-9", "alpha": "a-zA-Z", "blank": r" \t", "cntrl": r"\x00-\x1f\x7f",
@@ -49,7 +49,7 @@ class Ignores:
 
     @classmethod
     def of(cls, folder: Path) -> Ignores | None:
-        """What the files of a folder say; None if they say nothing."""
+        """The patterns in the files of a folder; None if there are none."""
         patterns: list[Pattern] = []
         for name in FILES:
             try:
@@ -60,7 +60,7 @@ class Ignores:
         return cls(patterns) if patterns else None
 
     def decide(self, relative: str, is_folder: bool) -> bool | None:
-        """True if this entry is ignored, False if it is kept, None if nothing speaks of it."""
+        """True if this entry is ignored, False if it is kept, None if no pattern matches."""
         path = os.fsencode(relative).decode("latin-1")  # git counts in bytes
         if not self._any.fullmatch(path):
             return None
@@ -71,7 +71,7 @@ class Ignores:
 
 
 def parse(lines: Iterable[bytes]) -> list[Pattern]:
-    """The patterns of a file, in order; a line that is none is passed over."""
+    """The patterns of a file, in order; invalid lines are skipped."""
     patterns = (_pattern(line.decode("latin-1")) for line in lines)
     return [pattern for pattern in patterns if pattern is not None]
 
@@ -86,8 +86,8 @@ def _pattern(line: str) -> Pattern | None:
     body = line if ignores else line[1:]
     only_folders = body.endswith("/")
     body = body.removesuffix("/")
-    # Git compares what is literal up to the first wildcard, and takes the rest for a pattern of its
-    # own: the stars of `a**/b` stand at its start.
+    # Git compares the literal part up to the first wildcard, and treats the rest as a separate
+    # pattern: the stars of `a**/b` are at its start.
     literal = _LITERAL.match(body) if "/" in body else None
     prefix = literal.group() if literal else ""
     regex = _regex(body[len(prefix) :])

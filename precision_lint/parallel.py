@@ -1,8 +1,8 @@
 """A pool of worker processes that never imports a module of the linted project.
 
 A spawned worker starts as `python -c`, whose first import path is the working folder: a
-`struct.py` lying there would run. Forked workers import nothing anew. Where fork is not to be had,
-workers start in an empty folder, with PYTHONSAFEPATH set (Python 3.10 does not know the variable).
+`struct.py` in it would be executed. Forked workers import nothing again. Where fork is unavailable,
+workers start in an empty folder, with PYTHONSAFEPATH set (Python 3.10 ignores the variable).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LARGEST_CHUNK = 32
 
 
 class WorkerDied(Exception):
-    """A worker process ended without a word: killed, or out of memory."""
+    """A worker process died without a result: killed, or out of memory."""
 
 
 def default_method() -> str:
@@ -57,7 +57,7 @@ def ordered_map(
     chunk = min(max(1, len(items) // (workers * _CHUNKS_PER_WORKER)), _LARGEST_CHUNK)
     try:
         with ExitStack() as stack:
-            # Workers return to the folder they started in: it lives as long as they do.
+            # Workers return to the folder that they started in, so it must exist until they end.
             empty = stack.enter_context(tempfile.TemporaryDirectory())
             with _safe_start(method, empty):  # helpers start with the pool, workers with the work
                 pool = ProcessPoolExecutor(
@@ -74,7 +74,7 @@ def ordered_map(
 
 
 _function: Callable[[Any], Any]
-"""What a worker does with each item: sent once, so that what it caches is kept."""
+"""The function for each item: sent once per worker, so that its caches are kept."""
 
 
 def _start(function: Callable[[Any], Any]) -> None:
@@ -82,7 +82,7 @@ def _start(function: Callable[[Any], Any]) -> None:
 
     global _function
     _function = function
-    # Ctrl-C reaches the whole process group; it is for the parent to end the workers.
+    # Ctrl-C reaches the whole process group; the parent ends the workers.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -92,7 +92,7 @@ def _work(item: Any) -> Any:
 
 @contextmanager
 def _safe_start(method: str, empty: str) -> Iterator[None]:
-    """Keep the working folder off the import path of the workers that start inside."""
+    """Keep the working folder off the import path of workers started in this block."""
     if method == "fork":
         yield
         return

@@ -10,13 +10,13 @@ FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "requirements*.txt",
     "requirements/*.txt", "pyproject.toml", "setup.cfg", "environment*.y*ml",
 )  # fmt: skip
-"""Where pins are looked for below the project root: what is locked counts before what is asked."""
+"""Files with pins below the project root: lock files take precedence over requirements."""
 
 DECLARATIONS = (
     "requirements*.txt", "requirements/**/*.txt", "pyproject.toml", "setup.cfg", "setup.py",
     "environment*.y*ml",
 )  # fmt: skip
-"""Where a project says which versions it supports."""
+"""Files in which a project declares the versions that it supports."""
 
 _MAX_BYTES = 4_000_000
 
@@ -45,9 +45,9 @@ def pinned_version(root: Path, library: str) -> str | None:
 
 
 def lowest_version(root: Path, library: str) -> str | None:
-    """The lowest version of a library that the project declares to support; None if it says none.
+    """The lowest version of a library that the project declares to support; None if there is none.
 
-    `torch>=2.1,<3` gives 2.1. Under an upper bound alone (`torch<2.3`) it is that bound at most.
+    `torch>=2.1,<3` gives 2.1. With only an upper bound (`torch<2.3`), that bound is returned.
     """
     name = _conda_name(library)
     requirement = re.compile(
@@ -73,17 +73,17 @@ def pin_files(root: Path) -> list[Path]:
 
 
 def _name(library: str) -> str:
-    """A library's name as a pattern: `-` and `_` are one."""
+    """A library's name as a pattern: `-` and `_` are equivalent."""
     return re.escape(library).replace("_", "[-_]").replace(r"\-", "[-_]")
 
 
 def _conda_name(library: str) -> str:
-    """The same for names of conda packages, too: it calls torch pytorch."""
+    """The same, including conda's package names: it calls torch pytorch."""
     return f"(?:py)?{_name(library)}" if library == "torch" else _name(library)
 
 
 def _lowest(specifiers: str) -> tuple[int, ...] | None:
-    """The lowest version that a requirement such as `>=2.1,<3` admits."""
+    """The lowest version that a requirement such as `>=2.1,<3` allows."""
     lower: list[tuple[int, ...]] = []
     upper: list[tuple[int, ...]] = []
     for operator, digits in _SPECIFIER.findall(re.sub(r"\+\w+|\.\*", "", specifiers)):

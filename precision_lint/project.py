@@ -26,18 +26,18 @@ class Project:
     root: Path
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     target: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Versions of libraries by name, as the settings give them."""
+    """Versions of libraries by name, from the settings."""
     reported: frozenset[Path] | None = field(default=None, compare=False, repr=False)
     """The files that findings are wanted for; None if for any."""
 
     def reports(self, path: Path) -> bool:
-        """True if findings in a file are wanted: a fact of two files is told in one of those."""
+        """True if findings in a file are reported; a conflict of two files needs only one."""
         return self.reported is None or path in self.reported
 
     def version_of(self, library: str) -> tuple[int, int] | None:
-        """Major and minor version of a library: from the settings, else from the project's pins.
+        """Major and minor version of a library: from the settings, or else the project's pins.
 
-        None where neither says one: rules then take the newest that they know.
+        None if neither gives one: rules then assume the newest version that they know.
         """
         version = self.target.get(library) or pinned_version(self.root, library) or ""
         match = re.match(r"(\d+)\.(\d+)", version)
@@ -50,9 +50,9 @@ class Project:
         return tuple(map(int, match[0].split("."))) if match else None
 
     def lowest_version_of(self, library: str) -> tuple[int, int] | None:
-        """The oldest version of a library that code must run with, as `version_of` says it.
+        """The oldest version of a library that the code must support, as in `version_of`.
 
-        A lower bound (`torch>=2.1`) is one, too; it counts before what a lock file happens to hold.
+        A lower bound (`torch>=2.1`) takes precedence over the version in a lock file.
         """
         declared = None if library in self.target else lowest_version(self.root, library)
         match = re.match(r"(\d+)\.(\d+)", declared or "")
@@ -94,11 +94,11 @@ class Project:
         return self.is_test(path), is_example, kind_of(path) == "python", name
 
     def is_test(self, path: Path) -> bool:
-        """True for what tests the project, and is no part of what it does."""
+        """True for files that test the project and are not part of it."""
         return _TESTS.search(self._relative(path)) is not None
 
     def is_secondary(self, path: Path) -> bool:
-        """True for tests, benchmarks and vendored code: nobody trains with them as they are."""
+        """True for tests, benchmarks and vendored code, which are not used for training as is."""
         return self.is_test(path) or _SECONDARY.search(self._relative(path)) is not None
 
     def _relative(self, path: Path) -> str:

@@ -1,7 +1,7 @@
-"""The rules, known by code, name and trigger before any rule module is imported.
+"""The rules by code, name and trigger, without importing any rule module.
 
-`rules/index.py` is generated from the rule modules (`python scripts/generate.py`; a test holds that
-it is fresh), so that a run imports only the rules that a file's bytes trigger.
+`rules/index.py` is generated from the rule modules (`python scripts/generate.py`; a test checks
+that it is current), so that a run imports only the rules that a file's bytes trigger.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def module(rule: Rule) -> RuleModule:
 
 
 def select(selector: str) -> frozenset[str]:
-    """The codes that a selector names: ALL, a name, a code or a prefix of codes; may be empty."""
+    """The codes for a selector: ALL, a name, a code or a prefix of codes; may be empty."""
     if selector.upper() == "ALL":
         return frozenset(rule.code for rule in rules())
     if (named := by_selector().get(selector)) is not None:
@@ -55,13 +55,13 @@ def select(selector: str) -> frozenset[str]:
 
 
 def resembling(selector: str) -> str | None:
-    """The code or name most like a selector that names nothing, for a did-you-mean."""
+    """The code or name closest to an unknown selector, as a suggestion."""
     from difflib import SequenceMatcher, get_close_matches
 
     names = list(by_selector())
     for spelled in (selector, selector.upper()):
         if matches := get_close_matches(spelled, names, len(names)):
-            # Among names that are equally close, the one that starts alike: codes share digits.
+            # Of equally close names, prefer the one with the same prefix: codes share digits.
             return max(
                 matches,
                 key=lambda name: (

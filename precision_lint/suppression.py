@@ -1,7 +1,7 @@
 """Suppressions: `# noqa: MP101` and `# precision-lint: ignore[numpy-on-bfloat16] reason`.
 
-A directive stands on the line of its finding, or alone on the line above. `# precision-lint:
-ignore-file` turns a file off. A bare `# noqa` silences its line, as everywhere else.
+A directive is on the line of its finding, or alone on the line above. `# precision-lint:
+ignore-file` suppresses a whole file. A bare `# noqa` silences its line, as in other linters.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ class Directive:
     blanket: bool = False
 
     def covers(self, finding: Finding, text: SourceText) -> bool:
-        """True if the directive stands where it speaks of this finding's lines."""
+        """True if the directive applies to the lines of this finding."""
         if self.whole_file:
             return True
         first, last = map(text.row, finding.place.span)
         if not self.alone:
             return first <= self.row <= last
         row = self.row + 1
-        # Several directives may stand above a line, one below the other.
+        # Several directives may be on consecutive lines above a line.
         while row < first and _DIRECTIVE.match(text.line(row).strip()):
             row += 1
         return row == first
 
     def matches(self, finding: Finding) -> str | None:
         """The name under which the directive silences a finding; '' for a blanket one."""
-        # A bare noqa speaks of code; that a file could not be checked at all is not hidden by it.
+        # A bare noqa is about code; it does not hide that a file could not be checked at all.
         if self.whole_file or (self.blanket and finding.code not in ALWAYS_ON):
             return ""
         for name, _ in self.names:
@@ -68,8 +68,8 @@ class Directive:
 def directives(text: SourceText, kind: Kind, *, is_clean: bool) -> tuple[Directive, ...]:
     """The suppression comments of a file, in order.
 
-    In a file without findings only those that name us can matter: telling comments from strings
-    is slow, and `# noqa: E501` is everywhere.
+    In a file without findings only comments that name precision-lint matter: tokenizing is slow,
+    and `# noqa: E501` is frequent.
     """
     candidates = list(_DIRECTIVE.finditer(text.text))
     if is_clean:
@@ -113,7 +113,7 @@ def _parse(text: SourceText, match: re.Match[str]) -> Directive:
 
 @dataclass(frozen=True)
 class Unused:
-    """A name in a directive that silences nothing, with the edit that takes it away."""
+    """A name in a directive that silences nothing, with the edit that removes it."""
 
     name: str
     span: Span
@@ -124,7 +124,7 @@ class Unused:
 def apply(
     findings: Iterable[Finding], found: Sequence[Directive], text: SourceText
 ) -> tuple[list[Finding], set[tuple[Directive, str]]]:
-    """The findings that stay, and the (directive, name) pairs that silenced one."""
+    """The remaining findings, and the (directive, name) pairs that silenced a finding."""
     kept = []
     used: set[tuple[Directive, str]] = set()
     for finding in findings:
@@ -148,8 +148,8 @@ def unused(
 ) -> Iterator[Unused]:
     """The names that silence nothing although their rule ran, and the names of no rule.
 
-    `noqa` codes of other linters, and bare `noqa`, are none of our business; nor is anything in a
-    file that is ignored as a whole.
+    `noqa` codes of other linters and a bare `noqa` are not reported, nor is anything in a file that
+    is ignored as a whole.
     """
     if any(directive.whole_file for directive in found):
         return
@@ -164,7 +164,7 @@ def unused(
 
 
 def _without(directive: Directive, name: str, span: Span, text: SourceText) -> Edit:
-    """Take one name out of a directive, or the whole comment when it was the only one."""
+    """Remove one name from a directive, or the whole comment if it was the only name."""
     others = [other for other, _ in directive.names if other != name]
     if others:
         inside = text.text

@@ -11,14 +11,15 @@ _WRITABLE = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 
 class NotWritten(Exception):
-    """A file was left as it was; the message says why."""
+    """A file was not changed; the message says why."""
 
 
 def write_atomically(path: Path, old: bytes, new: bytes) -> None:
     """Replace `old` by `new` in a file; a link's target is written, the mode is kept.
 
     Raises:
-        NotWritten: the file is read-only, has changed since `old` was read, or the disk refuses.
+        NotWritten: the file is read-only, has changed since `old` was read, or
+            the disk raises an error.
     """
     import tempfile
 
@@ -26,7 +27,7 @@ def write_atomically(path: Path, old: bytes, new: bytes) -> None:
     try:
         status = target.stat()
         mode = stat.S_IMODE(status.st_mode)
-        # The mode counts for root, too, whom the system would let write.
+        # Respect the mode even for root, who would be allowed to write.
         if not (mode & _WRITABLE and os.access(target, os.W_OK)):
             raise NotWritten(f"{path}: not writable, left as it was")
         if target.read_bytes() != old:
@@ -37,7 +38,7 @@ def write_atomically(path: Path, old: bytes, new: bytes) -> None:
                 stream.write(new)
                 stream.flush()
                 os.fsync(stream.fileno())
-            with suppress(PermissionError):  # only root can give a file away
+            with suppress(PermissionError):  # only root can change the owner of a file
                 os.chown(name, status.st_uid, status.st_gid)
             os.chmod(name, mode)
             os.replace(name, target)

@@ -1,18 +1,19 @@
-"""An autocast device type that is no bare type.
+"""An autocast device type that is not a plain device type.
 
 ## What it does
-Finds `torch.autocast(...)` with a device type other than the bare name of a type, such as `"cuda"`:
-a `torch.device`, the number of a GPU, a string with an index (`"cuda:0"`, `str(device)`,
-`f"cuda:{rank}"`), or a name that torch does not know (`"auto"`, `"gpu"`). A device that somebody
-else passes in is left alone, unless it is annotated as `torch.device`.
+Finds `torch.autocast(...)` with a device type that is not a plain type such as `"cuda"`: a
+`torch.device`, a GPU number, a string with an index (`"cuda:0"`, `str(device)`, `f"cuda:{rank}"`),
+or a name that torch does not know (`"auto"`, `"gpu"`). A device that is passed in by a caller is
+not reported, unless it is annotated as `torch.device`.
 
 ## Why it hurts
-Autocast takes the type of a device, not a device. torch 2.13 raises for an object,
-`ValueError: Expected `device_type` of type `str`, got: `<class 'torch.device'>``, and for a name,
+Autocast takes the type of a device, not a device. For a device object torch 2.13 raises
+`ValueError: Expected `device_type` of type `str`, got: `<class 'torch.device'>``, and for an
+unknown name
 `RuntimeError: Expected one of cpu, cuda, ... device type at start of device string: gpu`. A string
 with an index raises in older releases,
-`RuntimeError: User specified an unsupported autocast device_type 'cuda:0'`; torch 2.13 takes it,
-and leaves out what it does for `"cuda"` alone: the check whether the GPU has bfloat16.
+`RuntimeError: User specified an unsupported autocast device_type 'cuda:0'`; torch 2.13 accepts it,
+but skips the check that it makes for `"cuda"` only: whether the GPU supports bfloat16.
 
 ## Example
 ```python
@@ -29,10 +30,10 @@ with torch.autocast(device.type, dtype=torch.bfloat16):
 ```
 
 ## Fix safety
-Safe where every run raised before: `.type` behind a `torch.device`, `"cuda"` for `"gpu"`. Safe too
-for a string with an index, if the region's dtype is float16, bfloat16 or the default, which torch
-treats alike for `"cuda"` and `"cuda:0"`. Unsafe for other dtypes, and where the index is what a
-call returns. There is no fix for `"auto"`.
+Safe where every run raised before: `.type` after a `torch.device`, `"cuda"` for `"gpu"`. Also safe
+for a string with an index if the region's dtype is float16, bfloat16 or the default, which torch
+treats the same way for `"cuda"` and `"cuda:0"`. Unsafe for other dtypes, and where the index comes
+from a call. There is no fix for `"auto"`.
 
 ## References
 - Pitfall C02

@@ -1,18 +1,18 @@
-"""Half-precision activations in a float32 island inside autocast.
+"""Half-precision activations in a float32 region nested inside autocast.
 
 ## What it does
-Finds layers and products under `torch.autocast(…, enabled=False)` whose input was computed by a
-layer or a product in the autocast region around it, and was not cast to float32 in between. Layers
-are the `nn.Linear` and convolutions that `__init__` assigns; for products the other operand is an
-`nn.Parameter` of the class. Views and activation functions may stand between.
+Finds layers and products inside `torch.autocast(…, enabled=False)` whose input was computed by a
+layer or product in the enclosing autocast region and was not cast to float32 in between. Layers are
+the `nn.Linear` and convolution modules that `__init__` assigns; for products the other operand is
+an `nn.Parameter` of the class. Views and activation functions may be in between.
 
-Islands for another device type, values from anything else than such a layer or product, and layers
-that are made with a `dtype=` are left alone.
+Not reported: nested regions for another device type, inputs that come from anything other than such
+a layer or product, and layers that are created with `dtype=`.
 
 ## Why it hurts
-The region around the island made a half-precision tensor; in the island nobody casts any more, and
-the weights are float32: `RuntimeError: mat1 and mat2 must have the same dtype, but got BFloat16 and
-Float`. Without autocast, as in most tests, the same code runs.
+The enclosing region produced a half-precision tensor. Autocast is off in the nested region, so no
+cast happens there, and the weights are float32: `RuntimeError: mat1 and mat2 must have the same
+dtype, but got BFloat16 and Float`. Without autocast, as in most tests, the same code runs.
 
 ## Example
 ```python
@@ -31,8 +31,8 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
 ```
 
 ## Fix safety
-Unsafe: `.float()` is right for float32 weights. A model that was cast to half precision as a whole
-runs without it, and would raise with it.
+Unsafe: `.float()` is right for float32 weights. If the whole model was cast to half precision, the
+code runs without `.float()` and would raise with it.
 
 ## References
 - Pitfall C08

@@ -1,15 +1,17 @@
-"""An autocast region that nothing enters.
+"""An autocast context that is never entered.
 
 ## What it does
-Finds an autocast context that is made and never entered: a bare `torch.autocast(...)` statement, a
-variable that holds one and is not read again, a `yield torch.autocast(...)` in a function under
+Finds an autocast context that is created and never entered: a bare `torch.autocast(...)` statement,
+a variable that holds one and is not read again, a `yield torch.autocast(...)` in a function under
 `@contextmanager`, and `with a and b:`, which enters only one of the two. A context that is
-returned, passed on, stored in an attribute or given to an `ExitStack` is somebody else's to enter.
+returned, passed on, stored in an attribute or given to an `ExitStack` may be entered elsewhere and
+is not reported.
 
 ## Why it hurts
-Making a context does nothing; `with` switches it on. Everything runs in full precision, slower and
-in more memory than was planned, and nothing says so. `torch.no_grad() and torch.autocast("cuda")`
-is an expression whose value is its last operand: gradients are recorded all through the evaluation.
+Creating a context does nothing; `with` enables it. Everything runs in full precision, slower and
+with more memory than planned, without an error or a warning.
+`torch.no_grad() and torch.autocast("cuda")` is an expression whose value is its last operand:
+gradients are recorded during the whole evaluation.
 
 ## Example
 ```python
@@ -24,9 +26,9 @@ with torch.no_grad(), torch.autocast("cuda"):
 ```
 
 ## Fix safety
-Unsafe: the code runs in another precision, or without gradients, once the context is entered. That
-is what it says, but not what it did. There is a fix for `yield` and for `and`; where a region ends
-that nothing begins, only its author knows.
+Unsafe: once the context is entered, the code runs in another precision, or without gradients. The
+code says so, but did not do so before. There is a fix for `yield` and for `and`; for the other
+forms only the author knows where the region should end.
 
 ## References
 - https://docs.pytorch.org/docs/stable/amp.html#torch.autocast

@@ -1,16 +1,18 @@
-"""An autocast dtype that autocast cannot take.
+"""An autocast dtype that autocast does not support.
 
 ## What it does
-Finds autocast regions whose dtype makes them fail or turns them off: a string (`dtype="bfloat16"`),
-a bool where the dtype stands (`torch.autocast("cuda", use_amp)`), a dtype where `enabled` stands
-(`torch.cuda.amp.autocast(torch.bfloat16)`), and, on CPU, XPU and MPS, a dtype other than float16
-and bfloat16. float32 on CUDA is left alone: autocast is on there, and casts half inputs up.
+Finds autocast regions whose dtype makes them raise or disables them: a string (`dtype="bfloat16"`),
+a bool in the position of the dtype (`torch.autocast("cuda", use_amp)`), a dtype in the position of
+`enabled` (`torch.cuda.amp.autocast(torch.bfloat16)`), and, on CPU, XPU and MPS, a dtype other than
+float16 and bfloat16. float32 on CUDA is not reported: autocast is on there, and casts
+half-precision inputs to float32.
 
 ## Why it hurts
-A dtype that is none raises when the region is entered,
+A value that is not a dtype raises when the region is entered,
 `TypeError: set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not str`, on
-the GPU, after everything else has been loaded. float32 on CPU raises nothing: the region is off,
-with `UserWarning: In CPU autocast, but the target dtype is not supported. Disabling autocast.`
+the GPU, after everything else has been loaded. float32 on CPU does not raise: the region is
+disabled, with
+`UserWarning: In CPU autocast, but the target dtype is not supported. Disabling autocast.`
 
 ## Example
 ```python
@@ -29,9 +31,10 @@ with torch.autocast("cpu", dtype=torch.bfloat16):
 ```
 
 ## Fix safety
-Safe: `enabled=` and `dtype=` in front of an argument that stands in the other's place, and a
-`torch.dtype` for its name, repair what could only raise. `enabled=False` beside a dtype that turns
-the region off says what happens anyway; the dtype stays, since regions inside may read it.
+Safe: inserting `enabled=` or `dtype=` before an argument in the wrong position, and replacing the
+name of a dtype with the `torch.dtype`, repair code that could only raise. Adding `enabled=False` to
+a dtype that disables the region states what already happens; the dtype stays, because nested
+regions may read it.
 
 ## References
 - Pitfall C03

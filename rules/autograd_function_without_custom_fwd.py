@@ -1,15 +1,15 @@
-"""A custom `autograd.Function` whose backward multiplies half with float32 under autocast.
+"""A custom `autograd.Function` that multiplies half precision with float32 in backward.
 
 ## What it does
 Finds subclasses of `torch.autograd.Function` that multiply two of their inputs in `forward`, save
 one of them, and multiply it with the gradient in `backward`, without `torch.amp.custom_fwd` and
-`custom_bwd` and without a cast of their own. Where the file does not speak of autocast, confidence
-is low, which is not reported by default.
+`custom_bwd` and without their own cast. If the file does not mention autocast, confidence is low,
+and the finding is hidden by default.
 
 ## Why it hurts
-Autocast is on in `forward`: the product is half, and so is the gradient that comes back. What was
-saved is the float32 input, and autocast is off in `backward`: `expected m1 and m2 to have the same
-dtype, but got: c10::BFloat16 != float`.
+Autocast is on in `forward`: the product is in half precision, and so is the incoming gradient. The
+saved tensor is the float32 input, and autocast is off in `backward`: `expected m1 and m2 to have
+the same dtype, but got: c10::BFloat16 != float`.
 
 ## Example
 ```python
@@ -42,7 +42,7 @@ class Product(torch.autograd.Function):
 ```
 
 ## Fix safety
-Shown only: the decorators are for one device type, which the class does not say.
+Shown only: the decorators need one device type, which the class does not specify.
 
 ## References
 - Pitfall C07

@@ -1,20 +1,21 @@
 """A backward pass or an optimizer step under autocast.
 
 ## What it does
-Finds `loss.backward()` and `optimizer.step()` inside an autocast region. By itself that is a remark
-of low confidence, which is not shown by default. It is an error where a whole training loop stands
-inside one region: the forward pass, `backward` and `step`, again and again.
+Finds `loss.backward()` and `optimizer.step()` inside an autocast region. On its own this is a
+low-confidence finding, which is hidden by default. It is an error if one region contains a whole
+training loop: the forward pass, `backward` and `step` in every iteration.
 
 ## Why it hurts
-Autocast keeps the half-precision copies of the weights that it makes, and forgets them when the
-outermost region is left. In a loop inside the region, every step changes the weights, and the next
-forward pass still reads the copies of the first: **nothing is learned, and nothing is said**. With
-`torch.autocast("cpu", dtype=torch.bfloat16)` around eight steps of a linear regression, the loss is
-9.456 eight times; with the region inside the loop it goes from 9.456 to 0.376.
+Autocast caches the half-precision copies of the weights that it makes, and drops them when the
+outermost region exits. In a loop inside the region, every step changes the weights, but the next
+forward pass still uses the copies from the first: **the model does not learn, and there is no
+error**. With `torch.autocast("cpu", dtype=torch.bfloat16)` around eight steps of a linear
+regression, the loss is 9.456 eight times; with the region inside the loop it goes from 9.456 to
+0.376.
 
-For `backward` alone the documentation advises against it: backward operators run in the dtype that
-their forward operators had anyway, and what autocast adds there is only cost, or another precision
-in the backward pass of a custom `autograd.Function`.
+The documentation advises against `backward` in a region: backward operators run in the dtype of
+their forward operators anyway, so autocast only adds cost there, or a different precision in the
+backward pass of a custom `autograd.Function`.
 
 ## Example
 ```python
@@ -35,8 +36,8 @@ for batch in loader:
 ```
 
 ## Fix safety
-There is no fix: which statements of a loop belong under autocast, its author knows, and a custom
-backward pass may count on the region.
+There is no fix: only the author knows which statements of a loop belong under autocast, and a
+custom backward pass may depend on the region.
 
 ## References
 - Pitfall C05

@@ -1,17 +1,17 @@
-"""Binary cross entropy of probabilities under CUDA autocast.
+"""Binary cross entropy on probabilities under CUDA autocast.
 
 ## What it does
 Finds `F.binary_cross_entropy` and calls of an `nn.BCELoss` in an autocast region for CUDA. The
-region may stand around the call, decorate its function, or stand around a call of its function in
-the same file. Regions for CPU and regions that are off are fine. Where the device type is computed
-(`torch.autocast(x.device.type)`), a setting turns the region on, or the region stands around the
-caller, the finding has medium confidence.
+region may contain the call, decorate its function, or contain a call of its function in the same
+file. Regions for CPU and disabled regions are fine. Confidence is medium if the device type is
+computed (`torch.autocast(x.device.type)`), if a setting enables the region, or if the region is in
+the caller.
 
 ## Why it hurts
-CUDA autocast refuses the operator, whatever the dtype of its inputs; `.float()` does not help:
+CUDA autocast rejects the operator, whatever the dtype of its inputs; `.float()` does not help:
 `RuntimeError: torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are unsafe to
 autocast.` Its gradient overflows in float16 for a probability near 0 or 1. The same code runs on
-CPU, where autocast computes it in float32, so tests on a machine without a GPU do not see it.
+CPU, where autocast computes it in float32, so tests on a machine without a GPU pass.
 
 ## Example
 ```python
@@ -24,13 +24,13 @@ with torch.autocast("cuda"):
 with torch.autocast("cuda"):
     loss = F.binary_cross_entropy_with_logits(model(x), target)
 ```
-Where there are only probabilities, compute the loss in float32 behind the region, or in a
+If you only have probabilities, compute the loss in float32 after the region, or in a
 `torch.autocast("cuda", enabled=False)` inside it, with `.float()` on the probabilities.
 
 ## Fix safety
-Unsafe, and only where the sigmoid stands in the call itself. Logits give the same loss, except that
-`binary_cross_entropy` cuts it off at 100 for each element; and the line may run outside of autocast
-too.
+Unsafe, and only if the sigmoid is in the call itself. Logits give the same loss, except that
+`binary_cross_entropy` clamps it at 100 for each element; and the line may also run outside
+autocast.
 
 ## References
 - Pitfall C06

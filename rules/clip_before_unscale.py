@@ -1,14 +1,14 @@
 """Gradients that are clipped or measured while they are still scaled.
 
 ## What it does
-Finds `clip_grad_norm_`, `clip_grad_value_` and norms of gradients behind
-`scaler.scale(loss).backward()` that no `scaler.unscale_(optimizer)` comes before, on any way
-through the function. Methods of the same class and functions of the same file are looked into.
+Finds `clip_grad_norm_`, `clip_grad_value_` and norms of gradients after
+`scaler.scale(loss).backward()` if no path through the function calls `scaler.unscale_(optimizer)`
+first. Methods of the same class and functions of the same file are followed.
 
 ## Why it hurts
 The gradients are multiplied by the loss scale, 65536 at first. A threshold of 1.0 then clips every
-gradient to one 65536th of what was meant, and nothing is raised: the model learns as if the
-learning rate were tiny. A norm that is logged is 65536 times too large.
+gradient to one 65536th of the intended value, and there is no error: the model learns as if the
+learning rate were tiny. A logged norm is 65536 times too large.
 
 ## Example
 ```python
@@ -28,9 +28,9 @@ scaler.update()
 ```
 
 ## Fix safety
-Safe where the function steps one optimizer behind the clipping and updates the scaler before it
-clips again: `unscale_` may be called once between two updates. A scaler that is off ignores it.
-Shown only where that is not plain.
+Safe if the function steps one optimizer after the clipping and updates the scaler before it clips
+again: `unscale_` may be called once between two updates. A disabled scaler ignores it. Shown only
+in all other cases.
 
 ## References
 - Pitfall B03

@@ -1,24 +1,25 @@
-"""The AMP API of torch.cuda and torch.cpu.
+"""Deprecated AMP API of torch.cuda and torch.cpu.
 
 ## What it does
 Finds what torch deprecated in 2.4: `autocast`, `GradScaler`, `custom_fwd` and `custom_bwd` of
-`torch.cuda.amp`, `autocast` and `GradScaler` of `torch.cpu.amp`, and the functions that name the
-device in their own name: `torch.get_autocast_gpu_dtype`, `torch.set_autocast_cpu_enabled` and so
-on. Calls, decorators, annotations, subclasses, the class as a value, and the imports of all these.
+`torch.cuda.amp`, `autocast` and `GradScaler` of `torch.cpu.amp`, and the functions that have the
+device in their name: `torch.get_autocast_gpu_dtype`, `torch.set_autocast_cpu_enabled` and so on. It
+reports calls, decorators, annotations, subclasses, the class as a value, and all imports of these.
 
 Silent in a project that still supports torch before 2.4: by `--target-torch`, by a pin, by a lower
-bound such as `torch>=2.1` in its requirements, or, where it declares none, by code that chooses
-between the old and the new API. Silent too for that code itself, under `if torch.__version__ …`,
-`hasattr(torch.amp, …)` or `try: … except ImportError:`, and for names that are imported here for
-other files.
+bound such as `torch>=2.1` in its requirements, or, if it declares none, by code that chooses
+between the old and the new API. That code itself is not reported either (under
+`if torch.__version__ …`, `hasattr(torch.amp, …)` or `try: … except ImportError:`), nor are names
+that are imported here for other files.
 
 ## Why it hurts
 `` FutureWarning: `torch.cuda.amp.autocast(args...)` is deprecated. Please use
-`torch.amp.autocast('cuda', args...)` instead. `` Whoever follows this to the letter gets a crash or
-other numbers, for the signatures differ: the first argument of the old class is `enabled`, the
-second one of the new class is `dtype`. `torch.amp.autocast("cuda", use_amp)` raises `TypeError:
-set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not bool`. And inside of
-another region the new class takes over its dtype, where the old one was always float16.
+`torch.amp.autocast('cuda', args...)` instead. `` Following this literally causes a crash or
+different numbers, because the signatures differ: the first argument of the old class is `enabled`,
+the second argument of the new class is `dtype`. `torch.amp.autocast("cuda", use_amp)` raises
+`TypeError: set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not bool`.
+Inside another region, the new class inherits that region's dtype, while the old one was always
+float16.
 
 ## Example
 ```python
@@ -41,18 +42,17 @@ with torch.amp.autocast("cuda", dtype=torch.float16):
 ```
 
 ## Fix safety
-Safe: arguments by position get their names, and what the old call left to its default is written
-out where the new default can be another one, `dtype=torch.float16` (bfloat16 on CPU), and
-`cache_enabled=True` if the project turns the cache off anywhere. A region that is off
-(`enabled=False`) needs neither; only code in it that asks for the dtype of autocast, or opens a
-region without one, could tell.
+Safe: positional arguments get their names. If the new default can differ from the old one, the old
+default is written out: `dtype=torch.float16` (bfloat16 on CPU), and `cache_enabled=True` if the
+project disables the cache anywhere. A disabled region (`enabled=False`) needs neither; only code in
+it that queries the autocast dtype, or opens a region without one, could tell the difference.
 
-Unsafe where the project asks for the class (`isinstance(scaler, torch.cuda.amp.GradScaler)`), for
-`**options` that may hold a dtype or not, for `functools.partial(autocast)`, and for
+Unsafe if the project checks for the class (`isinstance(scaler, torch.cuda.amp.GradScaler)`), for
+`**options` that may or may not contain a dtype, for `functools.partial(autocast)`, and for
 `is_autocast_cpu_enabled` in a project that uses `torch.jit.script`, which does not compile the new
 call. No fix for `autocast(*args)`, for subclasses, and where the class is passed on as a value.
 
-An import is removed when nothing in the file uses it any more, and no other file imports it from
+An import is removed if nothing in the file uses it any more and no other file imports it from
 there.
 
 ## References

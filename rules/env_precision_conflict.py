@@ -1,21 +1,21 @@
-"""Precision settings of one run that contradict each other.
+"""Contradictory precision settings in one run.
 
 ## What it does
-Finds settings in one file, or in one run, that the program which reads them cannot all follow: in
-SimpleTuner `gradient_precision=fp32` beside `mixed_precision=bf16`, in kohya's scripts `full_bf16`
-beside `mixed_precision="no"`, in gpt-neox a `bf16` section without `precision`. Who reads the file
-is decided first, then which of its values count. Only values that are certain are compared: what an
-`if` decides or a variable of the caller brings is left alone, and a later flag overrides an earlier
-one. [docs/frameworks.md](../frameworks.md) has the combinations.
+Finds settings in one file, or in one run, that the program cannot all follow: in SimpleTuner
+`gradient_precision=fp32` with `mixed_precision=bf16`, in kohya's scripts `full_bf16` with
+`mixed_precision="no"`, in gpt-neox a `bf16` section without `precision`. The linter first decides
+which framework reads the file, then which of the values count. Only certain values are compared:
+values that depend on an `if` or on a caller's variable are not reported, and a later flag overrides
+an earlier one. [docs/frameworks.md](../frameworks.md) lists the combinations.
 
 ## Why it hurts
 The run stops when it starts, or trains in a precision that nobody chose. In SimpleTuner, with
 `mixed_precision=bf16` the trained weights are bfloat16. `gradient_precision=fp32` casts their
-gradients to float32 after every backward pass, and AdamW, which updates all tensors at once, stops:
-``RuntimeError: expected dtype c10::BFloat16 for `end` but got dtype float``; the fused variant says
-`expected scalar type BFloat16 but found Float`. Gradient accumulation can already fail in backward.
-This holds for the releases of 2024. Newer ones overwrite the flag with the optimizer's own choice,
-so that it does nothing but look as if it did.
+gradients to float32 after every backward pass, and AdamW, which updates all tensors at once, raises
+``RuntimeError: expected dtype c10::BFloat16 for `end` but got dtype float``; the fused variant
+raises `expected scalar type BFloat16 but found Float`. Gradient accumulation can already fail in
+backward. This affects the releases of 2024. Newer releases overwrite the flag with the optimizer's
+own choice, so it has no effect but looks as if it had.
 
 ## Example
 ```sh
@@ -30,9 +30,9 @@ export TRAINER_EXTRA_ARGS="--max_grad_norm=1.0"
 ```
 
 ## Fix safety
-Safe where the setting is deleted, since it stops the run or has no effect, or where the framework
-allows one value alone. Unsafe where a comment on the same line loses what it speaks of; the comment
-stays. No fix where the flag is put together from several places, or where the file is not valid.
+Safe if the setting is deleted, because it stops the run or has no effect, or if the framework
+allows only one value. Unsafe if a comment on the same line is about the deleted setting; the
+comment stays. No fix if the flag is put together from several places, or if the file is not valid.
 
 ## References
 - Pitfalls J05

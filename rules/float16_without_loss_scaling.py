@@ -1,14 +1,14 @@
 """Training under float16 autocast without a GradScaler.
 
 ## What it does
-Finds a CUDA autocast region in float16, which is what it runs in where no dtype is given, in a
-function that calls `backward()` and steps an optimizer, in a file that knows no loss scaling: no
-GradScaler, no DeepSpeed, Accelerate or Fabric. Tests are left out: they train for no result.
+Finds a CUDA autocast region in float16, which is also its default dtype, in a function that calls
+`backward()` and steps an optimizer, in a file without any loss scaling: no GradScaler, DeepSpeed,
+Accelerate or Fabric. Tests are not reported, because their training results do not matter.
 
 ## Why it hurts
-Nothing is raised. Gradients of activations are float16 where autocast ran in float16, and what is
-smaller than 6e-8 becomes zero there: the layers below learn from zeros. With a loss of 1e-9 a
-weight of a linear layer gets the gradient 0 without a scaler and 1e-9 with one.
+There is no error. Gradients of activations are float16 where autocast ran in float16, and values
+smaller than 6e-8 become zero: the layers below learn from zeros. With a loss of 1e-9 a weight of a
+linear layer gets the gradient 0 without a scaler and 1e-9 with one.
 
 ## Example
 ```python
@@ -28,7 +28,7 @@ optimizer.step()
 or, on hardware without bfloat16, float16 with a `torch.amp.GradScaler("cuda")`.
 
 ## Fix safety
-There is no fix: which of the two it is depends on the hardware.
+There is no fix: the choice depends on the hardware.
 
 ## References
 - Pitfall C04

@@ -1,13 +1,13 @@
-"""fp16 and bf16 both switched on.
+"""fp16 and bf16 both enabled.
 
 ## What it does
-Finds fp16 and bf16 switched on together where the framework that reads the file refuses it: the
-Hugging Face `Trainer` and what is built on it, DeepSpeed, Megatron-LM, in YAML, JSON, TOML, in
+Finds fp16 and bf16 enabled together where the framework that reads the file rejects it: the
+Hugging Face `Trainer` and frameworks built on it, DeepSpeed, Megatron-LM; in YAML, JSON, TOML, in
 Python and on the command line. Anchors, merge keys and duplicates are resolved first. Tables of
-capabilities and programs that have the same two keys and other rules are left alone.
+capabilities are not reported, nor are programs that have the same two keys with other rules.
 
 ## Why it hurts
-`TrainingArguments` refuses: `ValueError: At most one of fp16 and bf16 can be True, but not both`
+`TrainingArguments` raises `ValueError: At most one of fp16 and bf16 can be True, but not both`
 (transformers 4.56 and 5.23). The job dies when it starts, often after it waited for its GPUs.
 
 ## Example
@@ -29,7 +29,7 @@ bf16: true
 
 ## Fix safety
 Display only. Which of the two is meant depends on the GPU: bfloat16 needs Ampere or newer, float16
-needs a loss scaler. The linter shows the edit for bfloat16 and never applies it.
+needs a loss scaler. The linter shows the edit that keeps bfloat16 and never applies it.
 
 ## References
 - Pitfalls I01

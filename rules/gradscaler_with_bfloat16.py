@@ -1,35 +1,36 @@
-"""GradScaler beside bfloat16.
+"""GradScaler with bfloat16.
 
 ## What it does
-Finds a `GradScaler` that is on while training runs in bfloat16: `autocast(dtype=torch.bfloat16)`
-beside it, an autocast dtype that can be bfloat16, an `enabled=` that names bfloat16, or weights
-whose dtype comes from a configuration that offers bfloat16. Autocast may be in another function, in
-a base class, or in a function of another file that the scaler is handed to; the scaler may be a
-`ShardedGradScaler`, or stand behind a class of the project that makes one (`NativeScaler`).
-Autocast that is given no dtype runs in bfloat16 on the CPU, and wherever
-`torch.set_autocast_dtype` says so.
+Finds a `GradScaler` that is enabled while training runs in bfloat16: with
+`autocast(dtype=torch.bfloat16)`, an autocast dtype that can be bfloat16, an `enabled=` that names
+bfloat16, or weights whose dtype comes from a configuration that offers bfloat16. Autocast may be in
+another function, in a base class, or in a function of another file that receives the scaler. The
+scaler may be a `ShardedGradScaler`, or be created by a wrapper class of the project
+(`NativeScaler`). Autocast without a dtype runs in bfloat16 on the CPU, and wherever
+`torch.set_autocast_dtype` sets it.
 
-Found as well:
-- a precision plugin that makes a scaler whatever its `precision` is;
-- a scaler that a plugin of Lightning gets together with `"bf16-mixed"`: it raises;
+Also reported:
+- a precision plugin that creates a scaler whatever its `precision` is;
+- a scaler that is passed to a Lightning plugin with `"bf16-mixed"`: it raises;
 - `GradScalerKwargs` for an `Accelerator(mixed_precision="bf16")`, which ignores them;
 - `AmpOptimWrapper(dtype="bfloat16", loss_scale="dynamic")`;
-- apex that scales the loss beside autocast in bfloat16, or gets a bfloat16 model, which it refuses.
+- apex that scales the loss under bfloat16 autocast, or that gets a bfloat16 model, which it
+  rejects.
 
-A scaler whose `enabled=` depends on float16 is fine, and so is float16-only code, autocast without
-a dtype (float16 on CUDA), and a scaler that is made only under a condition that bfloat16 fails.
-Where some functions scale or run backward, only their autocast counts: the others may be inference.
+Fine are: a scaler whose `enabled=` depends on float16, float16-only code, autocast without a dtype
+(float16 on CUDA), and a scaler that is created only under a condition that bfloat16 fails. If some
+functions scale the loss or run backward, only their autocast counts: the others may be inference.
 
 ## Why it hurts
 Loss scaling keeps float16 gradients from underflowing. bfloat16 has the exponent range of float32
-and needs none: with float32 parameters under bfloat16 autocast the scaler is pointless. With
-bfloat16 *parameters* the gradients are bfloat16 too, and on CUDA every release through torch 2.13
-raises at `unscale_` or `step`:
+and does not need it: with float32 parameters under bfloat16 autocast the scaler has no benefit.
+With bfloat16 *parameters* the gradients are bfloat16 too, and on CUDA every release through torch
+2.13 raises at `unscale_` or `step`:
 `"_amp_foreach_non_finite_check_and_unscale_cuda" not implemented for 'BFloat16'`.
 
-Lightning raises where the plugin is made, a `MisconfigurationException` for its Trainer and a
-`ValueError` for Fabric and FSDP: `precision='bf16-mixed'` does not use a scaler. Since 0.17,
-accelerate makes no scaler in bfloat16, so what is set for it has no effect.
+Lightning raises when the plugin is created, a `MisconfigurationException` in its Trainer and a
+`ValueError` in Fabric and FSDP: `precision='bf16-mixed'` does not use a scaler. Since 0.17,
+accelerate creates no scaler for bfloat16, so the scaler's settings have no effect.
 
 ## Example
 ```python
@@ -46,12 +47,11 @@ with torch.autocast("cuda", dtype=amp_dtype):
 ```
 
 ## Fix safety
-Safe where the name that holds the autocast dtype holds the same where the scaler is made, or where
-`enabled=` lists both dtypes: a disabled scaler passes losses and optimizers through, and what is on
-for float16 stays on. Arguments that are there are kept.
-Where only the configuration knows the dtype, or autocast is in another file, the fix is shown and
-not applied. There is none for wrappers, plugins and frameworks, nor where the default dtype of
-autocast is set under a condition.
+Safe if the variable that holds the autocast dtype has the same value where the scaler is created,
+or if `enabled=` lists both dtypes: a disabled scaler passes losses and optimizers through, and
+float16 training keeps its scaler. Existing arguments are kept. If only the configuration knows the
+dtype, or if autocast is in another file, the fix is shown and not applied. There is no fix for
+wrappers, plugins and frameworks, nor if the default dtype of autocast is set under a condition.
 
 ## References
 - Pitfall B01

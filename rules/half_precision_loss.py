@@ -1,19 +1,18 @@
-"""A classification loss of logits in half precision.
+"""A classification loss on half-precision logits.
 
 ## What it does
 Finds `F.cross_entropy`, `nn.CrossEntropyLoss` and `F.nll_loss` on bfloat16 or float16 input outside
-of autocast: logits that were cast, or that come from a model whose weights are in half precision.
-Inside an autocast region these losses are computed in float32, and left alone. Where the dtype is
-the checkpoint's choice, the finding has low confidence; where a Trainer or Lightning calls the
-method, which it may do under autocast, too. A file is read only if it says `bfloat16`, `float16` or
-`.half(` itself.
+autocast: logits that were cast, or that come from a model with half-precision weights. Inside an
+autocast region these losses are computed in float32 and are not reported. Confidence is low if the
+checkpoint chooses the dtype, and if a Trainer or Lightning calls the method, because it may do so
+under autocast. A file is read only if it contains `bfloat16`, `float16` or `.half(` itself.
 
 ## Why it hurts
-Nothing is said. The loss comes out in the dtype of the logits. bfloat16 has 8 significant bits: a
+There is no error. The loss comes out in the dtype of the logits. bfloat16 has 8 significant bits: a
 loss between 2 and 4 moves in steps of 1/64, a sum of losses above 256 in steps of 2, and the
-perplexity that is computed from it is off by per cents. The same steps go into every comparison of
-runs, early stopping and `loss < best`. `F.cross_entropy(logits.float(), target)` is right, and
-holds several float32 copies of the logits.
+perplexity that is computed from it is off by several percent. The same steps affect every
+comparison of runs, early stopping and `loss < best`. `F.cross_entropy(logits.float(), target)` is
+correct, but holds several float32 copies of the logits.
 
 ## Example
 ```python
@@ -39,11 +38,11 @@ def loss_of(model, tokens, labels):
 ```
 
 ## Fix safety
-The fix calls `precision_lint.runtime.cross_entropy` instead: the same loss in float32 from the load
-on, without a copy of the logits. It is unsafe because the loss changes its dtype, and because the
-target may hold class probabilities, which that function refuses. Where the call has arguments that
-it does not take, and for `nn.CrossEntropyLoss`, the unsafe fix casts the logits, which costs
-memory. No fix for `F.nll_loss`: what comes before it has rounded already.
+The fix calls `precision_lint.runtime.cross_entropy` instead: the same loss, computed in float32
+from the load on, without a copy of the logits. It is unsafe because the dtype of the loss changes,
+and because the target may hold class probabilities, which that function rejects. If the call has
+arguments that the function does not support, and for `nn.CrossEntropyLoss`, the unsafe fix casts
+the logits, which costs memory. No fix for `F.nll_loss`: its input is already rounded.
 
 ## References
 - Pitfall E09

@@ -1,13 +1,13 @@
-"""A value that the framework does not take for a precision.
+"""A value that the framework does not accept as a precision.
 
 ## What it does
-Finds values that the reader of a file refuses or takes for something else: a precision that the
-pinned Lightning does not have, `mixed_precision: no` without quotes (a boolean in YAML), `"true"`
-in quotes where a boolean is asked for, a loss scale of infinity, an empty `--mixed_precision=`.
+Finds values that the framework rejects or misinterprets: a precision that the pinned Lightning does
+not have, `mixed_precision: no` without quotes (a boolean in YAML), `"true"` in quotes where a
+boolean is expected, a loss scale of infinity, an empty `--mixed_precision=`.
 
 ## Why it hurts
 `Precision 'bf16-mixed' is invalid`, `AttributeError: 'bool' object has no attribute 'lower'`: the
-run dies when it starts. A quoted `"false"` is worse: to some readers it is true.
+run dies when it starts. A quoted `"false"` is worse: some frameworks treat it as true.
 
 ## Example
 ```yaml
@@ -24,8 +24,8 @@ mixed_precision: 'no'
 ```
 
 ## Fix safety
-Safe where the fix only writes what was meant in the right form: quotes, their absence, a float.
-Otherwise there is none.
+Safe if the fix only writes the intended value in the right form: with quotes, without quotes, as a
+float. Otherwise there is no fix.
 
 ## References
 - Pitfalls I07, J03

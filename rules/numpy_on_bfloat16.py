@@ -1,34 +1,36 @@
 """NumPy conversion of a bfloat16 tensor.
 
 ## What it does
-Finds tensors that are bfloat16 or fp8, or that can be, where they are turned into NumPy arrays:
+Finds conversions to NumPy arrays of tensors that are bfloat16 or fp8, or can be:
 
 - by methods: `t.numpy()`, `t.numpy(force=True)`, `t.__array__()`;
 - by functions of NumPy: `np.asarray(t)`, `np.float32(t)`, `np.sqrt(t)`, `np.save(path, t)` …;
 - by plots (matplotlib, seaborn), pandas (`pd.DataFrame({"loss": t})`), scikit-learn (metrics and
-  models), scipy, and by what writes files: soundfile, imageio, h5py, `to_pil_image` of torchvision.
+  models), SciPy, and functions that write files: soundfile, imageio, h5py, torchvision's
+  `to_pil_image`.
 
-Lists of tensors count (`np.stack(losses)`, `np.mean([a, b])`) where the function converts them, and
-methods where their object is known to come from such a library (`fig, ax = plt.subplots()`).
+Lists of tensors count (`np.stack(losses)`, `np.mean([a, b])`) if the function converts them.
+Methods count if their object is known to come from such a library (`fig, ax = plt.subplots()`).
 
-Integers, bools, comparisons, `argmax`, token ids, tensors that were cast, and arrays of other
-libraries are left alone, and so is what works: `.tolist()`, `.item()`, `float(t)`, TensorBoard,
-`np.split(t, 2)`, `pd.Series` of a list of tensors; and what fails with any dtype or with another
-error: `np.mean(t)`, `memoryview(t)`, `Image.fromarray(t)`, OpenCV, `safetensors.numpy`,
-`np.from_dlpack(t)`. Operators between arrays and tensors (`array * t`) are not checked. The output
-of a model counts only where it is used as a tensor: as an argument it may be an image. Code that
-tests for bfloat16 (`x.float().numpy() if use_bf16 else x.numpy()`) is not reported.
+Not reported are integers, bools, comparisons, `argmax`, token ids, tensors that were cast, and
+arrays of other libraries. Code that works is not reported: `.tolist()`, `.item()`, `float(t)`,
+TensorBoard, `np.split(t, 2)`, `pd.Series` of a list of tensors. Neither is code that fails with any
+dtype or with another error: `np.mean(t)`, `memoryview(t)`, `Image.fromarray(t)`, OpenCV,
+`safetensors.numpy`, `np.from_dlpack(t)`. Operators between arrays and tensors (`array * t`) are not
+checked. The output of a model counts only where it is used as a tensor: as an argument it may be an
+image. Code that tests for bfloat16 (`x.float().numpy() if use_bf16 else x.numpy()`) is not
+reported.
 
-A finding has high confidence if the tensor is proved to have such a dtype. It has medium confidence
-if the finding can name the place where the dtype comes from: a cast in the code, a value in the
-configuration, or a checkpoint in a project that enables bfloat16 outside of its tests. Otherwise
-only a caller could choose the dtype, and the confidence is low, which is not shown by default.
-float16 is no evidence: NumPy has it.
+Confidence is high if the tensor is proved to have such a dtype. It is medium if the finding can
+name where the dtype comes from: a cast in the code, a value in the configuration, or a checkpoint
+in a project that enables bfloat16 outside its tests. Otherwise only a caller could choose the
+dtype; confidence is low, and the finding is hidden by default. float16 is no evidence: NumPy has
+it.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in
 every release). `.numpy(force=True)` and `np.asarray(t, dtype=np.float32)` raise as well, because
-torch converts before NumPy casts. Tests in float32 never see it.
+torch converts before NumPy casts. Tests in float32 do not reveal it.
 
 ## Example
 ```python
@@ -45,24 +47,24 @@ logits = model(**batch).logits
 scores = to_numpy(logits.cpu())
 plt.plot([to_numpy(item) for item in losses])
 ```
-or, where the tensor is known to be bfloat16, `logits.cpu().float().numpy()`.
+or, if the tensor is known to be bfloat16, `logits.cpu().float().numpy()`.
 
 ## Fix safety
-Safe where a tensor is proved to be bfloat16 or fp8: it gets `.float()`, after the move to the host
-where half the bytes were copied; before the fix, the line could only raise. Safe as well where it
-is only sometimes bfloat16 and goes through `to_numpy`, which widens the dtypes that NumPy lacks and
-leaves every other tensor as it is (`.float()` would change an integer or a float64 tensor). The
-items of literals, comprehensions and of lists that a name holds are converted one by one. The
-helper is imported from `precision_lint.runtime`: add `precision-lint[runtime]` to the requirements.
+Safe if a tensor is proved to be bfloat16 or fp8: it gets `.float()`, after the move to the host so
+that half the bytes are copied. Before the fix, the line could only raise. Also safe if it is only
+sometimes bfloat16 and goes through `to_numpy`, which converts the dtypes that NumPy lacks to
+float32 and leaves every other tensor unchanged (`.float()` would change an integer or a float64
+tensor). The items of literals, of comprehensions and of lists in variables are converted one by
+one. The helper is imported from `precision_lint.runtime`: add `precision-lint[runtime]` to the
+requirements.
 
-Unsafe where the value may be no tensor of torch, since `to_numpy` refuses Python numbers in a list
-and the tensors of TensorFlow, and where
-`to_numpy` changes more than the error: `np.sqrt(t)` and other functions give a tensor
-back for a tensor and an array for an array, the models of scikit-learn compute in float64 for a
-tensor and in its own dtype for an array, seaborn writes `None` on the axis of a tensor. Display
-only for `to_pil_image`, which reads arrays with the channels last, unless the tensor is proved to
-be bfloat16. No fix where the tensors stand in a list that is put together with `*` or holds lists,
-or where a comment would be lost.
+Unsafe if the value may not be a torch tensor, because `to_numpy` rejects Python numbers in a list
+and TensorFlow tensors. Also unsafe if `to_numpy` changes more than the error: `np.sqrt(t)` and
+other functions return a tensor for a tensor and an array for an array, scikit-learn models compute
+in float64 for a tensor and in the array's own dtype for an array, seaborn writes `None` on the axis
+of a tensor. Display only for `to_pil_image`, which reads arrays with the channels last, unless the
+tensor is proved to be bfloat16. No fix if the tensors are in a list that is built with `*` or
+contains lists, or if a comment would be lost.
 
 ## References
 - Pitfalls A01, A02, A03, A05

@@ -1,13 +1,13 @@
-"""A precision setting that has no effect, because another one wins.
+"""A precision setting that has no effect because another one overrides it.
 
 ## What it does
-Finds settings that the framework drops without an error because a stronger one says otherwise:
+Finds settings that the framework drops without an error because another setting overrides them:
 axolotl with `bf16: true` and `fp16: true`, a launcher whose precision the script overrides. Equal
-values are fine, and so are values that are not known.
+values are fine, and unknown values are not reported.
 
 ## Why it hurts
-The run trains in another precision than the file says. Nothing is printed; one learns it from the
-memory that it takes or from the loss.
+The run trains in a different precision than the file says. Nothing is printed; it only shows in the
+memory use or in the loss.
 
 ## Example
 ```yaml
@@ -29,8 +29,8 @@ bf16: true
 ```
 
 ## Fix safety
-Safe where the setting that loses is taken out and nothing else changes. Display only where one
-would have to guess which of the two was meant.
+Safe if the overridden setting is removed and nothing else changes. Display only if the fix would
+have to guess which of the two was meant.
 
 ## References
 - Pitfalls J04

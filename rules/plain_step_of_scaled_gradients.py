@@ -1,15 +1,15 @@
-"""`optimizer.step()` where the gradients are scaled, or beside `scaler.step(optimizer)`.
+"""`optimizer.step()` on scaled gradients, or in addition to `scaler.step(optimizer)`.
 
 ## What it does
-Finds `optimizer.step()` behind `scaler.scale(loss).backward()` without `scaler.step(optimizer)`,
-and both kinds of step on one way through a function. A plain step in the branch that trains without
+Finds `optimizer.step()` after `scaler.scale(loss).backward()` without `scaler.step(optimizer)`, and
+both kinds of step on one path through a function. A plain step in the branch that trains without
 the scaler is fine.
 
 ## Why it hurts
-The plain step takes gradients that are multiplied by the loss scale, 65536 at first, and does not
-skip them when they are infinite: the weights jump, or become NaN. `scaler.update()` behind it
-raises `No inf checks were recorded prior to update.`; without it nothing is raised. Beside
-`scaler.step` the optimizer takes every step twice, and nothing is raised either.
+The plain step uses gradients that are multiplied by the loss scale, 65536 at first, and does not
+skip infinite gradients: the weights jump, or become NaN. A following `scaler.update()` raises
+`No inf checks were recorded prior to update.`; without it there is no error. In addition to
+`scaler.step`, the optimizer takes every step twice, also without an error.
 
 ## Example
 ```python
@@ -26,8 +26,8 @@ scaler.update()
 ```
 
 ## Fix safety
-Safe where the scaler is updated behind the plain step, which becomes `scaler.step(optimizer)`, and
-where a plain step right beside the scaler's is deleted. Where the file never steps by way of the
+Safe if the scaler is updated after the plain step, which becomes `scaler.step(optimizer)`, and if a
+plain step directly next to the scaler's step is deleted. If the file never steps through the
 scaler, `scale` may be meant as a constant factor: low confidence, and no fix.
 
 ## References

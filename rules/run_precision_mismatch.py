@@ -2,15 +2,14 @@
 
 ## What it does
 Follows a run from its command line to the files that it names (`--deepspeed ds.json`, `accelerate
-launch --config_file a.yaml`, `deepspeed_config_file` in that one) and holds their precision against
-each other in the way in which the program itself does. A native DeepSpeed loop, which takes its
-precision from the JSON alone, is left alone, and so is everything that a variable, an `if` or the
-program may still set. The finding stands in the file that the fix edits, if that one is checked;
-the other half is shown beside it.
+launch --config_file a.yaml`, `deepspeed_config_file` in that file) and compares their precision the
+way the program itself does. Not reported: a native DeepSpeed loop, which takes its precision from
+the JSON only, and everything that a variable, an `if` or the program may still set. The finding is
+in the file that the fix edits, if that file is checked; the other file is shown as a related place.
 
 ## Why it hurts
-The Trainer refuses: `ValueError: Please correct the following DeepSpeed config values that mismatch
-TrainingArguments values: ds bf16.enabled=True vs hf bf16|bf16_full_eval=False`; accelerate says
+The Trainer raises `ValueError: Please correct the following DeepSpeed config values that mismatch
+TrainingArguments values: ds bf16.enabled=True vs hf bf16|bf16_full_eval=False`; accelerate raises
 `--mixed_precision arg cannot be set to bf16 when fp16 is set in the DeepSpeed config file`. The job
 dies when it starts, often after it waited for its GPUs.
 
@@ -31,9 +30,9 @@ deepspeed train.py --deepspeed ds.json --do_train --output_dir out --learning_ra
 ```
 
 ## Fix safety
-Safe where the fix writes `"auto"` into a file that only such runs read: what the Trainer decides
-then counts, and it refused before. Unsafe where something else refers to the file as well. None
-where the file lies elsewhere or one would have to choose between fp16 and bf16.
+Safe if the fix writes `"auto"` into a file that only such runs read: the Trainer's choice then
+applies, and before the fix it raised. Unsafe if something else also refers to the file. No fix if
+the file is not among the checked files or if the fix would have to choose between fp16 and bf16.
 
 ## References
 - Pitfalls J02

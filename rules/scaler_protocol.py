@@ -1,22 +1,25 @@
-"""`unscale_`, `step` and `update` in an order that the scaler does not take.
+"""`unscale_`, `step` and `update` in an order that the scaler does not allow.
 
 ## What it does
-Follows every way through a training step, and from one pass of its loop to the next, and finds
+Follows every path through a training step, and from one iteration of its loop to the next, and
+finds
 
-- `unscale_` or `step` twice for one optimizer before `update`, or `unscale_` behind `step`;
-- `unscale_` or `step` in every pass of a loop whose `update` comes only in some, or behind it;
+- `unscale_` or `step` twice for one optimizer before `update`, or `unscale_` after `step`;
+- `unscale_` or `step` in every iteration of a loop whose `update` runs only in some of them, or
+  after the loop;
 - a scaler that is never updated;
 - `update` between the steps of two optimizers that share a backward.
 
-Branches that are taken alike are taken alike here, too. Where a function that is not seen gets the
-scaler, nothing is said.
+Correlated branches are resolved consistently. If the scaler is passed to a function that cannot be
+analyzed, nothing is reported.
 
 ## Why it hurts
-The scaler keeps a book for each optimizer from one `update` to the next, and raises when a line is
-written twice: `unscale_() has already been called on this optimizer since the last update().`,
+The scaler tracks the state of each optimizer from one `update` to the next, and raises if an action
+is repeated: `unscale_() has already been called on this optimizer since the last update().`,
 `step() has already been called since the last update().`, `unscale_() is being called after
-step().` With gradient accumulation that is the second micro-batch. An `update` too early changes
-the scale by which the gradients of the other optimizer are divided, and nothing is raised.
+step().` With gradient accumulation this happens in the second micro-batch. An `update` that comes
+too early changes the scale by which the gradients of the other optimizer are divided, without an
+error.
 
 ## Example
 ```python
@@ -41,8 +44,8 @@ for i, batch in enumerate(loader):
 ```
 
 ## Fix safety
-A missing `update` is inserted behind the only `step`, which is safe: without it the second step
-raises. Anything else is for a person to put in order.
+A missing `update` is inserted after the only `step`, which is safe: without it the second step
+raises. There is no fix for the other cases.
 
 ## References
 - Pitfall B04

@@ -1,13 +1,13 @@
-"""A checkpoint that holds the optimizer's state and not the scaler's.
+"""A checkpoint that contains the optimizer's state but not the scaler's.
 
 ## What it does
-Finds checkpoints with `optimizer.state_dict()` in a file that makes a `GradScaler`, scales losses
-with it, and never asks for its `state_dict()`.
+Finds checkpoints with `optimizer.state_dict()` in a file that creates a `GradScaler`, scales losses
+with it, and never calls its `state_dict()`.
 
 ## Why it hurts
-Nothing is raised. After a resume the loss scale starts at 65536 again, whatever it had come to: the
-first steps overflow and are skipped while the learning-rate schedule goes on, and a run that was
-resumed is not the run that was interrupted.
+There is no error. After a resume the loss scale starts at 65536 again, whatever its value was: the
+first steps overflow and are skipped while the learning-rate schedule continues, so the resumed run
+differs from the interrupted one.
 
 ## Example
 ```python
@@ -25,10 +25,11 @@ state = {
 }
 torch.save(state, path)
 ```
-and `scaler.load_state_dict(state["scaler"])` where the run is resumed.
+and `scaler.load_state_dict(state["scaler"])` when the run is resumed.
 
 ## Fix safety
-Shown only: what loads the checkpoint has to change, too, and old checkpoints have no such key.
+Shown only: the code that loads the checkpoint has to change too, and old checkpoints have no such
+key.
 
 ## References
 - Pitfall B08

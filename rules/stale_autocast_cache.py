@@ -2,20 +2,21 @@
 
 ## What it does
 Finds, inside one autocast region, a module that is called, then changed in place, then called
-again: by the step of an optimizer that was made for its parameters (`d_optimizer.step()` between
-the two halves of a GAN's training step), or by `module.load_state_dict(…)`.
+again. The change is the step of an optimizer that was created for its parameters
+(`d_optimizer.step()` between the two halves of a GAN's training step), or
+`module.load_state_dict(…)`.
 
-Whole training loops inside one region are the business of `backward-inside-autocast`. Regions with
-`cache_enabled=False`, a `torch.clear_autocast_cache()` between change and use, modules whose
-parameters are frozen with `requires_grad_(False)` or cast to half precision, and optimizers that
-are not seen to be made for the module in the same file are left alone.
+Whole training loops inside one region are covered by `backward-inside-autocast`. Not reported:
+regions with `cache_enabled=False`, a `torch.clear_autocast_cache()` between change and use, modules
+whose parameters are frozen with `requires_grad_(False)` or cast to half precision, and optimizers
+that are not created for the module in the same file.
 
 ## Why it hurts
-Autocast keeps the half-precision copies that it makes of float32 weights, and forgets them when the
-outermost region is left; an inner `with torch.autocast(…)` does not make it forget. A change in
-place does not renew the copy: **the second call computes with the old weights, and nothing is
-said**. With `torch.autocast("cpu", dtype=torch.bfloat16)`, a linear layer whose weights go from 1
-to 9 between two calls gives the same output twice.
+Autocast caches the half-precision copies of float32 weights and drops them when the outermost
+region exits; an inner `with torch.autocast(…)` does not clear the cache. An in-place change does
+not update the copy: **the second call computes with the old weights, and there is no error**. With
+`torch.autocast("cpu", dtype=torch.bfloat16)`, a linear layer whose weights go from 1 to 9 between
+two calls returns the same output twice.
 
 ## Example
 ```python
@@ -38,7 +39,7 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
 ```
 
 ## Fix safety
-There is no fix: where the region ends, its author decides.
+There is no fix: only the author can decide where the region ends.
 
 ## References
 - Pitfall C05

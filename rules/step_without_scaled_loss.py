@@ -1,13 +1,13 @@
-"""`scaler.step` where no loss is ever scaled.
+"""`scaler.step` although no loss is ever scaled.
 
 ## What it does
-Finds `scaler.step(optimizer)` in a file that makes the scaler, hands it to nobody, and never calls
-its `scale`.
+Finds `scaler.step(optimizer)` in a file that creates the scaler, passes it to no other code, and
+never calls its `scale`.
 
 ## Why it hurts
 The first step raises `AssertionError: Attempted step but _scale is None. This may indicate your
-script did not use scaler.scale(loss or outputs) earlier in the iteration.`, after `unscale_` as
-well. A scaler that is off lets it pass, so that it comes up on the first machine with float16.
+script did not use scaler.scale(loss or outputs) earlier in the iteration.`, also after `unscale_`.
+A disabled scaler does not raise, so the error first appears on the first machine that uses float16.
 
 ## Example
 ```python
@@ -28,8 +28,8 @@ for batch in loader:
 ```
 
 ## Fix safety
-Safe where the function has one plain backward, on the way to every step: its loss is scaled.
-Without it the step raises, or the scaler is off and `scale` gives back what it is given.
+Safe if the function has one plain backward on the path to every step: its loss is scaled. Without
+the fix the step raises, or the scaler is disabled and `scale` returns its argument.
 
 ## References
 - Pitfall B06

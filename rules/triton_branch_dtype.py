@@ -1,17 +1,17 @@
 """A variable changes its dtype in a run-time branch of a Triton kernel.
 
 ## What it does
-Finds an `if` in a `@triton.jit` kernel, decided at run time, after which a variable would have two
-types: it is redefined in the branch with another dtype than it had before, or it is new and the
-two blocks disagree. A branch on a `tl.constexpr` is decided while compiling, and fine; a parameter
+Finds an `if` in a `@triton.jit` kernel that is decided at run time and after which a variable would
+have two types: the branch redefines it with another dtype than before, or it is new and the two
+blocks disagree. A branch on a `tl.constexpr` is decided at compile time, and is fine; a parameter
 without that annotation is a run-time value, even if a bool is passed for it.
 
 ## Why it hurts
-Both sides of a run-time branch end in one variable, and Triton does not convert. The kernel does
+Both sides of a run-time branch assign one variable, and Triton does not convert. The kernel does
 not compile: `initial value for x is of type bf16[...], but the then block redefines it as
 fp32[...]`, or `Mismatched type for y between then block (fp32) and else block (int32)`. A
-half-precision value that meets a float argument becomes float32, so a kernel that was only tried
-with float32 tensors fails for the first user who trains in bfloat16.
+half-precision value combined with a float argument becomes float32, so a kernel that was only
+tested with float32 tensors fails for the first user who trains in bfloat16.
 
 ## Example
 ```python
@@ -37,11 +37,11 @@ def scale_kernel(x_ptr, scale, DO_SCALE: tl.constexpr, BLOCK: tl.constexpr):
 
 ## Fix safety
 The fix loads the variable as float32, which loses nothing: stores convert back. It is safe if the
-kernel's types agree with it for every dtype that failed, and unsafe if the loaded elements also go
-into an address, a mask, `tl.dot` or a function that is not known. Where there is no load to widen,
-a variable that starts from `tl.zeros` or `0` starts in float32. Else the unsafe fix casts what the
-branch assigns back to the dtype that the variable had, or, if the file only passes bools for the
-flag, makes the flag a `tl.constexpr`: one kernel is compiled for each of its values.
+kernel's types are consistent with it for every dtype that failed, and unsafe if the loaded elements
+are also used in an address, a mask, `tl.dot` or an unknown function. If there is no load to widen,
+a variable that starts from `tl.zeros` or `0` starts in float32. Otherwise the unsafe fix casts the
+value assigned in the branch back to the variable's earlier dtype, or, if the file only passes bools
+for the flag, makes the flag a `tl.constexpr`: one kernel is compiled for each of its values.
 
 ## References
 - Pitfall G01

@@ -1,15 +1,15 @@
-"""`tl.dot` gets two dtypes, or an accumulator that it cannot use.
+"""`tl.dot` gets two dtypes, or an unsupported accumulator.
 
 ## What it does
 Finds `tl.dot` in `@triton.jit` kernels with operands of two dtypes, such as float32 probabilities
-and half-precision values, or float8 and half precision, with `out_dtype=tl.bfloat16`, and with an
-accumulator in bfloat16 or in another dtype than `out_dtype`.
+and half-precision values, or float8 and half precision; with `out_dtype=tl.bfloat16`; and with an
+accumulator in bfloat16 or in a dtype other than `out_dtype`.
 
 ## Why it hurts
 Triton does not convert operands. The kernel does not compile: `Both operands must be same dtype.
-Got fp32 and bf16`, or `out_dtype=bfloat16 is unsupported`. What comes out of `tl.exp` or of a sum
-with a float argument is float32, so attention in which nobody casts the probabilities back works
-for float32 tensors and for no others.
+Got fp32 and bf16`, or `out_dtype=bfloat16 is unsupported`. The result of `tl.exp`, or of a sum with
+a float argument, is float32, so attention that does not cast the probabilities back works only for
+float32 tensors.
 
 ## Example
 ```python
@@ -32,9 +32,9 @@ def attend_kernel(p_ptr, v_ptr, out_ptr, BLOCK: tl.constexpr):
 ```
 
 ## Fix safety
-Accumulators and `out_dtype` become float32, which is safe if the kernel's types agree with it:
-sums are more accurate, and stores convert back. The fix for operands is unsafe: `p.to(v.dtype)` is
-what tensor cores need, and it rounds.
+Accumulators and `out_dtype` become float32, which is safe if the kernel's types are consistent with
+it: sums are more accurate, and stores convert back. The fix for operands is unsafe: `p.to(v.dtype)`
+is what tensor cores need, and it rounds.
 
 ## References
 - Pitfall G04

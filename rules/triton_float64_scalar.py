@@ -1,17 +1,18 @@
 """A float parameter of a Triton kernel is float64 under torch.compile.
 
 ## What it does
-Finds float parameters of `@triton.jit` kernels that meet blocks of numbers as they were passed.
-Triton passes a Python float as float32. `torch.compile`, from PyTorch 2.11 on, passes it as
+Finds float parameters of `@triton.jit` kernels that are combined with blocks of numbers without a
+cast. Triton passes a Python float as float32. `torch.compile`, from PyTorch 2.11 on, passes it as
 float64 to the kernels that it traces. Parameters with `tl.constexpr`, and those that the kernel
-casts before it uses them, are fine. All findings have low confidence: whether somebody compiles the
-function that launches the kernel is rarely visible.
+casts before it uses them, are fine. All findings have low confidence, because it is rarely visible
+whether the function that launches the kernel is compiled.
 
 ## Why it hurts
-Whatever a float64 scalar meets becomes float64, so a loop that carries a float32 variable does not
-compile any more: `Loop-carried variable m has initial type fp32 but is re-assigned to fp64 in
-loop!`. Where no variable is carried, the kernel compiles, and computes in float64: cross entropy
-has been seen to take 27 times as long, RMS norm 11 times. Both only happen under `torch.compile`.
+A float64 scalar promotes everything that it is combined with to float64, so a loop that carries a
+float32 variable no longer compiles: `Loop-carried variable m has initial type fp32 but is
+re-assigned to fp64 in loop!`. Without a loop-carried variable, the kernel compiles and computes in
+float64: cross entropy has been seen to take 27 times as long, RMS norm 11 times. Both only happen
+under `torch.compile`.
 
 ## Example
 ```python
@@ -52,9 +53,9 @@ def peak(x, scale: float):
 
 ## Fix safety
 The fix is safe: it gives the parameter the dtype that it has without `torch.compile`. It does not
-write `scale.to(tl.float32)`, which fails where an argument is fixed at compile time: Triton does
-that to the integer 1. A parameter that may be None has no fix. Where the value hardly ever changes,
-`scale: tl.constexpr` does as well; each value then compiles a kernel of its own.
+write `scale.to(tl.float32)`, which fails if the argument is specialized at compile time, as Triton
+does for the integer 1. There is no fix for a parameter that may be None. If the value hardly ever
+changes, `scale: tl.constexpr` also works; each value then compiles its own kernel.
 
 ## References
 - https://github.com/linkedin/Liger-Kernel/issues/1350

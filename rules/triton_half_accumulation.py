@@ -1,11 +1,11 @@
-"""Many half-precision numbers are added up in half precision.
+"""A long sum that is accumulated in half precision.
 
 ## What it does
 Finds sums in `@triton.jit` kernels that stay in bfloat16 or float16: `tl.sum`, `tl.cumsum`,
-`tl.cumprod`, `tl.reduce` and `tl.associative_scan` of elements that were not converted to
-float32, variables that a loop adds to, and `tl.atomic_add` into a half-precision buffer. The
-version of Triton matters: from 3.3 on, `tl.sum` adds bfloat16 in bfloat16, and `tl.cumsum` from 3.9
-on; before, in float32. `tl.max` and sums that pick one element round nothing.
+`tl.cumprod`, `tl.reduce` and `tl.associative_scan` of elements that were not converted to float32,
+variables that a loop adds to, and `tl.atomic_add` into a half-precision buffer. The version of
+Triton matters: `tl.sum` of bfloat16 is computed in bfloat16 from 3.3 on, `tl.cumsum` from 3.9 on;
+earlier versions use float32. `tl.max` and sums that pick one element round nothing.
 
 ## Why it hurts
 Every addition is rounded to the 8 bits of bfloat16 or the 11 of float16. A bfloat16 sum of ones
@@ -45,11 +45,10 @@ def row_mean(x):
 ```
 
 ## Fix safety
-The fix loads the elements as float32, converts what is summed, or starts the accumulator in
-float32, which is safe if the kernel's types agree with it for every dtype; stores convert back. It
-is unsafe where the loaded elements also go into an address, a mask, `tl.dot` or a function that is
-not known.
-Atomics have no fix: the buffer belongs to the caller.
+The fix loads the elements as float32, converts the summed value, or starts the accumulator in
+float32. It is safe if the kernel's types are consistent with it for every dtype; stores convert
+back. It is unsafe if the loaded elements are also used in an address, a mask, `tl.dot` or an
+unknown function. There is no fix for atomics: the buffer belongs to the caller.
 
 ## References
 - Pitfalls G05, G06, G07

@@ -1,17 +1,17 @@
-"""A Triton kernel corrects in half precision what it has already stored.
+"""A Triton kernel updates a value that it has already stored in half precision.
 
 ## What it does
 Finds `@triton.jit` kernels that load half-precision elements which they stored before, add to them
-or subtract from them, and store them again: after an earlier store of the same run, in a loop that
-does not move on, or under a lock that other programs take in turn. To load and change a tensor once
-is fine.
+or subtract from them, and store them again: after an earlier store of the same run, in a loop whose
+address does not change, or under a lock that other programs take in turn. Loading and changing a
+tensor once is fine.
 
 ## Why it hurts
-The first store rounds to the 8 bits of bfloat16, and what is added later is added to the rounded
-number. Where the two nearly cancel, the rounding is most of what is left: the gradient of the true
-class is `p - 1`, and if `p = 0.99` is stored first and 1 subtracted later, the result is 17 % off.
-Sums that are collected in a half-precision buffer stop growing: bfloat16 has no number between 256
-and 258.
+The first store rounds to the 8 bits of bfloat16, and later terms are added to the rounded number.
+If the two nearly cancel, the rounding error dominates the result: the gradient of the true class is
+`p - 1`, and if `p = 0.99` is stored first and 1 is subtracted later, the result is 17 % off. Sums
+that are accumulated in a half-precision buffer stop growing: bfloat16 has no number between 256 and
+258.
 
 ## Example
 ```python
@@ -55,7 +55,7 @@ def softmax_gradient(logits, labels):
 ```
 
 ## Fix safety
-There is no fix: the value has to be complete before it is stored, or collected in float32.
+There is no fix: the value has to be complete before it is stored, or be accumulated in float32.
 
 ## References
 - Pitfalls G06, G07

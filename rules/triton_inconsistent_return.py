@@ -1,16 +1,16 @@
-"""A helper of a Triton kernel returns two dtypes, or a run-time ternary gives two.
+"""A helper of a Triton kernel returns two dtypes, or a run-time ternary has two dtypes.
 
 ## What it does
-Finds `@triton.jit` helpers of which one `return` gives another dtype than the next, and `a if flag
+Finds `@triton.jit` helpers in which the `return` statements give different dtypes, and `a if flag
 else b` with two dtypes and a condition that is decided at run time. An early `return` under a
-compile-time `if` counts as well unless the other stands under its `else`: Triton compiles what
-follows.
+compile-time `if` counts as well, unless the other `return` is in its `else`: Triton compiles the
+code that follows.
 
 ## Why it hurts
 A call and a ternary have one type, and Triton does not convert. The kernel does not compile:
 `Return type mismatch: <[64], fp32> and <[64], bf16>`, or `Ternary expression with dynamic
-condition has inconsistent types`. Half precision that meets a float argument becomes float32, so
-the two sides agree for float32 tensors and for no others.
+condition has inconsistent types`. Half precision combined with a float argument becomes float32, so
+the two sides agree for float32 tensors only.
 
 ## Example
 ```python
@@ -46,9 +46,9 @@ def kernel(x_ptr, scale, wanted, BLOCK: tl.constexpr):
 
 ## Fix safety
 The fix loads the elements as float32, or converts the half-precision side to it, which loses
-nothing: stores convert back. It is safe if the kernel's types agree with it for every dtype that
-failed, and unsafe in a helper that others may call, and where the loaded elements also go into an
-address, a mask, `tl.dot` or a function that is not known.
+nothing: stores convert back. It is safe if the kernel's types are consistent with it for every
+dtype that failed. It is unsafe in a helper that others may call, and if the loaded elements are
+also used in an address, a mask, `tl.dot` or an unknown function.
 
 ## References
 - Pitfall G09

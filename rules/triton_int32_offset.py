@@ -2,14 +2,13 @@
 
 ## What it does
 Finds offsets like `tl.program_id(0) * stride` that address memory and are computed in int32. Both
-the place in the grid and a stride below 2^31 are int32, and so is their product. If any other part
-of the offset is int64, nothing is reported. All findings have low confidence, since few tensors
-have 2^31 elements. The finding says so where large tensors are meant: another kernel of the file
-adds int64 offsets to the same parameter, or the product is converted to int64 after the
-multiplication.
+the program id and a stride below 2^31 are int32, and so is their product. If any other part of the
+offset is int64, nothing is reported. All findings have low confidence, because few tensors have
+2^31 elements. The finding says so if large tensors are expected: another kernel of the file adds
+int64 offsets to the same parameter, or the product is converted to int64 after the multiplication.
 
 ## Why it hurts
-From 2^31 elements on the product wraps around, and the kernel reads and writes other memory: wrong
+From 2^31 elements on, the product wraps around, and the kernel reads and writes other memory: wrong
 numbers or an illegal memory access, far from the cause. Logits of 16384 tokens and 151936 words
 have 2.5e9 elements.
 
@@ -34,8 +33,8 @@ def scale_rows_kernel(x_ptr, stride, n, BLOCK: tl.constexpr):
 ```
 
 ## Fix safety
-The fix makes the place in the grid int64 where it is read, so that all products follow. It is
-unsafe: offsets in int64 cost registers, which only large tensors are worth.
+The fix converts the program id to int64 where it is read, so that all products are int64. It is
+unsafe: int64 offsets cost registers, which only pays off for large tensors.
 
 ## References
 - https://github.com/triton-lang/triton/issues/832

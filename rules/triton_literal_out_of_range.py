@@ -1,21 +1,22 @@
-"""A number in a Triton kernel is zero or infinity in half precision.
+"""A literal in a Triton kernel that becomes zero or infinity in half precision.
 
 ## What it does
-Finds numbers in `@triton.jit` kernels that half precision has not, beside elements that were not
-converted to float32: a factor like `1e5` that is infinity in float16, and small numbers that are
-zero, such as the `1e-8` of `x + 1e-8`, `tl.maximum(x, 1e-8)`, `tl.where(x == 0, 1e-8, x)` and
-`x < 1e-8`. float16 ends at 65504 and has nothing between 0 and 6e-8. bfloat16 reaches as far as
-float32, but Triton hands numbers over to it with six decimals: what is below 5e-7 is zero there,
-too. Before Triton 3.2 such elements became float32, and beside `tl.maximum`, `tl.minimum` and
-`tl.clamp` they did before 3.9.
+Finds literals in `@triton.jit` kernels that half precision cannot represent, next to elements that
+were not converted to float32: a factor like `1e5`, which is infinity in float16, and small numbers
+that become zero, such as the `1e-8` of `x + 1e-8`, `tl.maximum(x, 1e-8)`,
+`tl.where(x == 0, 1e-8, x)` and `x < 1e-8`. float16 ends at 65504 and has nothing between 0 and
+6e-8. bfloat16 has the range of float32, but Triton passes literals to it with six decimals, so
+literals below 5e-7 become zero there too. Before Triton 3.2 such elements became float32; with
+`tl.maximum`, `tl.minimum` and `tl.clamp` they did so before 3.9.
 
-Large numbers that are added, selected, compared or given to `tl.load` as `other` are left alone:
+Large numbers that are added, selected, compared or passed to `tl.load` as `other` are not reported:
 they stand for infinity.
 
 ## Why it hurts
-Since 3.2, a number takes the dtype of the elements that it meets, before anything is computed. Zero
-is no longer kept out of a denominator or a logarithm, and all that is multiplied by infinity is
-infinity, or NaN where it was 0. Nothing fails, and float32 tensors give the right result in a test.
+Since 3.2, a literal takes the dtype of the elements that it is combined with, before anything is
+computed. A small constant no longer keeps zero out of a denominator or a logarithm, and every
+product with infinity is infinity, or NaN where the other factor was 0. Nothing fails, and float32
+tensors give the right result in a test.
 
 ## Example
 ```python
@@ -52,9 +53,9 @@ def normalize(x):
 ```
 
 ## Fix safety
-The fix loads the elements as float32, or converts what the number meets, which is safe if the
-kernel's types agree with it for every dtype; stores convert back. It is unsafe where the loaded
-elements also go into an address, a mask, `tl.dot` or a function that is not known.
+The fix loads the elements as float32, or converts the value that the literal is combined with. It
+is safe if the kernel's types are consistent with it for every dtype; stores convert back. It is
+unsafe if the loaded elements are also used in an address, a mask, `tl.dot` or an unknown function.
 
 ## References
 - Pitfall G07

@@ -2,14 +2,15 @@
 
 ## What it does
 Finds a `for` or `while` loop in a `@triton.jit` kernel that assigns a variable another dtype than
-it had before the loop: a half-precision accumulator that takes float32, an `x` that a float
-argument scales, `total = 0` to which floats are added. A loop over `tl.range` or over a `range` of
-constants is a loop, too; `tl.static_range` is unrolled, and fine.
+it had before the loop: a half-precision accumulator to which float32 is added, an `x` that is
+scaled by a float argument, `total =
+0` to which floats are added. Loops over `tl.range` and over a `range` of constants count as well;
+`tl.static_range` is unrolled, and is fine.
 
 ## Why it hurts
-What a loop carries has one type. The kernel does not compile: `Loop-carried variable acc has
-initial type <[64], bf16> but is re-assigned to <[64], fp32> in loop!`. Half precision that meets a
-float32 value becomes float32, so a kernel that was only tried with float32 tensors fails for the
+A loop-carried variable has one type. The kernel does not compile: `Loop-carried variable acc has
+initial type <[64], bf16> but is re-assigned to <[64], fp32> in loop!`. Half precision combined with
+a float32 value becomes float32, so a kernel that was only tested with float32 tensors fails for the
 first user who trains in bfloat16.
 
 ## Example
@@ -34,10 +35,10 @@ def sum_kernel(x_ptr, out_ptr, scale, n, BLOCK: tl.constexpr):
 
 ## Fix safety
 The fix starts the variable in float32: its load, the dtype of `tl.zeros` or `tl.full`, `0.0` for
-`0`. That loses nothing, as stores convert back. It is offered if the kernel's types agree with it
-for every dtype that failed. It is unsafe in a helper that others may call, and where the loaded
-elements also go into an address, a mask, `tl.dot` or a function that is not known. Where only a
-cast of what is assigned helps, back to the dtype that the variable had, the fix is unsafe: each
+`0`. That loses nothing, because stores convert back. It is offered if the kernel's types are
+consistent with it for every dtype that failed. It is unsafe in a helper that others may call, and
+if the loaded elements are also used in an address, a mask, `tl.dot` or an unknown function. If only
+a cast of the assigned value helps, back to the variable's earlier dtype, the fix is unsafe: each
 iteration then rounds.
 
 ## References

@@ -1,22 +1,22 @@
-"""A math function of Triton gets half precision, or an operator float8.
+"""A Triton math function gets half precision, or an operator gets float8.
 
 ## What it does
-Finds calls in `@triton.jit` kernels of functions that take float32 (some float64, too) and nothing
-narrower, with half-precision elements: `tl.exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt`, `sin`,
-`cos`, `erf`, `floor`, `ceil`, `sigmoid`, `sqrt_rn`, `div_rn`, all of `libdevice`, and the atomics
-other than `atomic_add`. An operand that was promoted on the way is float32, and fine: `tl.exp(x -
-tl.max(x, 0))`.
+Finds calls in `@triton.jit` kernels of functions that support float32 (some also float64) and
+nothing narrower, with half-precision elements: `tl.exp`, `exp2`, `log`, `log2`, `sqrt`, `rsqrt`,
+`sin`, `cos`, `erf`, `floor`, `ceil`, `sigmoid`, `sqrt_rn`, `div_rn`, all of `libdevice`, and the
+atomics other than `atomic_add`. An operand that was promoted before the call is float32, and is
+fine: `tl.exp(x - tl.max(x, 0))`.
 
-Where the file shows that elements are float8, because a launch passes a tensor of such a dtype or
-the kernel converts to it, the same goes for float8, and for what computes in it: `x * y`, `x + 1`,
-`-x`, `tl.sum` and `tl.cumsum`. Beside float32 or half precision, float8 is promoted, and fine;
-beside integers and masks, it is not.
+If the file shows that elements are float8, because a launch passes a tensor of such a dtype or the
+kernel converts to it, the same applies to float8 and to operations that compute in it: `x * y`, `x
++ 1`, `-x`, `tl.sum` and `tl.cumsum`. Combined with float32 or half precision, float8 is promoted,
+and is fine; combined with integers and masks, it is not.
 
 ## Why it hurts
 Triton does not convert operands. The kernel does not compile: `Expected dtype ['fp32', 'fp64'] but
-got bf16`, or `KeyError: (triton.language.bfloat16)` from libdevice. No instructions add or multiply
-float8: what the front end lets pass ends in `PassManager::run failed`. With float32 tensors it
-works, which is what most tests have.
+got bf16`, or `KeyError: (triton.language.bfloat16)` from libdevice. No instruction adds or
+multiplies float8: code that the front end accepts ends in `PassManager::run failed`. It works with
+float32 tensors, which most tests use.
 
 ## Example
 ```python
@@ -44,8 +44,9 @@ def silu_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
 
 ## Fix safety
 The fix converts the operand to float32, which holds every half-precision value. It is safe if the
-kernel's types agree with it for every dtype that failed, and unsafe in a helper that others may
-call. What an atomic adds to or replaces has the dtype of its tensor: there is no fix for those.
+kernel's types are consistent with it for every dtype that failed, and unsafe in a helper that
+others may call. There is no fix for atomics: the value must have the dtype of the tensor that it
+updates.
 
 ## References
 - Pitfall G03

@@ -3,15 +3,16 @@
 ## What it does
 Finds `tl.dot` in `@triton.jit` kernels with operands that are float32 whatever the kernel is
 launched with, and with neither `input_precision` nor `allow_tf32`. At least one of them must have
-been computed in float32, or come from a tensor that a launch shows to be float32: what was half
-precision and is converted loses nothing. All findings have low confidence, since most authors
-accept TF32 for its speed. Files that mention TF32 for other products are skipped, and so are those
-for accelerators that have none, such as Ascend's (`torch.npu`).
+been computed in float32, or come from a tensor that a launch shows to be float32: a half-precision
+tensor that is converted to float32 loses nothing. All findings have low confidence, because most
+authors accept TF32 for its speed. Files that mention TF32 for other products are skipped, and so
+are files for accelerators without TF32, such as Ascend's (`torch.npu`).
 
 ## Why it hurts
-On NVIDIA GPUs since Ampere, Triton then takes TF32: operands are rounded to 11 bits, as in float16.
+On NVIDIA GPUs since Ampere, Triton then uses TF32: operands are rounded to 11 bits, as in float16.
 Results agree with float32 to about three digits, which tests with a tolerance for half precision do
-not show, while PyTorch multiplies float32 matrices in float32 unless it is told otherwise.
+not detect. PyTorch, by contrast, multiplies float32 matrices in float32 unless configured
+otherwise.
 
 ## Example
 ```python
@@ -37,7 +38,7 @@ def scores_kernel(q_ptr, k_ptr, out_ptr, scale, BLOCK: tl.constexpr):
 
 ## Fix safety
 The fix is only shown. `"ieee"` is several times slower than TF32; `"tf32x3"` is between the two, in
-speed and in precision. Who wants TF32 can say `input_precision="tf32"`.
+speed and in precision. If you want TF32, write `input_precision="tf32"`.
 
 ## References
 - Pitfall G05

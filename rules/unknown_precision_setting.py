@@ -1,13 +1,13 @@
-"""A precision setting that its section does not know.
+"""A precision setting that does not exist in its section.
 
 ## What it does
-Finds keys that stand where the framework does not know them, such as a loss scale in the `bf16`
-section of a DeepSpeed file, mostly copied from its `fp16` section. Which keys are known depends on
-the version: what the project pins is looked at.
+Finds keys in a section in which the framework does not know them, such as a loss scale in the
+`bf16` section of a DeepSpeed file, usually copied from its `fp16` section. Which keys exist depends
+on the version: the linter uses the version that the project pins.
 
 ## Why it hurts
-DeepSpeed 0.17.1 and newer refuse the file: `Extra inputs are not permitted`, even if the section is
-not enabled. Older ones ignore the key without a word.
+DeepSpeed 0.17.1 and newer reject the file: `Extra inputs are not permitted`, even if the section is
+not enabled. Older versions ignore the key silently.
 
 ## Example
 ```json
@@ -20,8 +20,8 @@ not enabled. Older ones ignore the key without a word.
 ```
 
 ## Fix safety
-Safe: the keys do nothing, or stop the run. Unsafe where a comment on the same line loses its
-subject.
+Safe: the keys have no effect, or stop the run. Unsafe if a comment on the same line is about the
+removed key.
 
 ## References
 - Pitfalls J01

@@ -1,10 +1,10 @@
-"""A suppression that names no rule.
+"""A suppression that names no existing rule.
 
 ## What it does
-Finds codes and names in suppression comments that no rule has.
+Finds codes and names in suppression comments that belong to no rule.
 
 ## Why it hurts
-The comment silences nothing: most often the name is misspelt and the finding that it was meant for
+The comment silences nothing: usually the name is misspelled, and the finding that it was meant for
 is still reported, or will be.
 
 ## Example

@@ -1,13 +1,13 @@
 """A file that cannot be parsed.
 
 ## What it does
-Reports a file that is not valid Python, YAML, JSON or TOML, or is nested too deeply to analyse.
-Python is read with the grammar of the interpreter that runs precision-lint, so newer syntax needs
-a newer interpreter; the message names the version. Jinja and shell templates of configuration files
-are skipped with a note instead.
+Reports a file that is not valid Python, YAML, JSON or TOML, or that is nested too deeply to
+analyze. Python is parsed with the grammar of the interpreter that runs precision-lint, so newer
+syntax needs a newer interpreter; the message names the version. Configuration files that are Jinja
+or shell templates are skipped with a note instead.
 
-A file in a folder is only parsed when its bytes hold something that a rule looks for; a file named
-on the command line always is.
+In a folder, a file is parsed only if its bytes contain a rule's keywords; a file named on the
+command line is always parsed.
 
 ## Why it hurts
 Nothing in the file was checked.
@@ -23,7 +23,7 @@ def step(batch): ...
 ```
 
 ## Fix safety
-No fix: the bytes are left as they are.
+No fix: the file is not changed.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
 ## What it does
 Reports a file that cannot be opened, or whose bytes are not text in the encoding that it declares
-(Python: its encoding cookie, else UTF-8; everything else: UTF-8).
+(Python: its encoding cookie, or UTF-8 by default; all other files: UTF-8).
 
-A file in a folder is only decoded when its bytes hold something that a rule looks for; a file named
-on the command line always is.
+In a folder, a file is decoded only if its bytes contain a rule's keywords; a file named on the
+command line is always decoded.
 
 ## Why it hurts
 Nothing in the file was checked.
@@ -20,7 +20,7 @@ Save it as UTF-8, or declare the encoding in the first line:
 ```
 
 ## Fix safety
-No fix: the bytes are left as they are.
+No fix: the file is not changed.
 """
 
 from __future__ import annotations

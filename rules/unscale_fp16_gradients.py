@@ -1,24 +1,25 @@
 """float16 weights trained with a GradScaler.
 
 ## What it does
-Finds trainable weights that are float16 where a scaler unscales their gradients: in a file with a
-`GradScaler`, with Accelerate (`mixed_precision="fp16"` makes one), or with a `Trainer` under
+Finds trainable float16 weights whose gradients are unscaled by a scaler: in a file with a
+`GradScaler`, with Accelerate (`mixed_precision="fp16"` creates one), or with a `Trainer` under
 `fp16=True`.
 
-- LoRA: `model.add_adapter(…)` of a model that is cast to float16, or to a name that float16 is
-  assigned to (`weight_dtype`). The adapter takes the dtype of the model. `get_peft_model` counts
-  only with `autocast_adapter_dtype=False` or where PEFT is pinned below 0.11.
-- All weights: `model.half()` or `from_pretrained(…, torch_dtype=torch.float16)` of a model whose
-  `parameters()` an optimizer gets, or that a `Trainer` gets.
-- The pipeline for validation: `pipeline.to(device, dtype=weight_dtype)` casts the modules in place.
-  One of them is the model that goes on training: `unet=accelerator.unwrap_model(unet)`.
+- LoRA: `model.add_adapter(…)` on a model that is cast to float16, or to a variable that is assigned
+  float16 (`weight_dtype`). The adapter takes the dtype of the model. `get_peft_model` counts only
+  with `autocast_adapter_dtype=False` or if PEFT is pinned below 0.11.
+- All weights: `model.half()` or `from_pretrained(…, torch_dtype=torch.float16)` for a model whose
+  `parameters()` are passed to an optimizer, or that is passed to a `Trainer`.
+- The validation pipeline: `pipeline.to(device, dtype=weight_dtype)` casts the modules in place. One
+  of them is the model that is still being trained: `unet=accelerator.unwrap_model(unet)`.
 
-A file that brings parameters back to float32 (`cast_training_params`, `param.data = param.float()`,
-`model.float()`) is left alone for the first two, inference for all three.
+The first two are not reported in a file that casts parameters back to float32
+(`cast_training_params`, `param.data = param.float()`, `model.float()`). None of the three is
+reported for inference.
 
 ## Why it hurts
-The scaler needs float32 gradients. At the first step, or the first step behind a validation:
-`ValueError: Attempting to unscale FP16 gradients.`
+The scaler needs float32 gradients. At the first step, or at the first step after a validation, it
+raises `ValueError: Attempting to unscale FP16 gradients.`
 
 ## Example
 ```python
@@ -32,13 +33,14 @@ unet.to(accelerator.device, dtype=weight_dtype)
 unet.add_adapter(lora_config)
 cast_training_params(unet, dtype=torch.float32)  # from diffusers.training_utils
 ```
-Load what is trained as a whole in float32; autocast computes in float16. Move a pipeline without a
-dtype.
+If all weights are trained, load them in float32; autocast computes in float16. Move a pipeline
+without a dtype.
 
 ## Fix safety
 Unsafe: `dtype=` is removed from the pipeline's `.to(…)`; modules of the pipeline that were in
-float32 stay so, and validation may need autocast. The cast of adapters is shown and not applied,
-because it belongs behind the last adapter and before the optimizer. No fix for whole models.
+float32 stay in float32, and validation may need autocast. The cast of adapters is shown and not
+applied, because it must come after the last adapter and before the optimizer. No fix for whole
+models.
 
 ## References
 - Pitfall B02

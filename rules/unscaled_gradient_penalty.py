@@ -1,18 +1,18 @@
-"""Gradient penalties beside a gradient scaler.
+"""A gradient penalty on scaled gradients.
 
 ## What it does
-Finds `torch.autograd.grad(scaler.scale(loss), …, create_graph=True)` in a function that scales the
-loss behind it, too, and never asks for the scale: the gradients go into the loss as they are.
+Finds `torch.autograd.grad(scaler.scale(loss), …, create_graph=True)` in a function that also scales
+the loss afterwards and never queries the scale: the scaled gradients go into the loss.
 
-Functions that call `get_scale()`, or multiply or divide by something called a scale, are left
-alone, and so is `autograd.grad` without `create_graph=True`. Gradients of a loss that is not scaled
-are no finding either, though small ones can vanish in float16 on their way.
+Functions that call `get_scale()`, or multiply or divide by a variable named like a scale, are not
+reported, nor is `autograd.grad` without `create_graph=True`. Gradients of an unscaled loss are not
+reported either, although small ones can underflow in float16.
 
 ## Why it hurts
-`autograd.grad` returns gradients of what it is given; neither `unscale_` nor `step` ever sees them.
+`autograd.grad` returns the gradients of its argument; neither `unscale_` nor `step` ever sees them.
 A penalty on scaled gradients is wrong by the scale, squared for a squared norm: with the initial
 scale of 65536 the penalty of a gradient of 2 is 17179869184 instead of 4. It changes whenever the
-scale does. Nothing is said.
+scale changes. There is no error.
 
 ## Example
 ```python
@@ -30,7 +30,7 @@ scaler.scale(loss + penalty).backward()
 ```
 
 ## Fix safety
-There is no fix: the gradients may be a list or one tensor of it, and used in more than one place.
+There is no fix: the gradients may be a list or a single tensor, and may be used in several places.
 
 ## References
 - Pitfall B10

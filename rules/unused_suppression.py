@@ -5,7 +5,8 @@ Finds the codes and names in `# noqa: MP...` and `# precision-lint: ignore[...]`
 there is no finding on the line.
 
 ## Why it hurts
-A leftover suppression hides the next real mistake on its line, and tells a reader there is one.
+An unused suppression hides the next real mistake on its line, and suggests to readers that there is
+one.
 
 ## Example
 ```python
@@ -18,8 +19,8 @@ loss = loss.float().cpu().numpy()
 ```
 
 ## Fix safety
-Safe: removes the name, or the whole comment when it was the only one. Nothing but the comment
-changes. Codes of other linters and a bare `# noqa` are left alone.
+Safe: removes the name, or the whole comment if it was the only name. Nothing but the comment
+changes. Codes of other linters and a bare `# noqa` are not touched.
 """
 
 from __future__ import annotations

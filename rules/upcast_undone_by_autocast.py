@@ -1,23 +1,23 @@
-"""Casts to float32 in front of a product that autocast runs in half precision.
+"""Casts to float32 before a product that autocast runs in half precision.
 
 ## What it does
 Finds matrix products, convolutions and attention inside an autocast region whose operands were all
-cast to float32 by hand: `q.float() @ k.float().T`, `torch.matmul`, `bmm`, `torch.einsum`,
-`F.linear`, `F.conv2d`, `F.scaled_dot_product_attention`. The casts may stand in the product itself
-or in the assignment of a variable before it; views (`.transpose(1, 2)`, `.T`) and multiplications
-by a scale may stand between.
+explicitly cast to float32: `q.float() @ k.float().T`, `torch.matmul`, `bmm`, `torch.einsum`,
+`F.linear`, `F.conv2d`, `F.scaled_dot_product_attention`. The casts may be in the product itself or
+in an earlier assignment of a variable; views (`.transpose(1, 2)`, `.T`) and multiplications by a
+scale may be in between.
 
-Operands of which only some were cast are left alone (the cast may only have made dtypes agree), and
-so are float64, masks and other integers on both sides, `out=`, and regions with `enabled=False`.
-A product that is cast back to another dtype at once has low confidence: little is lost there. A
-region that a setting turns on, whose dtype the caller chooses, or that stands around the callers of
-the function gives medium confidence.
+Not reported: products of which only some operands were cast (the cast may only make dtypes agree),
+float64, masks and other integers on both sides, `out=`, and regions with `enabled=False`. A product
+that is immediately cast back to another dtype has low confidence: little is lost there. Confidence
+is medium if a setting enables the region, if the caller chooses its dtype, or if the region is in
+the callers of the function.
 
 ## Why it hurts
-Autocast casts the operands of these operators to half precision whatever the program did before.
-Nothing is said. The product is rounded to 8 bits (bfloat16) or 11 bits (float16): the position 1001
+Autocast casts the operands of these operators to half precision, even after an explicit cast. There
+is no error. The product is rounded to 8 bits (bfloat16) or 11 bits (float16): the position 1001
 times the frequency 1.0 is 1000 in bfloat16, and in float16 a sum of squares above 65504 is
-infinite. `.double()` is respected, for autocast does not touch float64.
+infinite. `.double()` is respected, because autocast does not touch float64.
 
 ## Example
 ```python
@@ -31,11 +31,11 @@ with torch.autocast("cuda", dtype=torch.bfloat16):
     with torch.autocast("cuda", enabled=False):
         angles = positions.float() @ frequencies.float()
 ```
-Inside the inner region the casts do what they say. Where half precision is good enough, leave the
-casts out: they cost memory and time.
+In the inner region the casts take effect. If half precision is good enough, remove the casts: they
+cost memory and time.
 
 ## Fix safety
-There is no fix: the author may want float32, or only believe to have it.
+There is no fix: the author may want float32, or only believe that the code computes in it.
 
 ## References
 - Pitfall C08

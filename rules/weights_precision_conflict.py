@@ -1,17 +1,17 @@
-"""Trained weights in a dtype that the run's precision cannot work with.
+"""Trained weights in a dtype that is incompatible with the run's precision.
 
 ## What it does
-Compares the dtype of the weights that are trained with the precision of the run, where both are
-certain: a program that casts its model to float16 in just the runs that are started with `--fp16`,
-`param_dtype` beside another enabled mode in a DeepSpeed file, `pure_bf16` with `fp16`. Adapters on
-top of frozen float16 weights, casts under conditions that the run does not decide, and roles that
-do not meet (save dtype, KV cache, quantized compute) are left alone.
+Compares the dtype of the trained weights with the precision of the run, if both are certain: a
+program that casts its model to float16 in exactly the runs that are started with `--fp16`,
+`param_dtype` with another enabled mode in a DeepSpeed file, `pure_bf16` with `fp16`. Not reported:
+adapters on top of frozen float16 weights, casts under conditions that the run does not decide, and
+roles that do not interact (save dtype, KV cache, quantized compute).
 
 ## Why it hurts
 A GradScaler cannot unscale float16 gradients (`ValueError: Attempting to unscale FP16 gradients.`);
-with bfloat16 weights it fails in a kernel. DeepSpeed stops: `data_types.param_dtype='fp16'
-conflicts with the enabled precision mode`. float16 weights in a bfloat16 run train, and lose their
-small gradients.
+with bfloat16 weights it fails in a kernel. DeepSpeed raises `data_types.param_dtype='fp16'
+conflicts with the enabled precision mode`. A bfloat16 run with float16 weights trains, but loses
+its small gradients.
 
 ## Example
 ```json
@@ -31,7 +31,7 @@ small gradients.
 ```
 
 ## Fix safety
-There is none, but where one of the two settings only repeats the other.
+There is no fix, unless one of the two settings only repeats the other.
 
 ## References
 - Pitfalls I02

@@ -1,4 +1,4 @@
-"""What repaired code imports: small mixed-precision helpers for PyTorch.
+"""Small mixed-precision helpers for PyTorch, which fixed code imports.
 
 Importing this package needs torch and nothing else: no GPU, no Triton, and none of the linter's
 own dependencies. Triton is imported when the first CUDA loss is computed.

@@ -25,13 +25,13 @@ def grad_scaler(
 
     Args:
         dtype: the autocast dtype, as a ``torch.dtype`` or any name ``resolve_dtype`` knows.
-        device: the device type that gradients live on; an index ("cuda:1") is ignored.
+        device: the device type of the gradients; an index ("cuda:1") is ignored.
         enabled: the caller's own switch; the scaler is enabled when this holds *and* ``dtype``
             is float16.
         **kwargs: passed on to ``torch.amp.GradScaler`` (``init_scale``, ``growth_interval``, ...).
 
     Raises:
-        ValueError, TypeError: ``dtype`` names no torch dtype.
+        ValueError, TypeError: ``dtype`` does not name a torch dtype.
     """
     needed = resolve_dtype(dtype) == torch.float16
     return torch.amp.GradScaler(

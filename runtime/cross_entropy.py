@@ -102,27 +102,27 @@ def cross_entropy(
     and for float64, it is the same computation in torch operators, a few rows at a time.
 
     The loss is that of ``z = softcap * tanh(logit_scale * logits / softcap)``, or of
-    ``z = logit_scale * logits`` without a softcap. No host synchronisation takes place.
+    ``z = logit_scale * logits`` without a softcap. It does not synchronize with the host.
 
-    Classes may be spread over processes, by ``process_group`` or by DTensor logits. The loss is
-    then that of the whole vocabulary, the same in every process, and the gradient that of the
+    Classes may be sharded over processes, by ``process_group`` or by DTensor logits. The loss is
+    then that of the whole vocabulary, the same in every process, and the gradient is that of the
     process's own logits. The processes exchange 32 bytes per position in the forward pass (64 for
     float64) and nothing in the backward pass.
 
     Args:
-        logits: unnormalised scores of shape (C,), (N, C) or (N, C, d1, ...), in bfloat16,
-            float16, float32 or float64, any strides. -inf takes a class out. A DTensor (torch
+        logits: unnormalized scores of shape (C,), (N, C) or (N, C, d1, ...), in bfloat16,
+            float16, float32 or float64, any strides. -inf excludes a class. A DTensor (torch
             2.5) may be sharded by class over one dimension of its mesh, evenly or not; its
             gradient has its placements. Target, weight and num_items are then whole, as DTensors
             or as plain tensors equal in all processes, and the results are replicated DTensors.
         target: class indices in [0, C), int64 or uint8, of shape (), (N,) or (N, d1, ...).
-        weight: factor of each class, shape (C,), any floating dtype; computed with in float32.
+        weight: factor of each class, shape (C,), any floating dtype; used in float32.
         ignore_index: the label of positions that do not count; their loss and gradient are zero
-            whatever their logits, NaN included.
+            for any logits, including NaN.
         reduction: "mean" over the positions that count (NaN when there is none), weighted by
             their labels' weights, as in torch; "sum"; or "none".
         label_smoothing: share of the target, in [0, 1], that is spread evenly over the classes.
-            Classes with a logit of -inf get none of it, as if they were not there. (torch gives
+            Classes with a logit of -inf get none of it, as if they did not exist. (torch gives
             an infinite loss.)
         logit_scale: finite factor on the logits, such as an inverse temperature.
         softcap: bound of the scaled logits (Gemma 2: 30.0); 0.0 for none.
@@ -130,23 +130,23 @@ def cross_entropy(
             1e-4). Class weights do not apply to it: its mean is over the positions that count.
         num_items: what "mean" divides by instead of this call's own count: with gradient
             accumulation or data parallelism the count of the whole batch. A number or a tensor
-            of one element; a tensor spares ``torch.compile`` a compilation per number.
+            of one element; a tensor avoids one compilation by ``torch.compile`` per number.
         return_lse: also return the log-sum-exp of each position's ``z``.
-        return_z_loss: also return the z-loss's share of the loss.
+        return_z_loss: also return the z-loss term of the loss.
         return_accuracy: also return how many positions have their label as argmax, reduced as
             the loss is, without class weights.
-        return_argmax: also return the class with the largest ``z``, the first of several.
+        return_argmax: also return the class with the largest ``z``, the first one if several tie.
         inplace: the gradient of the logits may be written to their memory when it is computed in
             the backward pass, which saves as many bytes as the logits have. A later use of the
             logits by autograd, or a second backward pass, then raises RuntimeError. Without
             effect under ``torch.compile``, which plans its own buffers.
-        check_labels: raise IndexError for a label outside [0, C) on any device, which waits for
-            the device. On CPU such a label always raises; elsewhere it makes the loss and the
+        check_labels: raise IndexError for a label outside [0, C) on any device, which synchronizes
+            with the device. On CPU such a label always raises; elsewhere it makes the loss and the
             row's gradient NaN.
-        process_group: the group over which the classes are spread, in equal shares and in the
+        process_group: the group over which the classes are sharded, in equal parts and in the
             order of its ranks, as in Megatron-LM with its padded vocabulary. ``logits`` and
-            ``weight`` are the share of this process, (N, C / world size) and (C / world size,);
-            ``target`` counts through the whole vocabulary. All ranks must make the call with the
+            ``weight`` are the shard of this process, (N, C / world size) and (C / world size,);
+            ``target`` indexes the whole vocabulary. All ranks must make the call with the
             same target and options and, in the backward pass, the same upstream gradient.
 
     Returns:
@@ -198,11 +198,11 @@ def cross_entropy(
 
 
 class CrossEntropyLoss(torch.nn.Module):
-    """``cross_entropy`` as a module, in the place of ``torch.nn.CrossEntropyLoss``.
+    """``cross_entropy`` as a module, to replace ``torch.nn.CrossEntropyLoss``.
 
     Takes the options of ``cross_entropy``; ``weight`` becomes a buffer, which moves with the
     module. ``num_items`` differs between batches and is an argument of the call. A module with a
-    ``process_group`` can be neither copied deeply nor pickled, as the group itself.
+    ``process_group`` can be neither deep-copied nor pickled, like the group itself.
     """
 
     weight: torch.Tensor | None

@@ -1,4 +1,4 @@
-"""Checks of the arguments that all losses have."""
+"""Checks of the arguments that all losses share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def check_factors(**factors: float) -> None:
 
 
 def check_target_dtype(target: torch.Tensor) -> None:
-    """Raises TypeError for class probabilities, RuntimeError for other integers than torch's."""
+    """Raises TypeError for class probabilities, RuntimeError for other integer dtypes."""
     if target.is_floating_point():
         raise TypeError(
             "target must hold class indices; for class probabilities use "
@@ -35,7 +35,7 @@ def check_target_dtype(target: torch.Tensor) -> None:
 def check_class_weight(
     weight: torch.Tensor | None, classes: int, device: torch.device, *, name: str
 ) -> None:
-    """Raises TypeError for another than a floating dtype, ValueError for all else.
+    """Raises TypeError for a dtype that is not floating, ValueError for other errors.
 
     Args:
         device: that of the scores.

@@ -70,7 +70,7 @@ def row_losses(
     Args:
         inplace: the gradient may be written to the logits when it is computed. Autograd notices
             any later use of the logits' values, a second backward pass included, and raises.
-        check_labels: wait for the device and raise IndexError for a label out of range.
+        check_labels: synchronize with the device and raise IndexError for a label out of range.
         shard: where the logits and weights are in a vocabulary that a process group shares; the
             results are then those of the whole vocabulary.
     """
@@ -130,7 +130,7 @@ def _shard_rows(
     group_size: int,
     group_name: str,
 ) -> RowLosses:
-    # Before the collective: all processes have the same labels, and none may be left waiting.
+    # Before the collective: all processes have the same labels, and none may hang.
     if check_labels or logits.device.type == "cpu":
         cross_entropy_torch.check_labels(target, classes, ignore_index)
     options = RowOptions(ignore_index, logit_scale, softcap, label_smoothing)
@@ -249,7 +249,7 @@ def _backward(
     if grad_losses is None and grad_lse is None:
         return None, *ctx.nones
     logits, target, weight, statistics = ctx.saved_tensors
-    # With create_graph the gradient must stay connected to the logits, to refuse the second one.
+    # With create_graph the gradient must stay connected to the logits, to reject the second one.
     if ctx.inplace and not torch.is_grad_enabled():
         grad_logits = logits.detach()
         _operators.cross_entropy_rows_gradient_(

@@ -1,8 +1,8 @@
-"""Classes spread over processes: which of them this one holds, and how their parts are gathered.
+"""Classes sharded over processes: the classes of this process, and how parts are gathered.
 
-Every process reduces its own classes to one part per row (``Partial``). The parts of all, 32 bytes
-per row and process, are gathered in the order of the classes, and every process combines them to
-the same losses. The gradient of a shard needs no communication.
+Every process reduces its own classes to one part per row (``Partial``). The parts of all
+processes, 32 bytes per row and process, are gathered in class order, and every process combines
+them to the same losses. The gradient of a shard needs no communication.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ClassShard:
 
 
 def shard_in_group(held: int, process_group: ProcessGroup) -> ClassShard | None:
-    """The shard of a process with ``held`` classes, as many as each; None in a group of one.
+    """The shard of a process with ``held`` classes, equal for all; None in a group of one.
 
     Raises:
         TypeError: not a process group, or one that this process is not a member of.
@@ -55,7 +55,7 @@ def shard_in_group(held: int, process_group: ProcessGroup) -> ClassShard | None:
 
 
 def gathered(part: torch.Tensor, group_size: int, group_name: str) -> torch.Tensor:
-    """The parts of all processes, from one each: (1, len(Partial), rows) to (parts, ...)."""
+    """The parts of all processes, one part from each: (1, len(Partial), rows) to (parts, ...)."""
     collectives = torch.ops._c10d_functional
     parts = collectives.all_gather_into_tensor(part, group_size, group_name)
     waited: torch.Tensor = collectives.wait_tensor(parts)
@@ -79,9 +79,9 @@ def whole(value: _T) -> _T | torch.Tensor:
 def local_arguments(
     logits: DTensor, target: torch.Tensor, weight: torch.Tensor | None
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor | None, ClassShard | None]:
-    """What this process computes with: its logits, all labels, its weights, and its shard.
+    """The local inputs: logits of this process, all labels, its weights, and its shard.
 
-    The shard is None where each process has all of the logits.
+    The shard is None if each process has all of the logits.
 
     Raises:
         ValueError: see ``_shard_of``.
@@ -96,7 +96,7 @@ def local_arguments(
 
 
 def _shard_of(logits: DTensor) -> ClassShard | None:
-    """The shard that ``logits.to_local()`` is; None where that is all of the logits.
+    """The shard in ``logits.to_local()``; None if that is all of the logits.
 
     Raises:
         ValueError: placements other than replicated and, over one mesh dimension, sharded by
@@ -117,7 +117,7 @@ def _shard_of(logits: DTensor) -> ClassShard | None:
         )
     mesh, mesh_dim = logits.device_mesh, spread[0]
     classes, size = logits.shape[class_dim], mesh.size(mesh_dim)
-    share = -(-classes // size)  # DTensor shards as torch.chunk does: the last may be smaller
+    share = -(-classes // size)  # DTensor shards like torch.chunk: the last shard may be smaller
     if share * (size - 1) >= classes:
         raise ValueError(f"{classes} classes leave some of {size} processes without any")
     if size == 1:
@@ -129,7 +129,7 @@ def _shard_of(logits: DTensor) -> ClassShard | None:
 def replicated(
     result: torch.Tensor | CrossEntropyOutput, mesh: DeviceMesh
 ) -> torch.Tensor | CrossEntropyOutput:
-    """What every process of the mesh has computed alike, as DTensors."""
+    """Results that are equal in every process of the mesh, as replicated DTensors."""
     from torch.distributed.tensor import DTensor, Replicate
 
     def over_mesh(local: torch.Tensor) -> torch.Tensor:

@@ -1,4 +1,4 @@
-"""From the losses of rows to what the caller asked for."""
+"""From the losses of rows to the requested results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _KINDS = ("mean", "sum", "none")
 
 
 class CrossEntropyOutput(NamedTuple):
-    """What the losses return when more than the loss is asked for; None where not asked.
+    """The results of a loss with any ``return_*``; None for results that were not requested.
 
     All in float32 (float64 for float64 logits) but ``argmax``, in int64. Ignored positions have
     the lse 0 and the argmax -1. ``loss``, ``lse`` and ``z_loss`` are differentiable.
@@ -21,14 +21,14 @@ class CrossEntropyOutput(NamedTuple):
 
     loss: torch.Tensor  # reduced, z-loss included
     lse: torch.Tensor | None = None  # log-sum-exp; shape of the target
-    z_loss: torch.Tensor | None = None  # the z-loss's share of the loss, reduced alike
+    z_loss: torch.Tensor | None = None  # the z-loss term of the loss, with the same reduction
     accuracy: torch.Tensor | None = None  # share of positions whose argmax is the label, reduced
     argmax: torch.Tensor | None = None  # class with the largest logit; shape of the target
 
 
 @dataclass(frozen=True)
 class Reduction:
-    """How the rows become one loss, and what is returned beside it.
+    """How row losses are reduced, and which results are returned.
 
     Raises:
         ValueError: an unknown kind; ``num_items`` of several elements, or with another kind than

@@ -1,11 +1,11 @@
-"""What the implementations of the row loss share: options, results, and the layout of both.
+"""Shared by the implementations of the row loss: options, results, and their layout.
 
-The loss of rows of logits is computed in two steps, so that classes may be spread over programs
-of one device or over devices:
+The loss of rows of logits is computed in two steps, so that classes can be distributed over
+programs of one device or over devices:
 
-* **partials** describe a range of classes of each row; every part needs its own logits only;
+* **partials** describe a range of classes of each row; every part needs only its own logits;
 * **combine** merges the partials of all ranges into losses and into the statistics that the
-  gradient needs. The gradient of a range again needs its own logits only.
+  gradient needs. The gradient of a range again needs only its own logits.
 
 A range begins at ``first_class``; a single device has one range that begins at 0.
 """
@@ -67,12 +67,12 @@ class RowLosses(NamedTuple):
 
     losses: torch.Tensor  # (rows,)
     lse: torch.Tensor  # (rows,), log(sum(exp(z)))
-    argmax: torch.Tensor  # (rows,) int64, -1 where ignored or NaN; (0,) when not asked for
+    argmax: torch.Tensor  # (rows,) int64, -1 where ignored or NaN; (0,) if not requested
     statistics: torch.Tensor  # (len(Statistic), rows)
 
 
 class RowImplementation(Protocol):
-    """What the modules ``cross_entropy_torch`` and ``cross_entropy_triton`` both provide.
+    """The interface of the modules ``cross_entropy_torch`` and ``cross_entropy_triton``.
 
     Shapes: logits (rows, classes), target (rows,) int64 in the numbering of the whole vocabulary,
     weight (classes,) in the accumulation dtype, contiguous, or None.
@@ -103,7 +103,7 @@ class RowImplementation(Protocol):
         """(parts, len(Partial), rows) of the classes that ``logits`` and ``weight`` hold.
 
         Args:
-            one_part: whether there must be one part, instead of as many as suit the device.
+            one_part: whether to return a single part instead of as many as suit the device.
         """
 
     def combine(

@@ -1,7 +1,7 @@
-"""The row loss in torch operators: what CPUs run, and GPUs without Triton.
+"""The row loss in torch operators, for CPUs and for GPUs without Triton.
 
 Works on a few rows at a time, in buffers of the accumulation dtype that are reused in place: the
-logits are never copied whole. The interface is ``RowImplementation``.
+logits are never copied as a whole. The interface is ``RowImplementation``.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ def row_losses(
 ) -> RowLosses:
     """Partials and combine in one."""
     if logits.device.type == "cpu":
-        check_labels(target, logits.shape[1], options.ignore_index)  # costs no synchronisation
+        check_labels(target, logits.shape[1], options.ignore_index)  # needs no synchronization
     partials = row_partials(logits, target, weight, options, argmax=argmax, first_class=0)
     return combine(partials, target, options, argmax=argmax, classes=logits.shape[1])
 
 
 def check_labels(target: torch.Tensor, classes: int, ignore_index: int) -> None:
-    """Waits for the device that holds ``target``, a (rows,) tensor.
+    """Checks labels in ``target``, a (rows,) tensor; synchronizes with its device.
 
     Raises:
         IndexError: a label that is neither in [0, classes) nor ``ignore_index``.

@@ -1,7 +1,7 @@
 """The row loss by Triton: launch configurations and launches. Interface: ``RowImplementation``.
 
-The only place that launches the kernels, so that tests reach the very ones that a GPU runs: on
-CPU tensors through Triton's interpreter, and by compiling them for each GPU target.
+The only place that launches the kernels, so that tests cover the kernels that a GPU runs: on CPU
+tensors through Triton's interpreter, and by compiling them for each GPU target.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def gradient_launch(classes: int) -> Launch:
 
 def _launch(classes: int, most: int) -> Launch:
     block = min(triton.next_power_of_2(classes), most)
-    # 16 warps at most: AMD's wavefronts are twice as wide, and 32 of them exceed a workgroup.
+    # At most 16 warps: AMD's wavefronts are twice as wide, and 32 of them exceed a workgroup.
     return Launch(block, max(4, min(16, block // 512)))
 
 
@@ -269,5 +269,5 @@ def _rowwise(logits: torch.Tensor) -> torch.Tensor:
 
 
 def _on_device_of(t: torch.Tensor) -> AbstractContextManager[Any]:
-    # Triton launches on the current device, which need not be the one that holds the logits.
+    # Triton launches on the current device, which may not be the device of the logits.
     return torch.cuda.device(t.device) if t.is_cuda else nullcontext()

@@ -1,4 +1,4 @@
-"""dtype names as configs and command lines spell them, and values that depend on a dtype."""
+"""dtype names in the spelling of configs and command lines, and values that depend on a dtype."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ _MASKLESS: frozenset[torch.dtype] = frozenset(
 
 
 def resolve_dtype(dtype: torch.dtype | str) -> torch.dtype:
-    """The ``torch.dtype`` that a name stands for; a ``torch.dtype`` is returned as it is.
+    """The ``torch.dtype`` that a name stands for; a ``torch.dtype`` is returned unchanged.
 
     Knows every name in the torch namespace ("bfloat16", "half", "long"), with or without the
     "torch." prefix, and the short forms of configs and file formats: bf16, fp16, f16, fp32, fp64,
-    e4m3, fp8_e5m2, F8_E4M3, i64. Case and surrounding blanks do not matter.
+    e4m3, fp8_e5m2, F8_E4M3, i64. Case and surrounding spaces do not matter.
 
     Raises:
         ValueError: no such dtype; the message names the closest spellings.

@@ -32,15 +32,15 @@ _SHARED: frozenset[torch.dtype] = frozenset(
 
 
 def to_numpy(t: torch.Tensor | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """``t`` as a NumPy array, whatever its dtype, device and autograd state.
+    """``t`` as a NumPy array, for any dtype, device and autograd state.
 
     bfloat16 and every float8 become float32, complex32 becomes complex64; all other dtypes are
     kept. As with ``Tensor.numpy()``, the result shares memory with a CPU tensor whose dtype NumPy
     has; otherwise it is a copy. The device-to-host copy moves the narrow bytes, widening happens
-    on the host. An ndarray is returned as it is, so the call is idempotent.
+    on the host. An ndarray is returned unchanged, so the call is idempotent.
 
     Args:
-        t: a dense tensor of any shape and strides; it may require grad, live on any device, and
+        t: a dense tensor of any shape and strides; it may require grad, be on any device, and
             carry a conjugate or negative bit.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The loss of a linear layer's output without that output: no logits but those of a chunk."""
+"""The loss of a linear layer's output, computed chunk by chunk without keeping all logits."""
 
 from __future__ import annotations
 
@@ -88,39 +88,39 @@ def linear_cross_entropy(
     chunk_rows: int | None = None,
     check_labels: bool = False,
 ) -> torch.Tensor | CrossEntropyOutput:
-    """``cross_entropy(F.linear(hidden, weight, bias), target)``, a few rows' logits at a time.
+    """``cross_entropy(F.linear(hidden, weight, bias), target)``, a few rows of logits at a time.
 
     The logits are the largest tensor of a language model's step: 8192 tokens of a vocabulary of
-    128256 are 2.1 GB in bfloat16, as much again for their gradient. Here ``chunk_rows`` rows of
-    them exist at a time. The backward pass computes them again, a fourth matrix product beside
-    the three of plain training, so that it needs nothing from the forward pass but a few numbers
-    a row and the loss can be used as any other: every reduction, a gradient of the lse, a second
+    128256 are 2.1 GB in bfloat16, as much again for their gradient. Here only ``chunk_rows``
+    rows exist at a time. The backward pass recomputes them, which adds a fourth matrix product to
+    the three of plain training. It therefore needs only a few numbers per row from the forward
+    pass, and the loss can be used like any other: every reduction, a gradient of the lse, a second
     backward pass, gradient checkpointing. The gradient of a parameter that does not require it
-    is neither computed nor allocated. No host synchronisation takes place; for that reason
+    is neither computed nor allocated. It does not synchronize with the host; therefore
     ignored positions are computed like all others.
 
     Precision: on CPU, and on CUDA and ROCm with torch >= 2.10, the logits of half operands stay
-    in float32, as no half ``F.linear`` returns them; elsewhere they are half. The gradient of
-    the logits enters the products of a GPU in the operands' dtype, as in plain training. What the
-    chunks add to the weight's and the bias's gradient is summed in float32, in a buffer of the
-    weight's size, and rounded to the parameter's dtype once.
+    in float32, which ``F.linear`` on half operands does not do; elsewhere they are half. The
+    gradient of the logits enters the products of a GPU in the operands' dtype, as in plain
+    training. The gradients of weight and bias are summed over the chunks in float32, in a buffer
+    of the weight's size, and rounded once to the parameter's dtype.
 
     Under autocast the operands enter the products in its dtype, as in ``F.linear``, but a float32
     parameter gets the float32 gradient without the rounding to half in between.
 
     Args:
         hidden: of shape (..., H), in bfloat16, float16, float32 or float64.
-        weight: of shape (C, H), as ``torch.nn.Linear`` has it.
+        weight: of shape (C, H), as in ``torch.nn.Linear``.
         target: class indices in [0, C), int64 or uint8, of shape (...).
         bias: of shape (C,).
         class_weight: factor of each class, ``weight`` of ``cross_entropy``.
         ignore_index: the label of positions that do not count; their loss and gradient are zero
-            and they add nothing to the other gradients, whatever they hold, NaN included.
+            and they add nothing to the other gradients, for any values, including NaN.
         reduction, label_smoothing, logit_scale, softcap, z_loss, num_items, return_lse,
             return_z_loss, return_accuracy, return_argmax, check_labels: as in ``cross_entropy``.
-        chunk_rows: the positions whose logits are held at a time, in float32 4 * C bytes each,
+        chunk_rows: the positions whose logits are kept at a time: 4 * C bytes each in float32,
             and 2 * C for their gradient on a GPU. By default at least 1024 (CPU: 128), and more
-            while that is below 256 MiB (CPU: 16 MiB). Fewer take less memory and more time.
+            while that is below 256 MiB (CPU: 16 MiB). Fewer rows take less memory and more time.
 
     Returns:
         The loss in float32 (float64 for float64 operands): a scalar, or with "none" a tensor of
@@ -132,7 +132,7 @@ def linear_cross_entropy(
             ``num_items`` with a reduction other than "mean".
         TypeError: operands are not of a supported dtype or are DTensors, the target holds class
             probabilities, or a factor is a tensor.
-        RuntimeError: hidden, weight and bias are not of one dtype outside autocast (as in
+        RuntimeError: hidden, weight and bias have different dtypes outside autocast (as in
             ``F.linear``); target of another integer dtype than int64 and uint8; a second or a
             forward-mode derivative; ``torch.vmap``; ``torch.func.grad``.
         IndexError: a label outside [0, C), see ``check_labels`` of ``cross_entropy``.

@@ -1,10 +1,10 @@
 """The row loss of a linear layer, ``torch.ops.precision_lint.linear_cross_entropy_*``.
 
-The forward pass keeps nothing of the logits but each row's loss and statistics; the backward pass
-computes a chunk's logits again, a fourth matrix product beside three, and turns them into their
-gradient. In exchange that gradient is computed when it is asked for, from the upstream gradients
-as they are: any reduction, a gradient of the lse, a second backward pass, checkpointing, and no
-work for a parameter that is frozen.
+The forward pass keeps only each row's loss and statistics, not the logits. The backward pass
+recomputes the logits of a chunk, a fourth matrix product in addition to three, and turns them into
+their gradient. In exchange, the gradient is computed on demand from the actual upstream gradients:
+any reduction, a gradient of the lse, a second backward pass, checkpointing, and no work for frozen
+parameters.
 """
 
 from __future__ import annotations
@@ -64,10 +64,10 @@ def row_losses(
         bias: (classes,) or None.
         target: (rows,) int64.
         class_weight: (classes,) in the accumulation dtype, contiguous, or None.
-        dtype: in which hidden, weight and bias enter the products. Their gradients are in their
+        dtype: the dtype of hidden, weight and bias in the products. Their gradients have their
             own dtypes, rounded once.
-        chunk_rows: the rows whose logits are held at a time; None for a choice by size.
-        check_labels: wait for the device and raise IndexError for a label out of range.
+        chunk_rows: the rows whose logits are kept at a time; None to choose by size.
+        check_labels: synchronize with the device and raise IndexError for a label out of range.
     """
     refuse_transforms("linear_cross_entropy", _INSTEAD, hidden, weight, bias)
     return RowLosses(
@@ -272,7 +272,7 @@ def _default_rows(classes: int, device: torch.device) -> int:
 
 
 def _no_autocast(device: torch.device) -> AbstractContextManager[Any]:
-    # The operands are in their dtype already; autocast would take the float32 ones for half.
+    # The operands already have their dtype; autocast would cast the float32 ones to half.
     if torch.amp.is_autocast_available(device.type) and torch.is_autocast_enabled(device.type):
         return torch.autocast(device.type, enabled=False)
     return nullcontext()

@@ -1,4 +1,4 @@
-"""Masked scores: filling with what the dtype can hold, and a softmax that rows of masks survive."""
+"""Masked scores: filling with a representable value, and a softmax for fully masked rows."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from precision_lint.runtime.dtypes import mask_value
 def masked_fill(
     scores: torch.Tensor, mask: torch.Tensor, value: float | None = None
 ) -> torch.Tensor:
-    """``scores.masked_fill(mask, value)`` with a value that the dtype of the scores can hold.
+    """``scores.masked_fill(mask, value)`` with a value that the dtype of the scores can represent.
 
     ``masked_fill(mask, -1e9)`` on float16, or the minimum of float32 on bfloat16, raises "value
     cannot be converted to type c10::Half without overflow" (torch 2.13), at the first training
-    run in half precision. Here a finite value beyond the dtype becomes its largest or smallest
-    finite one. Infinities are meant, and stay.
+    run in half precision. Here a finite value outside the range of the dtype becomes its largest
+    or smallest finite value. Infinities are intentional, and stay.
 
     Args:
         scores: floating, of any shape; it is not changed.
-        mask: bool, broadcastable to ``scores``; True where the value goes.
-        value: what is filled in; ``mask_value(scores.dtype)`` if None, which survives the addition
-            of a second mask.
+        mask: bool, broadcastable to ``scores``; True where the value is filled in.
+        value: the value to fill in; ``mask_value(scores.dtype)`` if None, to which a second mask
+            can be added.
 
     Returns:
         A tensor of the shape, dtype and device of ``scores``; its gradient is zero where masked.
@@ -45,18 +45,18 @@ def masked_fill(
 def safe_softmax(
     scores: torch.Tensor, dim: int = -1, *, dtype: torch.dtype | None = None
 ) -> torch.Tensor:
-    """Softmax in float32, and zeros where ``torch.softmax`` gives NaN for a row of masks.
+    """Softmax in float32, with zeros where ``torch.softmax`` gives NaN for a masked row.
 
-    A row, along ``dim``, is masked if nothing in it is above ``mask_value(scores.dtype)``: all
-    -inf, of which ``torch.softmax`` makes NaN that spreads to every parameter, or all at the
-    minimum of the dtype, of which it makes a uniform attention to padding. Such a row gets zeros
+    A row, along ``dim``, is masked if nothing in it is above ``mask_value(scores.dtype)``. If it is
+    all -inf, ``torch.softmax`` gives NaN, which spreads to every parameter; if it is all at the
+    minimum of the dtype, it gives uniform attention to padding. Such a row gets zeros
     and a zero gradient. In all other rows it is ``torch.softmax(scores, dim, dtype=float32)``.
 
     Args:
-        scores: floating, of any shape; computed with in float32 (float64 for float64).
+        scores: floating, of any shape; computed in float32 (float64 for float64).
         dim: the dimension that sums to 1.
         dtype: of the result; that of ``scores`` if None. float16 and bfloat16 round each
-            probability: ask for ``torch.float32`` where a loss or a log follows.
+            probability: pass ``torch.float32`` if a loss or a log follows.
 
     Returns:
         Probabilities of the shape of ``scores``. NaN and +inf give NaN, as in torch.

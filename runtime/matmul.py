@@ -1,7 +1,7 @@
 """Products of half-precision matrices whose sums stay in float32.
 
-``torch.mm`` of half matrices adds up in float32, then rounds the sum to half. That rounding is
-what these products leave out, wherever torch can.
+``torch.mm`` of half matrices accumulates in float32, then rounds the sum to half. These products
+omit that rounding where torch supports it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ UPCAST_TILE = 2**22
 def operand_dtype(dtype: torch.dtype, device: torch.device) -> torch.dtype:
     """The dtype in which a device multiplies matrices of ``dtype``.
 
-    CPUs take half matrices in float32: no product of theirs returns more than it is given. Other
-    devices take them as they are.
+    CPUs multiply half matrices in float32, because their half products return half precision. Other
+    devices multiply them unchanged.
     """
     return torch.float32 if device.type == "cpu" and dtype in _HALF else dtype
 
@@ -34,7 +34,7 @@ def operand_dtype(dtype: torch.dtype, device: torch.device) -> torch.dtype:
 def linear(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     """``F.linear`` of one dtype, in float32 for half operands.
 
-    In their own dtype on devices that are neither CPU nor CUDA or ROCm with torch >= 2.10.
+    On devices other than CPU, and CUDA or ROCm with torch >= 2.10, it uses the operands' own dtype.
 
     Args:
         x: (m, k).

@@ -18,7 +18,7 @@ def register(name: str, schema: str, kernel: Callable[..., Any], fake: Callable[
 
 
 def refuse_transforms(name: str, instead: str, *inputs: torch.Tensor | None) -> None:
-    """Refuses the ways to differentiate that an operator of torch.library does not support.
+    """Rejects kinds of differentiation that an operator of torch.library does not support.
 
     Args:
         name: the public function.
@@ -27,7 +27,7 @@ def refuse_transforms(name: str, instead: str, *inputs: torch.Tensor | None) -> 
     Raises:
         RuntimeError: an input has a tangent of forward mode, for which an operator without such a
             rule silently returns zeros (torch 2.13), or is differentiated by ``torch.func.grad``
-            and the like, where torch speaks of an ``autograd.Function`` that nobody wrote.
+            and the like, where torch names an ``autograd.Function`` that does not exist.
     """
     given = [t for t in inputs if t is not None]
     if any(forward_ad.unpack_dual(t).tangent is not None for t in given):  # type: ignore[no-untyped-call]
@@ -35,7 +35,7 @@ def refuse_transforms(name: str, instead: str, *inputs: torch.Tensor | None) -> 
             f"precision_lint's {name} has no forward-mode derivative (torch.func.jvp, jacfwd); "
             f"use {instead}"
         )
-    # Dynamo traces no such question, and no such transform around an operator either.
+    # Dynamo traces neither this check nor such a transform around an operator.
     if torch.compiler.is_compiling():
         return
     if any(torch._C._functorch.is_gradtrackingtensor(t) for t in given):

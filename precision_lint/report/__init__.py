@@ -1,4 +1,4 @@
-"""Reports: what is said about findings, in the format that a person or a program asked for."""
+"""Reports of findings in the requested format."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def write(
 ) -> None:
     """Write sorted `findings` to `out`; a file without text in `sources` is shown without a frame.
 
-    With `statistics` the formats for people and the JSON ones give counts per rule in place of the
-    findings; the exchange formats have no place for counts and stay as they are.
+    With `statistics` the formats for people and the JSON formats give counts per rule instead of
+    the findings; the exchange formats do not support counts and ignore it.
     """
     ink = Ink(color, getattr(out, "encoding", None) or "utf-8")
     report = Report(findings, sources, Path(os.path.abspath(root)), ink)
@@ -51,7 +51,7 @@ def write(
 
 
 def write_runs(format: str, runs: Sequence[Run], out: TextIO, *, color: bool, root: Path) -> None:
-    """Write runs, explained, to `out`: as "text" or as "json"."""
+    """Write explained runs to `out`, as "text" or as "json"."""
     from precision_lint.report.runs import render, render_json
 
     ink = Ink(color, getattr(out, "encoding", None) or "utf-8")

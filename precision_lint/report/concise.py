@@ -23,14 +23,14 @@ def render(report: Report) -> Iterator[str]:
 
 
 def head(finding: Finding, ink: Ink, url: str) -> str:
-    """The code, a mark if `--fix` repairs it, and the message."""
+    """The code, a mark if it is fixable with `--fix`, and the message."""
     code = ink.link(ink.paint(finding.code, str(finding.severity)), url)
     mark = ink.paint("[*]", "fixable") + " " if is_safely_fixable(finding) else ""
     return f"{code} {mark}{ink.visible(finding.message)}"
 
 
 def summary(report: Report) -> Iterator[str]:
-    """How much was found and how much of it can be fixed."""
+    """The number of findings, and how many can be fixed."""
     if not report.findings:
         yield "All checks passed!\n"
         return
@@ -52,5 +52,5 @@ def summary(report: Report) -> Iterator[str]:
 
 
 def is_safely_fixable(finding: Finding) -> bool:
-    """True if `--fix` repairs the finding."""
+    """True if `--fix` fixes the finding."""
     return finding.fix is not None and finding.fix.applicability is Applicability.SAFE

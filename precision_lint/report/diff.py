@@ -1,4 +1,4 @@
-"""A fix as a person reads it: the rows it removes and adds, with a row around them."""
+"""A fix as a diff for people: removed and added rows, with one row of context."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from precision_lint.source.text import SourceText
 
 
 def diff(source: SourceText, edits: Iterable[Edit], ink: Ink) -> list[Row]:
-    """The rows that edits change, numbered as they are after the fix."""
+    """The rows that edits change, with their numbers after the fix."""
     rows: list[Row] = []
     shift = 0
     for hunk in _hunks(source, edits):
@@ -29,7 +29,7 @@ def diff(source: SourceText, edits: Iterable[Edit], ink: Ink) -> list[Row]:
 
 
 def _hunks(source: SourceText, edits: Iterable[Edit]) -> list[list[Edit]]:
-    """The edits in order, those whose neighbouring rows meet together."""
+    """The edits in order, grouped if their context rows touch."""
     hunks: list[list[Edit]] = []
     reached = 0
     for edit in sorted(edits, key=lambda edit: edit.span):
@@ -41,7 +41,7 @@ def _hunks(source: SourceText, edits: Iterable[Edit]) -> list[list[Edit]]:
 
 
 def _edited(source: SourceText, first: int, last: int, edits: Iterable[Edit]) -> list[str]:
-    """The rows that stand in place of rows `first` to `last` after the edits."""
+    """The rows that replace rows `first` to `last` after the edits."""
     start = source.line_starts[first - 1]
     end = source.line_starts[last - 1] + len(source.line(last))
     shifted = [
@@ -52,7 +52,7 @@ def _edited(source: SourceText, first: int, last: int, edits: Iterable[Edit]) ->
 
 
 def _compare(before: list[str], after: list[str], first: int, ink: Ink) -> list[Row]:
-    """Removed, added and neighbouring rows; none if nothing differs but line ends."""
+    """Removed, added and context rows; none if only line endings differ."""
     blocks = SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
     if all(tag == "equal" for tag, *_ in blocks):
         return []
@@ -79,7 +79,7 @@ def _kept(lines: list[str], first: int, ink: Ink) -> Iterator[Row]:
 def _changed(
     sign: str, first: int | None, lines: list[str], focus: list[int], ink: Ink
 ) -> Iterator[Row]:
-    """Rows under a sign, numbered from `first` if they have numbers, cut around what differs."""
+    """Rows with a sign, numbered from `first` if given, cut around the difference."""
     tone = "added" if sign == "+" else "removed"
     for index, (line, offset) in enumerate(zip(lines, focus, strict=False)):
         text = ink.paint(Window.around(offset, line).show(line, ink), tone)

@@ -1,4 +1,4 @@
-"""Names for findings that outlive edits elsewhere in the file."""
+"""Fingerprints of findings that stay the same after edits elsewhere in the file."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from precision_lint.report.model import Report
 
 
 def fingerprints(report: Report) -> list[str]:
-    """A fingerprint for each finding: of its rule, its path and the code it stands in.
+    """A fingerprint for each finding: of its rule, its path and its code.
 
-    Row numbers are no part of it; the same code in the same file twice is told apart by order.
+    Row numbers are not part of it; repeated code in the same file is distinguished by order.
     """
     seen: Counter[tuple[str, str, str]] = Counter()
     marks = []
@@ -25,7 +25,7 @@ def fingerprints(report: Report) -> list[str]:
 
 
 def _code(finding: Finding, report: Report) -> str:
-    """The rows of a finding without regard to white space; its message if there is no text."""
+    """The rows of a finding without whitespace; its message if there is no text."""
     place, source = finding.place, report.sources.get(finding.place.path)
     source = source.around(place) if source is not None else None
     if source is None or place.end.row > len(source.line_starts):

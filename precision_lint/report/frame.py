@@ -10,14 +10,14 @@ from precision_lint.report.ink import Ink, width
 from precision_lint.source.text import SourceText
 
 _LONGEST = 120
-"""Characters of a row that are shown; a longer row is cut around what matters in it."""
+"""Maximum characters of a row; a longer row is cut around the relevant part."""
 _MOST_ROWS = 8
 _KEPT_ROWS = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of a frame: the row's number, if it stands for one, a sign, and visible text."""
+    """One line of a frame: the row's number, if it is a row, a sign, and visible text."""
 
     number: int | None
     sign: str
@@ -41,7 +41,7 @@ class Window:
         return cls(start, start + _LONGEST)
 
     def show(self, line: str, ink: Ink) -> str:
-        """What is seen of a line through the window."""
+        """The part of a line inside the window."""
         return self._left(line, self.end, ink) + ink.encodable("…" * (len(line) > self.end))
 
     def column(self, line: str, offset: int, ink: Ink) -> int:

@@ -27,7 +27,7 @@ def _command(finding: Finding, report: Report) -> str:
         "line": start.row,
         "endLine": end.row,
     }
-    if start.row == end.row:  # columns of a range over several rows are refused
+    if start.row == end.row:  # GitHub rejects columns for a range over several rows
         properties |= {"col": start.column, "endColumn": end.column}
     listed = ",".join(f"{key}={_escaped(value)}" for key, value in properties.items())
     lines = (f"{report.position(finding.place)}: {finding.code} {finding.message}", finding.why)

@@ -1,4 +1,4 @@
-"""Text as a terminal can show it: its encoding, its colours, and no command to it from outside."""
+"""Text that is safe for a terminal: its encoding, its colors, and no control characters."""
 
 from __future__ import annotations
 
@@ -47,11 +47,11 @@ class Ink:
     encoding: str
 
     def visible(self, text: str) -> str:
-        """`text` on one line, what cannot be seen or encoded escaped, tabs as four spaces."""
+        """`text` on one line; invisible and unencodable characters escaped, tabs as four spaces."""
         return self.encodable(_HIDDEN.sub(_escape, text.replace("\t", _TAB)))
 
     def encodable(self, text: str) -> str:
-        """`text` with what the stream cannot encode spelt out or escaped."""
+        """`text` with unencodable characters spelled out or escaped."""
         try:
             text.encode(self.encoding)
         except UnicodeEncodeError:
@@ -64,7 +64,7 @@ class Ink:
         return f"\x1b[{_SGR[tone]}m{text}\x1b[0m" if self.color and text else text
 
     def link(self, text: str, url: str) -> str:
-        """`text`, already visible, as a link where links can be shown."""
+        """`text`, already visible, as a link if the terminal supports links."""
         return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if self.color else text
 
 

@@ -1,4 +1,4 @@
-"""JSON, one finding a line."""
+"""JSON, one finding per line."""
 
 from __future__ import annotations
 

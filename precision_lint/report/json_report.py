@@ -1,4 +1,4 @@
-"""JSON with ruff's field names, so that programs that read ruff's reports read ours."""
+"""JSON with ruff's field names, so that programs for ruff's reports can read ours."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def render(report: Report) -> Iterator[str]:
 
 
 def record(finding: Finding, report: Report) -> dict[str, object]:
-    """A finding as JSON has it."""
+    """A finding as a JSON object."""
     return {
         "code": finding.code,
         "name": finding.name,
@@ -49,7 +49,7 @@ def record(finding: Finding, report: Report) -> dict[str, object]:
 
 
 def dumps(value: object, indent: int | None = None) -> str:
-    """JSON in ASCII, whatever the stream's encoding; U+FFFD for what no UTF-8 can hold."""
+    """JSON in ASCII for any stream encoding; U+FFFD for characters invalid in UTF-8."""
     return _NOT_ASCII.sub(_escaped, json.dumps(value, ensure_ascii=False, indent=indent))
 
 
@@ -59,7 +59,7 @@ def _escaped(match: re.Match[str]) -> str:
 
 
 def _fix(finding: Finding, report: Report) -> dict[str, object] | None:
-    """The fix; None without the text that gives its edits their rows and columns."""
+    """The fix; None if there is no text to compute rows and columns of its edits."""
     source = report.sources.get(finding.place.path)
     if finding.fix is None or source is None:
         return None

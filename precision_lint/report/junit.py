@@ -14,7 +14,7 @@ _ILLEGAL = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(report: Report) -> Iterator[str]:
-    """The document; with no finding it holds one case that passed, as empty reports are refused."""
+    """The document; without findings it has one passed case, because empty reports are rejected."""
     count = len(report.findings)
     root = _element(None, "testsuites", name="precision-lint", **_counts(count or 1, count))
     for path, group in groupby(report.findings, key=lambda finding: finding.place.path):
@@ -61,5 +61,5 @@ def _element(
 
 
 def _legal(text: str) -> str:
-    """`text` without the characters that no XML document may hold."""
+    """`text` without the characters that XML does not allow."""
     return _ILLEGAL.sub("", text)

@@ -1,4 +1,4 @@
-"""What every format is given: the findings, the text they stand in, and where paths start."""
+"""The input of every format: the findings, their source texts, and the root of paths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from precision_lint.source.text import SourceText
 
 
 def in_cell(place: Place) -> str:
-    """What is added to a message where a report has rows of the file alone, and no cells."""
+    """The suffix of a message in reports that have rows of the file but no cells."""
     cell = place.cell
     return f" (cell {cell.number}, line {place.start.row})" if cell else ""
 
@@ -35,7 +35,7 @@ class Report:
         return absolute.as_posix()
 
     def position(self, place: Place) -> str:
-        """A place as people read it: `train.py:3:5`, `train.ipynb:cell 2:3:5`."""
+        """A place for people: `train.py:3:5`, `train.ipynb:cell 2:3:5`."""
         return f"{self.row(place)}:{place.start.column}"
 
     def row(self, place: Place) -> str:

@@ -1,6 +1,6 @@
-"""Patches of fixes: unified diffs of the very bytes, as `git apply` takes them.
+"""Patches of fixes: unified diffs of the exact bytes, for `git apply`.
 
-A notebook is no text that people read: the diffs are those of its cells, for reading only.
+For a notebook, which is not readable as text, the diffs are those of its cells, for reading only.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ def write_patch(before: SourceText, after: SourceText, root: Path, out: IO[bytes
 
 
 def _lines(content: bytes) -> list[bytes]:
-    """The lines as git counts them: they end at a line feed and nowhere else."""
+    """The lines as git counts them: they end at a line feed only."""
     *ended, last = content.split(b"\n")
     return [line + b"\n" for line in ended] + ([last] if last else [])
 
 
 def _quoted(name: bytes) -> bytes:
-    """A file name as git writes it: in quotes if it holds what would end the name or the quotes."""
+    """A file name as git writes it: quoted if it contains special characters."""
     if not any(byte < 0x20 or byte in b'"\\\x7f' for byte in name):
         return name + b"\t" * (b" " in name)
     escaped = (

@@ -19,7 +19,7 @@ _LONGEST = 60
 
 
 def render(runs: Sequence[Run], report: Report) -> Iterator[str]:
-    """Each run with its settings by role, what it refers to, and what is wrong with it."""
+    """Each run with its settings by role, its references, and its findings."""
     for index, run in enumerate(runs):
         if index:
             yield "\n"
@@ -59,7 +59,7 @@ def _release(explained: Explained) -> str:
 def _body(
     explained: Explained, report: Report, margin: str, *, is_further: bool = False
 ) -> Iterator[str]:
-    """Rows of a configuration; one that is further to another of its framework has no defaults."""
+    """Rows of a configuration; a further one of the same framework repeats no defaults."""
     rows = [one for one in explained.settings if one.written]
     told = [(one, _value(one, report), _origin(one, report)) for one in rows]
     roles = max((len(one.key.role) for one in rows), default=0)
@@ -76,7 +76,7 @@ def _body(
             text = report.ink.visible(_cut(source_of(written)))
             yield report.ink.paint(f"{indent}{place}  {text}", "quiet")
     if not rows:
-        yield f"{margin}no precision setting is written here"
+        yield f"{margin}no precision setting here"
     defaults = ", ".join(
         _value(one, report) for one in explained.settings if one.status == "default"
     )
@@ -85,7 +85,7 @@ def _body(
         yield report.ink.paint(f"{margin}default of {name}: {defaults}", "quiet")
     unseen = ", ".join(one.key.name for one in explained.settings if one.status == "open")
     if unseen and not is_further:
-        yield report.ink.paint(f"{margin}may be set where it is not seen: {unseen}", "quiet")
+        yield report.ink.paint(f"{margin}may be set elsewhere: {unseen}", "quiet")
     for other in explained.reading.beneath:
         path = report.ink.visible(report.relative(other.file.text.path))
         yield f"{margin}other settings come from {path}"
@@ -106,7 +106,7 @@ def _value(one: Effective, report: Report) -> str:
         case _, "":
             value = '""'
         case _, str(text) if one.key.kind in ("boolean", "number") and text != "auto":
-            value = json.dumps(text)  # the framework gets a text where it wants none
+            value = json.dumps(text)  # a string where the framework expects another type
         case _:
             value = shown(one.value)
     return report.ink.visible(f"{one.key.name} = {_cut(value)}")

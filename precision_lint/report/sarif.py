@@ -83,7 +83,7 @@ def _result(finding: Finding, rule_index: int, fingerprint: str, report: Report)
 
 
 def _fixes(finding: Finding, report: Report) -> list[Json]:
-    """The fix, if an editor may apply it: one that is only for show is not among them."""
+    """The fix, if an editor may apply it; display-only fixes are left out."""
     fix, source = finding.fix, report.sources.get(finding.place.path)
     if fix is None or fix.applicability is Applicability.DISPLAY or not fix.edits or source is None:
         return []
@@ -138,5 +138,5 @@ def _file_uri(path: Path) -> str:
 
 
 def _quoted(path: str) -> str:
-    """A path for a URI, the bytes of the file system kept even where they are not UTF-8."""
+    """A path for a URI, with the bytes of the file system kept even if they are not UTF-8."""
     return quote(os.fsencode(path))

@@ -1,4 +1,4 @@
-"""How often each rule speaks, the most frequent first."""
+"""The number of findings per rule, the most frequent first."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ class _Count:
 
     @property
     def mark(self) -> str:
-        """All, some or none of them are repaired by `--fix`."""
+        """Whether `--fix` fixes all, some or none of the findings."""
         return "[*]" if self.fixable else "[-]" if self.fixable_count else "[ ]"
 
 
 def render(report: Report) -> Iterator[str]:
-    """A table: count, code, whether `--fix` repairs it, name."""
+    """A table: count, code, whether `--fix` fixes it, name."""
     counts = _counts(report)
     digits = max((len(str(row.count)) for row in counts), default=0)
     for row in counts:
@@ -40,7 +40,7 @@ def render_json(report: Report) -> Iterator[str]:
 
 
 def render_json_lines(report: Report) -> Iterator[str]:
-    """The same as JSON, one rule a line."""
+    """The same as JSON, one rule per line."""
     for row in _counts(report):
         yield dumps(asdict(row)) + "\n"
 

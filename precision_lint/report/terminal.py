@@ -1,4 +1,4 @@
-"""What depends on a person sitting at the other end: colour, and progress."""
+"""Output for interactive terminals only: color and progress."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from contextlib import ExitStack, contextmanager
 from typing import TextIO
 
 PATIENCE = 1.0
-"""Seconds that a person waits before progress is shown."""
+"""Seconds before progress is shown."""
 _REFRESH = 0.1
 
 
 def wants_color(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """True if colour should be written: NO_COLOR, then FORCE_COLOR, then what the stream is."""
+    """True if color should be used: NO_COLOR, then FORCE_COLOR, then the kind of stream."""
     if environ.get("NO_COLOR"):
         return False
     if forced := environ.get("FORCE_COLOR"):
@@ -27,8 +27,8 @@ def progress(
 ) -> Iterator[Callable[[], None]]:
     """Yield `advance()`, to be called after each of `total` steps.
 
-    A bar appears on a terminal once a person has waited. It is drawn by `advance` itself, so that
-    no thread runs beside worker processes, and is gone at the end.
+    On a terminal a bar appears after a delay. It is drawn by `advance` itself, so that no thread
+    runs next to worker processes, and is removed at the end.
     """
     if not stream.isatty():
         yield _nothing
@@ -38,7 +38,7 @@ def progress(
 
 
 def _nothing() -> None:
-    """The `advance` that nobody watches."""
+    """The `advance` that shows nothing."""
 
 
 class _Bar:

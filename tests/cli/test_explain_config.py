@@ -158,7 +158,7 @@ def test_what_sets_no_precision_is_shown_if_it_is_named(tmp_path: Path) -> None:
     assert ran.err == ""
     assert ran.out.splitlines()[:2] == [
         "b.yaml: Hugging Face Trainer",
-        "  no precision setting is written here",
+        "  no precision setting here",
     ]
 
 
@@ -205,7 +205,7 @@ def test_what_can_be_read_of_a_broken_file_is_explained(tmp_path: Path) -> None:
     assert ran.code == 0
     assert "bf16.enabled = true" in ran.out
     assert "ds.json:3:28: cannot be parsed: " in ran.err
-    assert "only what can be read is explained" in ran.err
+    assert "only the readable part is explained" in ran.err
 
 
 def test_the_order_does_not_depend_on_that_of_the_paths(tmp_path: Path) -> None:
