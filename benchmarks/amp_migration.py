@@ -21,11 +21,11 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
-from precision_lint.finding import Applicability  # noqa: E402
-from precision_lint.project import Project  # noqa: E402
-from precision_lint.run import Job, lint_bytes  # noqa: E402
-from precision_lint.settings import Settings  # noqa: E402
-from precision_lint.version import __version__  # noqa: E402
+from precision_lint.engine.run import Job, lint_bytes  # noqa: E402
+from precision_lint.engine.settings import Settings  # noqa: E402
+from precision_lint.model.finding import Applicability  # noqa: E402
+from precision_lint.model.version import __version__  # noqa: E402
+from precision_lint.project.files import Project  # noqa: E402
 from tests.amp_forms import forms, observe  # noqa: E402
 
 OUTCOMES = ("identical", "other behaviour", "raises", "left alone")

@@ -14,14 +14,14 @@ import gc
 import time
 from pathlib import Path
 
-from precision_lint import registry
-from precision_lint.context import PythonFile
-from precision_lint.discovery import DEFAULT_EXCLUDE, files
-from precision_lint.dtypes.flow import calls_in
-from precision_lint.project import Project
-from precision_lint.project_facts import ProjectFacts
-from precision_lint.source.errors import Unparsable
-from precision_lint.source.text import SourceText
+from precision_lint.engine import registry
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.project.facts import ProjectFacts
+from precision_lint.project.discovery import DEFAULT_EXCLUDE, files
+from precision_lint.project.files import Project
+from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
 
 
 def main() -> None:

@@ -13,17 +13,17 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from precision_lint.context import PythonFile
-from precision_lint.discovery import DEFAULT_EXCLUDE, files
-from precision_lint.finding import Confidence, Finding, Severity
-from precision_lint.project import Project
-from precision_lint.project_facts import ProjectFacts
-from precision_lint.run import Job, run
-from precision_lint.settings import Settings
-from precision_lint.source.errors import Unparsable
-from precision_lint.source.text import SourceText
-from precision_lint.triton_types.kernels import find_kernels
-from precision_lint.triton_types.module import Module
+from precision_lint.engine.run import Job, run
+from precision_lint.engine.settings import Settings
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.project.facts import ProjectFacts
+from precision_lint.facts.triton.kernels import find_kernels
+from precision_lint.facts.triton.module import Module
+from precision_lint.model.finding import Confidence, Finding, Severity
+from precision_lint.project.discovery import DEFAULT_EXCLUDE, files
+from precision_lint.project.files import Project
+from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

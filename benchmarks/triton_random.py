@@ -2,10 +2,10 @@
 
     python benchmarks/triton_random.py [--kernels 20000] [--seed 0] [--jobs 2]
 
-The kernels are those of `tests/triton/generated.py`, each for bf16, fp16 and fp32, and for every
-choice of its compile-time flags. The result goes to `benchmarks/triton-random.json`: how often both
-agree, what only the compiler refuses (misses) and what only the linter does (false errors), by
-class and with the first seeds of each.
+The kernels are those of `tests/facts/triton/generated.py`, each for bf16, fp16 and fp32, and for
+every choice of its compile-time flags. The result goes to `benchmarks/triton-random.json`: how
+often both agree, what only the compiler refuses (misses) and what only the linter does (false
+errors), by class and with the first seeds of each.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
-from precision_lint.version import __version__  # noqa: E402
-from tests.triton.agreement import DTYPES, compare, family  # noqa: E402
-from tests.triton.generated import generate  # noqa: E402
+from precision_lint.model.version import __version__  # noqa: E402
+from tests.facts.triton.agreement import DTYPES, compare, family  # noqa: E402
+from tests.facts.triton.generated import generate  # noqa: E402
 
 RECORD = ROOT / "benchmarks" / "triton-random.json"
 _AT_ONCE = 250

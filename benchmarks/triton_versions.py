@@ -3,8 +3,9 @@
     python benchmarks/triton_versions.py [PYTHON]...
 
 Each PYTHON is an interpreter that has a version of Triton; this one is always among them. Every
-pattern of `tests/triton/patterns.py` is compiled for bf16, fp16 and fp32 by each, and judged by the
-linter for that version. The table goes to `benchmarks/triton-versions.json`, which the suite reads.
+pattern of `tests/facts/triton/patterns.py` is compiled for bf16, fp16 and fp32 by each, and judged
+by the linter for that version. The table goes to `benchmarks/triton-versions.json`, which the suite
+reads.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
-from precision_lint.triton_types.language import Version  # noqa: E402
-from precision_lint.version import __version__  # noqa: E402
-from tests.triton.agreement import (  # noqa: E402
+from precision_lint.facts.triton.language import Version  # noqa: E402
+from precision_lint.model.version import __version__  # noqa: E402
+from tests.facts.triton.agreement import (  # noqa: E402
     DTYPES,
     disagreements,
     judgement,
     refused_patterns,
 )
-from tests.triton.patterns import PATTERNS  # noqa: E402
+from tests.facts.triton.patterns import PATTERNS  # noqa: E402
 
 RECORD = ROOT / "benchmarks" / "triton-versions.json"
 

@@ -16,16 +16,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from precision_lint.amp.deprecated_api import Api, DeprecatedUse, is_deprecated
-from precision_lint.finding import Edit, Span
+from precision_lint.facts.amp.deprecated_api import Api, DeprecatedUse, is_deprecated
 from precision_lint.fixers.torch_name import name_of_torch
-from precision_lint.source.python import ParsedPython
-from precision_lint.source.scopes import Reference, Step
+from precision_lint.model.finding import Edit, Span
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.scopes import Reference, Step
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from precision_lint.source.expressions import Expression
+    from precision_lint.source.python.expressions import Expression
 
 _AUTOCAST = ("enabled", "dtype", "cache_enabled")
 _DEFAULT_DTYPE = {"cuda": "float16", "cpu": "bfloat16"}

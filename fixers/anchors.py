@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from precision_lint.memo import fact
-from precision_lint.source.config_file import ParsedConfig
-from precision_lint.source.settings_tree import Mapping, Opaque, Sequence, Value
+from precision_lint.model.memo import fact
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.settings_tree import Mapping, Opaque, Sequence, Value
 
 
 @dataclass(frozen=True, slots=True)

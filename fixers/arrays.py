@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from precision_lint.dtypes.calls import Argument, Call
-from precision_lint.dtypes.lattice import join_all
-from precision_lint.dtypes.values import Dictionary, Sequence, Tensor, Value
-from precision_lint.finding import Edit, Span
+from precision_lint.facts.dtypes.calls import Argument, Call
+from precision_lint.facts.dtypes.lattice import join_all
+from precision_lint.facts.dtypes.values import Dictionary, Sequence, Tensor, Value
 from precision_lint.fixers.calls import wrap_argument
-from precision_lint.source.python import ParsedPython
+from precision_lint.model.finding import Edit, Span
+from precision_lint.source.python.parse import ParsedPython
 
 if TYPE_CHECKING:
     import libcst as cst
 
-    from precision_lint.source.expressions import Expression
+    from precision_lint.source.python.expressions import Expression
 
 Choose = Callable[[Tensor], str | None]
 """How to convert a tensor: a method (`.float()`) or a function (`to_numpy`); None for nothing."""

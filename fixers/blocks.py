@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from precision_lint.finding import Edit, Span
-from precision_lint.source.python import ParsedPython
+from precision_lint.model.finding import Edit, Span
+from precision_lint.source.python.parse import ParsedPython
 
 
 def yield_within(file: ParsedPython, statement: ast.Expr) -> list[Edit] | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from precision_lint.dtypes.calls import Call
-from precision_lint.finding import Edit, Span
-from precision_lint.source.python import ParsedPython
+from precision_lint.facts.dtypes.calls import Call
+from precision_lint.model.finding import Edit, Span
+from precision_lint.source.python.parse import ParsedPython
 
 
 class _Receiver(NamedTuple):

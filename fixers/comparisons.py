@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from precision_lint.finding import Edit, Span
-from precision_lint.source.python import ParsedPython
+from precision_lint.model.finding import Edit, Span
+from precision_lint.source.python.parse import ParsedPython
 
 _FLOAT16 = re.compile(r"""(?:["'](?:float16|fp16|half)["']|torch\.(?:float16|half))""")
 

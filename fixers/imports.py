@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Sequence
 
-from precision_lint.finding import Edit, Span
-from precision_lint.source.python import ParsedPython
-from precision_lint.source.python_statements import blocks, statements
+from precision_lint.model.finding import Edit, Span
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import blocks, statements
 
 
 def import_name(file: ParsedPython, module: str, name: str, before: int) -> tuple[str, list[Edit]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from precision_lint.finding import Span
-from precision_lint.source.text import SourceText
+from precision_lint.model.finding import Span
+from precision_lint.source.text.text import SourceText
 
 _INDENTATION = re.compile(r"[ \t]*")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from precision_lint.finding import Edit, Span
 from precision_lint.fixers.lines import before_on_line, rest_of_line, whole_lines
-from precision_lint.source.config_file import ParsedConfig
-from precision_lint.source.settings_tree import Entry, Mapping, mappings
-from precision_lint.source.text import SourceText
+from precision_lint.model.finding import Edit, Span
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.settings_tree import Entry, Mapping, mappings
+from precision_lint.source.text.text import SourceText
 
 _TRIVIA = re.compile(r"(?:\s|//[^\n]*|#[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _COMMENT = re.compile(r"#|//|/\*|\*/")

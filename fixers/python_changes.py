@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from precision_lint.fixers.spelling import Written
-from precision_lint.source.python import ParsedPython
+from precision_lint.source.python.parse import ParsedPython
 
 _NOTHING: Mapping[int, Written] = MappingProxyType({})
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint.consumers.sources import CodePlace
-from precision_lint.consumers.verdicts import Verdict
-from precision_lint.finding import Edit, Fix
+from precision_lint.facts.frameworks.sources import CodePlace
+from precision_lint.facts.frameworks.verdicts import Verdict
 from precision_lint.fixers import settings
 from precision_lint.fixers.spelling import Written
 from precision_lint.fixers.split_values import join_value
-from precision_lint.source.options import Option
-from precision_lint.source.settings_tree import Member
+from precision_lint.model.finding import Edit, Fix
+from precision_lint.source.config.options import Option
+from precision_lint.source.config.settings_tree import Member
 
 
 def repaired(verdict: Verdict) -> Fix | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from precision_lint.dtypes.calls import Argument, Call
-from precision_lint.finding import Edit
+from precision_lint.facts.dtypes.calls import Argument, Call
 from precision_lint.fixers.calls import set_keyword
-from precision_lint.source.python import ParsedPython
+from precision_lint.model.finding import Edit
+from precision_lint.source.python.parse import ParsedPython
 
 
 def turn_off(file: ParsedPython, call: Call, enabled: Argument | None) -> Edit | None:

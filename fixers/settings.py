@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from precision_lint.finding import Applicability, Edit, Fix, Span
 from precision_lint.fixers.anchors import shared
 from precision_lint.fixers.lines import is_comment, rest_of_line, whole_lines
 from precision_lint.fixers.members import with_member, without_members
@@ -23,11 +22,12 @@ from precision_lint.fixers.words import (
     without_assignment,
     without_option,
 )
-from precision_lint.memo import fact
-from precision_lint.source.config_file import ParsedConfig
-from precision_lint.source.options import Option
-from precision_lint.source.settings_tree import Entry, Mapping, Member, Scalar, mappings
-from precision_lint.source.shell_variables import Assigned
+from precision_lint.model.finding import Applicability, Edit, Fix, Span
+from precision_lint.model.memo import fact
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import Option
+from precision_lint.source.config.settings_tree import Entry, Mapping, Member, Scalar, mappings
+from precision_lint.source.shell.variables import Assigned
 
 Origin: TypeAlias = Member | Option | Assigned
 

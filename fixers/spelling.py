@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from precision_lint.source.config_file import Format
+from precision_lint.source.config.config_file import Format
 
 Written: TypeAlias = bool | str | int | float
 

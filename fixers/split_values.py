@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection
 
-from precision_lint.finding import Applicability, Edit, Fix, Span
 from precision_lint.fixers.verified import ScriptChange, verified
-from precision_lint.source.config_file import ParsedConfig
-from precision_lint.source.options import Option
+from precision_lint.model.finding import Applicability, Edit, Fix, Span
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import Option
 
 
 def join_value(

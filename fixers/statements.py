@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
-from precision_lint.finding import Edit, Span
-from precision_lint.source.python import ParsedPython
+from precision_lint.model.finding import Edit, Span
+from precision_lint.source.python.parse import ParsedPython
 
 
 def insert_before(file: ParsedPython, statement: ast.stmt, line: str) -> Edit | None:

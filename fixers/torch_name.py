@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from precision_lint.finding import Edit, Span
-from precision_lint.source.python import ParsedPython
-from precision_lint.source.python_statements import Loop, Try
-from precision_lint.source.scopes import Binding, Reference, Scope, Step
+from precision_lint.model.finding import Edit, Span
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.scopes import Binding, Reference, Scope, Step
+from precision_lint.source.python.statements import Loop, Try
 
 
 def name_of_torch(

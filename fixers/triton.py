@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from precision_lint.finding import Applicability, Edit, Fix, Span
-from precision_lint.triton_types.notes.remedies import Pin
-from precision_lint.triton_types.remedies import Annotation, Conversion, Remedy, Replacement
+from precision_lint.facts.triton.notes.remedies import Pin
+from precision_lint.facts.triton.remedies import Annotation, Conversion, Remedy, Replacement
+from precision_lint.model.finding import Applicability, Edit, Fix, Span
 
 
 def fix(remedy: Remedy | Pin | None) -> Fix | None:

@@ -14,19 +14,26 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from weakref import WeakKeyDictionary
 
-from precision_lint.finding import Applicability, Edit, Fix
 from precision_lint.fixers.python_changes import changed_code
 from precision_lint.fixers.spelling import Written
-from precision_lint.source import shell
-from precision_lint.source.comments import comments
-from precision_lint.source.config import MAX_CHARACTERS, parse_config, parse_part
-from precision_lint.source.config_file import ParsedConfig
-from precision_lint.source.errors import Unparsable
-from precision_lint.source.python import parse_python
-from precision_lint.source.settings_tree import Entry, Mapping, Opaque, Scalar, Sequence, Value
-from precision_lint.source.shell_variables import Word
-from precision_lint.source.shell_words import Text
-from precision_lint.source.text import SourceText
+from precision_lint.model.finding import Applicability, Edit, Fix
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.parse import MAX_CHARACTERS, parse_config, parse_part
+from precision_lint.source.config.settings_tree import (
+    Entry,
+    Mapping,
+    Opaque,
+    Scalar,
+    Sequence,
+    Value,
+)
+from precision_lint.source.python.parse import parse_python
+from precision_lint.source.shell import parse as shell
+from precision_lint.source.shell.variables import Word
+from precision_lint.source.shell.words import Text
+from precision_lint.source.text.comments import comments
+from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
 
 _MAX_READ = 32 * MAX_CHARACTERS
 """Limit on parsing one file again: a file full of mistakes must not take quadratic time."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from precision_lint.finding import Edit, Span
 from precision_lint.fixers.lines import (
     before_on_line,
     end_of_line,
@@ -14,11 +13,12 @@ from precision_lint.fixers.lines import (
     rest_of_line,
     whole_lines,
 )
-from precision_lint.source.options import Option
-from precision_lint.source.shell import Script
-from precision_lint.source.shell_variables import Assigned, Word
-from precision_lint.source.shell_words import Text
-from precision_lint.source.text import SourceText
+from precision_lint.model.finding import Edit, Span
+from precision_lint.source.config.options import Option
+from precision_lint.source.shell.parse import Script
+from precision_lint.source.shell.variables import Assigned, Word
+from precision_lint.source.shell.words import Text
+from precision_lint.source.text.text import SourceText
 
 _BETWEEN_WORDS = re.compile(r"(?:\s|\\\r?\n)+")
 _EXPORT = re.compile(r"[ \t]*(?:export[ \t]+)?")

@@ -1,9 +1,10 @@
 """precision-lint: finds mixed-precision mistakes before GPU time is spent on them.
 
-Data flows one way: `source` reads files, `dtypes`, `triton_types` and `consumers` turn them into
-facts, rules turn facts into findings, fixers build edits, `report` prints.
+Data flows one way: `project` finds files, `source` reads them, `facts` says what their code and
+settings mean, rules turn facts into findings, fixers build edits, `engine` runs it all, `report`
+prints, and `cli` is what users start. All speak of findings as `model` defines them.
 """
 
-from precision_lint.version import __version__
+from precision_lint.model.version import __version__
 
 __all__ = ["__version__"]

@@ -11,49 +11,51 @@ from __future__ import annotations
 
 NAMES = {
     # Every rule
-    "precision_lint.rule": "Rule",
-    "precision_lint.finding": "Applicability Confidence Edit Finding Fix Related Severity Span",
+    "precision_lint.model.rule": "Rule",
+    "precision_lint.model.finding": (
+        "Applicability Confidence Edit Finding Fix Related Severity Span"
+    ),
     # What the hooks are called with
-    "precision_lint.context": "ConfigFile PythonFile",
-    "precision_lint.memo": "fact",
-    "precision_lint.dtypes.calls": "Argument Call Region",
-    "precision_lint.amp.protocol": "TrainingStep",
-    "precision_lint.triton_types.kernels": "Kernel",
+    "precision_lint.facts.context": "ConfigFile PythonFile",
+    "precision_lint.model.memo": "fact",
+    "precision_lint.facts.dtypes.calls": "Argument Call Region",
+    "precision_lint.facts.amp.protocol": "TrainingStep",
+    "precision_lint.facts.triton.kernels": "Kernel",
     # Python's syntax
-    "precision_lint.source.bindings": "attribute binding enclosing_class",
-    "precision_lint.source.python_statements": "Leaving Loop With own_nodes",
-    "precision_lint.source.python_syntax": "callee_name dotted last_name qualified",
-    "precision_lint.source.syntax_tree": "Scope SyntaxTree syntax_tree",
+    "precision_lint.source.python.bindings": "attribute binding enclosing_class",
+    "precision_lint.source.python.statements": "Leaving Loop With own_nodes",
+    "precision_lint.source.python.syntax": "callee_name dotted last_name qualified",
+    "precision_lint.source.python.syntax_tree": "Scope SyntaxTree syntax_tree",
     # Dtypes
-    "precision_lint.dtype_names": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
-    "precision_lint.dtypes": "sinks",
-    "precision_lint.dtypes.conditions": "guard_excludes_bfloat16",
-    "precision_lint.dtypes.values": "Output Tensor",
+    "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
+    "precision_lint.facts.dtypes": "sinks",
+    "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
+    "precision_lint.facts.dtypes.values": "Output Tensor",
     # Mixed precision
-    "precision_lint.amp.autocast": (
+    "precision_lint.facts.amp.autocast": (
         "AutocastCall RegionNode autocast_call autocasts multiplied region_of regions_around"
     ),
-    "precision_lint.amp.bfloat16_scaling": (
+    "precision_lint.facts.amp.bfloat16_scaling": (
         "SCALING_CALLS Scaling ScalingForm scaling_at scaling_in"
     ),
-    "precision_lint.amp.deprecated_api": (
+    "precision_lint.facts.amp.deprecated_api": (
         "DEPRECATED_FUNCTIONS DeprecatedImport DeprecatedUse deprecated_amp is_interchangeable "
         "turns_cache_off"
     ),
-    "precision_lint.amp.devices": "Device DeviceKind device_of",
-    "precision_lint.amp.events": "Event EventKind scalers_made",
-    "precision_lint.amp.float16_weights": "Cast TrainingFile",
-    "precision_lint.amp.paths": "Happening Path",
-    "precision_lint.amp.scaler_order": "Disorder DisorderForm disorders",
+    "precision_lint.facts.amp.devices": "Device DeviceKind device_of",
+    "precision_lint.facts.amp.events": "Event EventKind scalers_made",
+    "precision_lint.facts.amp.float16_weights": "Cast TrainingFile",
+    "precision_lint.facts.amp.paths": "Happening Path",
+    "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
     # Configurations
-    "precision_lint.consumers.verdicts": "verdicts",
+    "precision_lint.facts.frameworks.verdicts": "verdicts",
     # Triton kernels
-    "precision_lint.triton_types.dtypes": "HALF",
-    "precision_lint.triton_types.findings": "note_findings rejection_findings",
-    "precision_lint.triton_types.notes": "Note",
-    "precision_lint.triton_types.notes.remedies": "Pin",
-    "precision_lint.triton_types.rejections": "Rejection",
-    "precision_lint.triton_types.remedies": "Remedy",
+    "precision_lint.facts.triton.dtypes": "HALF",
+    "precision_lint.facts.triton.findings": "note_findings rejection_findings",
+    "precision_lint.facts.triton.notes": "Note",
+    "precision_lint.facts.triton.notes.remedies": "Pin",
+    "precision_lint.facts.triton.rejections": "Rejection",
+    "precision_lint.facts.triton.remedies": "Remedy",
 }
 """The names by the module that defines each."""
 

@@ -1,4 +1,4 @@
 """The rules: one module per rule, named after it, found by walking this folder.
 
-`index.py` is generated from them by `python scripts/generate.py`.
+`_generated/index.py` is generated from them by `python scripts/generate.py`.
 """

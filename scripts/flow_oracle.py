@@ -27,7 +27,7 @@ sys.path.append(str(ROOT))
 
 import torch  # noqa: E402
 
-from precision_lint.version import __version__  # noqa: E402
+from precision_lint.model.version import __version__  # noqa: E402
 from tests.property.torch_oracle import Tally, minimal, tally  # noqa: E402
 from tests.property.torch_programs import IMPORTS, random_program  # noqa: E402
 

@@ -1,4 +1,4 @@
-"""Write what is generated: `rules/index.py` and `docs/rules/` from the rule modules,
+"""Write what is generated: `rules/_generated/index.py` and `docs/rules/` from the rule modules,
 `rule_api.pyi` from the names that `rule_api.py` lists, `frameworks.json`, its schema and
 `docs/frameworks.md` from the framework tables.
 
@@ -31,7 +31,8 @@ else:
 
 import precision_lint.rules
 from precision_lint import rule_api
-from precision_lint.consumers.table import (
+from precision_lint.engine.hooks import HOOKS, RuleModule
+from precision_lint.facts.frameworks.table import (
     Conflict,
     Framework,
     Key,
@@ -41,16 +42,18 @@ from precision_lint.consumers.table import (
     Way,
     framework,
 )
-from precision_lint.hooks import HOOKS, RuleModule
-from precision_lint.rule import Rule
+from precision_lint.model.rule import Rule
 
 ROOT = Path(__file__).resolve().parent.parent
+FRAMEWORKS = ROOT / "precision_lint" / "facts" / "frameworks"
 
 
 def modules() -> list[RuleModule]:
     """Every rule module, in code order."""
     names = [info.name for info in pkgutil.iter_modules(precision_lint.rules.__path__)]
-    found = [import_module(f"precision_lint.rules.{name}") for name in names if name != "index"]
+    found = [
+        import_module(f"precision_lint.rules.{name}") for name in names if not name.startswith("_")
+    ]
     return sorted(found, key=lambda module: module.RULE.code)  # type: ignore[return-value]
 
 
@@ -60,7 +63,7 @@ def with_hooks(module: RuleModule) -> Rule:
 
 
 def index() -> str:
-    """The source of `rules/index.py`."""
+    """The source of `rules/_generated/index.py`."""
     lines = [
         '"""Every rule, without its module. Written by scripts/generate.py: do not edit."""',
         "",
@@ -94,21 +97,25 @@ def interface() -> str:
         '"""The names of `rule_api`, for type checkers. Written by scripts/generate.py."""',
         "",
     ]
-    for home, names in sorted(rule_api.NAMES.items()):
-        ordered = sorted(names.split(), key=_rank)
-        lines += [f"from {home} import {name} as {name}" for name in ordered]
-    return "\n".join([*lines, "", "NAMES: dict[str, str]", ""])
-
-
-def _rank(name: str) -> tuple[int, str]:
-    """Constants, classes, functions: the order in which ruff sorts imports."""
-    return (0 if name.isupper() else 1 if name[0].isupper() else 2, name)
+    for home, names in rule_api.NAMES.items():
+        lines += [f"from {home} import {name} as {name}" for name in names.split()]
+    source = "\n".join([*lines, "", "NAMES: dict[str, str]", ""])
+    return _formatted(_ruff(source, "check", "--quiet", "--select", "I", "--fix"))
 
 
 def _formatted(source: str) -> str:
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", "rules/index.py", "-"]
+    return _ruff(source, "format")
+
+
+def _ruff(source: str, *command: str) -> str:
+    """What a command of ruff makes of the source of a generated module."""
     return subprocess.run(
-        command, input=source, capture_output=True, text=True, check=True, cwd=ROOT
+        [sys.executable, "-m", "ruff", *command, "--stdin-filename", "generated.py", "-"],
+        input=source,
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
     ).stdout
 
 
@@ -134,7 +141,7 @@ def overview() -> str:
 
 def read_tables() -> dict[str, dict[str, object]]:
     """The framework tables as they are written, each checked."""
-    folder = ROOT / "precision_lint" / "frameworks"
+    folder = FRAMEWORKS / "tables"
     read = {path.stem: tomllib.loads(path.read_text("utf-8")) for path in folder.glob("*.toml")}
     for slug, table in read.items():
         framework(slug, table)
@@ -300,14 +307,13 @@ def _words(words: set[str]) -> str:
 
 def outputs() -> dict[Path, str]:
     docs = ROOT / "docs" / "rules"
-    engine = ROOT / "precision_lint"
     pages = {docs / f"{module.RULE.name}.md": page(module) for module in modules()}
     return {
-        ROOT / "rules" / "index.py": index(),
-        engine / "rule_api.pyi": interface(),
-        engine / "frameworks" / "frameworks.json": compiled(),
-        engine / "frameworks" / "schema.json": schema(),
-        engine / "consumers" / "marks.py": marks(),
+        ROOT / "rules" / "_generated" / "index.py": index(),
+        ROOT / "precision_lint" / "rule_api.pyi": interface(),
+        FRAMEWORKS / "_generated" / "frameworks.json": compiled(),
+        FRAMEWORKS / "tables" / "schema.json": schema(),
+        FRAMEWORKS / "_generated" / "marks.py": marks(),
         ROOT / "docs" / "frameworks.md": frameworks_page(),
         docs / "README.md": overview(),
         **pages,

@@ -1,4 +1,4 @@
-"""Measure result dtypes by running torch, and write the tables of `precision_lint/dtypes`.
+"""Measure result dtypes by running torch, and write the tables of `precision_lint/facts/dtypes`.
 
     python scripts/measure_operators.py
 
@@ -27,9 +27,9 @@ import torch
 import torch.nn.functional as F
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from precision_lint.dtypes.signature import Operator
+from precision_lint.facts.dtypes.signature import Operator
 
-PACKAGE = Path(__file__).resolve().parent.parent / "precision_lint" / "dtypes"
+PACKAGE = Path(__file__).resolve().parent.parent / "precision_lint/facts/dtypes/_generated"
 
 # x, y, z can be operands; w has the dtype of x and is none; i and j are indices; m is a mask.
 EXPRESSIONS = """
@@ -557,7 +557,7 @@ def main() -> None:
     lines = [
         "from collections.abc import Mapping",
         "",
-        "from precision_lint.dtypes.signature import Operator",
+        "from precision_lint.facts.dtypes.signature import Operator",
         "",
         f"KINDS: Mapping[str, Mapping[str, str]] = {dict(KINDS)!r}",
         '"""What a kind of result makes of a dtype; one that is not there stays."""',

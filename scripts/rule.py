@@ -110,7 +110,7 @@ def new(name: str, family: str) -> int:
         print(error, file=sys.stderr)
         return 2
     version = re.search(
-        r'"(\d+\.\d+\.\d+)', (ROOT / "precision_lint/version.py").read_text("utf-8")
+        r'"(\d+\.\d+\.\d+)', (ROOT / "precision_lint/model/version.py").read_text("utf-8")
     )
     assert version is not None
     rule.write_text(_RULE.format(code=code, name=name, version=version[1]), "utf-8")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from precision_lint.context import ConfigFile, PythonFile
-from precision_lint.project import Project
-from precision_lint.project_facts import ProjectFacts, Recording
-from precision_lint.source.config import parse_config
-from precision_lint.source.text import SourceText
+from precision_lint.facts.context import ConfigFile, PythonFile
+from precision_lint.facts.project.facts import ProjectFacts, Recording
+from precision_lint.project.files import Project
+from precision_lint.source.config.parse import parse_config
+from precision_lint.source.text.text import SourceText
 
 NOWHERE = Path("/nowhere")
 

@@ -14,10 +14,10 @@ from types import ModuleType
 import click
 import pytest
 
-from precision_lint import registry
-from precision_lint.cli import cli
-from precision_lint.formats import FORMATS
-from precision_lint.settings import Settings
+from precision_lint.cli.main import cli
+from precision_lint.engine import registry
+from precision_lint.engine.settings import Settings
+from precision_lint.model.formats import FORMATS
 
 try:
     import tomllib
@@ -142,7 +142,7 @@ def test_every_key_is_documented_with_its_default() -> None:
 
 
 def test_examples_of_configuration_are_accepted(tmp_path: Path) -> None:
-    from precision_lint.settings_file import load
+    from precision_lint.engine.settings_file import load
 
     examples = [
         fence

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from precision_lint.discovery import files, kind_of
-from precision_lint.finding import Applicability
-from precision_lint.project import Project
-from precision_lint.run import Job, Result, run
-from precision_lint.settings import Settings
+from precision_lint.engine.run import Job, Result, run
+from precision_lint.engine.settings import Settings
+from precision_lint.model.finding import Applicability
+from precision_lint.project.discovery import files, kind_of
+from precision_lint.project.files import Project
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from precision_lint.finding import Applicability, Confidence
-from precision_lint.project import Project
-from precision_lint.run import Job, lint_bytes
-from precision_lint.settings import Settings
+from precision_lint.engine.run import Job, lint_bytes
+from precision_lint.engine.settings import Settings
+from precision_lint.model.finding import Applicability, Confidence
+from precision_lint.project.files import Project
 from tests import array_programs, cases
 
 torch = pytest.importorskip("torch")

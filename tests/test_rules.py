@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint import registry
-from precision_lint.consumers.table import frameworks
-from precision_lint.discovery import files
-from precision_lint.finding import Applicability, Confidence
-from precision_lint.project import Project
-from precision_lint.run import Job, Result, run
-from precision_lint.settings import Settings
+from precision_lint.engine import registry
+from precision_lint.engine.run import Job, Result, run
+from precision_lint.engine.settings import Settings
+from precision_lint.facts.frameworks.table import frameworks
+from precision_lint.model.finding import Applicability, Confidence
+from precision_lint.project.discovery import files
+from precision_lint.project.files import Project
 from tests import cases
 
 CASES = [

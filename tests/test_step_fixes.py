@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.finding import Applicability
-from precision_lint.project import Project
-from precision_lint.run import Job, lint_bytes
-from precision_lint.settings import Settings
+from precision_lint.engine.run import Job, lint_bytes
+from precision_lint.engine.settings import Settings
+from precision_lint.model.finding import Applicability
+from precision_lint.project.files import Project
 
 torch = pytest.importorskip("torch")
 

@@ -8,13 +8,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from precision_lint.finding import Finding
+from precision_lint.model.finding import Finding
 from precision_lint.report.ink import Ink
 from precision_lint.report.model import Report
-from precision_lint.source.text import SourceText
+from precision_lint.source.text.text import SourceText
 
 if TYPE_CHECKING:
-    from precision_lint.explain_config import Run
+    from precision_lint.engine.explain_config import Run
 
 _COUNTED = {
     "full": "render",

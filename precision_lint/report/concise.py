@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from precision_lint import registry
-from precision_lint.finding import Applicability, Finding, Severity
+from precision_lint.engine import registry
+from precision_lint.model.finding import Applicability, Finding, Severity
 from precision_lint.report.ink import Ink
 from precision_lint.report.model import Report
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from itertools import zip_longest
 
-from precision_lint.finding import Edit, Span, apply_edits
+from precision_lint.model.finding import Edit, Span, apply_edits
 from precision_lint.report.frame import EMPTY, Row, Window
 from precision_lint.report.ink import Ink
-from precision_lint.source.text import SourceText
+from precision_lint.source.text.text import SourceText
 
 
 def diff(source: SourceText, edits: Iterable[Edit], ink: Ink) -> list[Row]:

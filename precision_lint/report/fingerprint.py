@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from hashlib import sha256
 
-from precision_lint.finding import Finding
+from precision_lint.model.finding import Finding
 from precision_lint.report.model import Report
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from precision_lint.finding import Place
+from precision_lint.model.finding import Place
 from precision_lint.report.ink import Ink, width
-from precision_lint.source.text import SourceText
+from precision_lint.source.text.text import SourceText
 
 _LONGEST = 120
 """Maximum characters of a row; a longer row is cut around the relevant part."""

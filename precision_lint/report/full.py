@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import chain
 
-from precision_lint import registry
-from precision_lint.finding import Applicability, Confidence, Finding, Place
+from precision_lint.engine import registry
+from precision_lint.model.finding import Applicability, Confidence, Finding, Place
 from precision_lint.report.concise import head, summary
 from precision_lint.report.frame import Row, frame
 from precision_lint.report.model import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from precision_lint.finding import Finding, Severity
+from precision_lint.model.finding import Finding, Severity
 from precision_lint.report.model import Report
 
 _COMMANDS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: "notice"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from precision_lint.finding import Finding, Position, Severity
+from precision_lint.model.finding import Finding, Position, Severity
 from precision_lint.report.fingerprint import fingerprints
 from precision_lint.report.json_report import dumps
 from precision_lint.report.model import Report, in_cell

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from precision_lint import registry
-from precision_lint.finding import Edit, Finding, Place, Position
+from precision_lint.engine import registry
+from precision_lint.model.finding import Edit, Finding, Place, Position
 from precision_lint.report.model import Report
-from precision_lint.source.text import SourceText
+from precision_lint.source.text.text import SourceText
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]")
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from precision_lint.finding import Finding, Place
+from precision_lint.model.finding import Finding, Place
 from precision_lint.report.ink import Ink
-from precision_lint.source.text import SourceText
+from precision_lint.source.text.text import SourceText
 
 
 def in_cell(place: Place) -> str:

@@ -10,7 +10,7 @@ from difflib import diff_bytes, unified_diff
 from pathlib import Path
 from typing import IO
 
-from precision_lint.source.text import SourceText
+from precision_lint.source.text.text import SourceText
 
 
 def write_patch(before: SourceText, after: SourceText, root: Path, out: IO[bytes]) -> None:

@@ -6,11 +6,11 @@ import json
 import os
 from collections.abc import Iterator, Sequence
 
-from precision_lint import registry
-from precision_lint.consumers.sources import Written
-from precision_lint.consumers.verdicts import shown
-from precision_lint.explain_config import Effective, Explained, Run, place_of, source_of
-from precision_lint.finding import Place
+from precision_lint.engine import registry
+from precision_lint.engine.explain_config import Effective, Explained, Run, place_of, source_of
+from precision_lint.facts.frameworks.sources import Written
+from precision_lint.facts.frameworks.verdicts import shown
+from precision_lint.model.finding import Place
 from precision_lint.report.ink import width
 from precision_lint.report.json_report import dumps, record
 from precision_lint.report.model import Report

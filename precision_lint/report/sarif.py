@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
-from precision_lint import registry
-from precision_lint.finding import Applicability, Edit, Finding, Place, Position, Severity
+from precision_lint.engine import registry
+from precision_lint.model.finding import Applicability, Edit, Finding, Place, Position, Severity
+from precision_lint.model.rule import Rule
+from precision_lint.model.version import __version__
 from precision_lint.report.fingerprint import fingerprints
 from precision_lint.report.json_report import dumps
 from precision_lint.report.model import Report, in_cell
-from precision_lint.rule import Rule
-from precision_lint.source.text import SourceText
-from precision_lint.version import __version__
+from precision_lint.source.text.text import SourceText
 
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _HOME = "https://github.com/precision-lint/precision-lint"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.cli import main
+from precision_lint.cli.main import main
 
 BAD = """\
 import torch

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint import check as checking
-from precision_lint import writing
-from precision_lint.source.text import SourceText
+from precision_lint.engine import check as checking
+from precision_lint.engine import writing
+from precision_lint.source.text.text import SourceText
 from tests.cli.running import BAD, BROKEN, CLEAN, FIXED, SCALER, project, run
 
 

@@ -9,8 +9,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from precision_lint.registry import rules
-from precision_lint.suppression import MARKS
+from precision_lint.engine.registry import rules
+from precision_lint.engine.suppression import MARKS
 from tests.cli.running import BAD, FIXED, Ran, project, run
 from tests.notebooks import code, notebook, prose, sources
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint import cli
-from precision_lint.finding import Confidence, Severity
-from precision_lint.options import Options
-from precision_lint.settings import Settings
+from precision_lint.cli import main as cli
+from precision_lint.engine.options import Options
+from precision_lint.engine.settings import Settings
+from precision_lint.model.finding import Confidence, Severity
 from tests.cli.running import run
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from precision_lint import registry
-from precision_lint.formats import FORMATS
+from precision_lint.engine import registry
+from precision_lint.model.formats import FORMATS
 from tests.cli.running import BAD, CLEAN, SCALER, project, run
 
 READERS: dict[str, Callable[[str], Any]] = {

@@ -85,7 +85,8 @@ def test_any_encoding(encoding: str, tmp_path: Path) -> None:
 INTERRUPTED = """\
 import os, sys
 from pathlib import Path
-from precision_lint import cli, run
+from precision_lint.cli import main as cli
+from precision_lint.engine import run
 
 lint = run.lint
 

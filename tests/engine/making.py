@@ -6,9 +6,17 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from precision_lint.check import Checked
-from precision_lint.finding import Applicability, Confidence, Edit, Finding, Fix, Severity, Span
-from precision_lint.source.text import SourceText
+from precision_lint.engine.check import Checked
+from precision_lint.model.finding import (
+    Applicability,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    Severity,
+    Span,
+)
+from precision_lint.source.text.text import SourceText
 
 PATH = Path("/project/case.py")
 

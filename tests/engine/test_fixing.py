@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from precision_lint.check import Checked
-from precision_lint.discovery import Kind
-from precision_lint.finding import Applicability, Edit, Finding, Fix, Span, apply_edits
-from precision_lint.fixing import Fixed, fix
-from precision_lint.source.text import SourceText
+from precision_lint.engine.check import Checked
+from precision_lint.engine.fixing import Fixed, fix
+from precision_lint.model.finding import Applicability, Edit, Finding, Fix, Span, apply_edits
+from precision_lint.project.discovery import Kind
+from precision_lint.source.text.text import SourceText
 from tests.engine.making import PATH, finding, replacing, source, together
 
 Check = Callable[[SourceText], Checked]

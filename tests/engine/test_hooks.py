@@ -9,14 +9,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from precision_lint import hooks, registry
-from precision_lint.check import check_bytes
-from precision_lint.context import PythonFile
-from precision_lint.finding import Confidence, Finding, Severity
-from precision_lint.hooks import HOOKS, Hook, RuleModule
-from precision_lint.project import Project
-from precision_lint.rule import Rule
-from precision_lint.settings import Settings
+from precision_lint.engine import hooks, registry
+from precision_lint.engine.check import check_bytes
+from precision_lint.engine.hooks import HOOKS, Hook, RuleModule
+from precision_lint.engine.settings import Settings
+from precision_lint.facts.context import PythonFile
+from precision_lint.model.finding import Confidence, Finding, Severity
+from precision_lint.model.rule import Rule
+from precision_lint.project.files import Project
 
 
 @pytest.mark.parametrize("name", HOOKS)

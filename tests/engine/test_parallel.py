@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.parallel import WorkerDied, ordered_map
+from precision_lint.engine.parallel import WorkerDied, ordered_map
 from tests.cli.running import BAD, project
 
 SCRIPT = Path(sys.executable).with_name("precision-lint")
@@ -50,7 +50,8 @@ def bad_of(root: Path) -> int:
 
 DRIVER = """\
 import sys
-from precision_lint import cli, parallel
+from precision_lint.cli import main as cli
+from precision_lint.engine import parallel
 parallel.default_method = lambda: {method!r}
 if __name__ == "__main__":
     cli.main(["-j", "2", "--output-format", "concise"])

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.check import Checked, check_bytes
-from precision_lint.settings import Settings
+from precision_lint.engine.check import Checked, check_bytes
+from precision_lint.engine.settings import Settings
 from tests import cpu_time
 from tests.context import recording
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.writing import NotWritten, write_atomically
+from precision_lint.engine.writing import NotWritten, write_atomically
 from tests.cli.running import BAD, FIXED, project, run
 
 

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.dtype_names import BFLOAT16, INT64
-from precision_lint.dtypes.flow import calls_in
-from precision_lint.dtypes.values import (
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.values import (
     FOREIGN,
     UNKNOWN,
     Dictionary,
@@ -18,9 +17,10 @@ from precision_lint.dtypes.values import (
     Value,
     tensor,
 )
-from precision_lint.finding import apply_edits
 from precision_lint.fixers.arrays import convert_argument
-from precision_lint.source.text import SourceText
+from precision_lint.model.dtypes import BFLOAT16, INT64
+from precision_lint.model.finding import apply_edits
+from precision_lint.source.text.text import SourceText
 from tests.context import python_file
 
 NARROW = tensor(BFLOAT16)

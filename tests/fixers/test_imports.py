@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.finding import apply_edits
 from precision_lint.fixers.imports import import_name, remove_name
-from precision_lint.source.python import parse_python
-from precision_lint.source.text import SourceText
+from precision_lint.model.finding import apply_edits
+from precision_lint.source.python.parse import parse_python
+from precision_lint.source.text.text import SourceText
 
 LINE = "from precision_lint.runtime import to_numpy\n"
 

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.finding import Applicability, Edit, Fix, Span, apply_edits
 from precision_lint.fixers import settings
 from precision_lint.fixers.settings import Origin
 from precision_lint.fixers.spelling import Written
-from precision_lint.source.config import MAX_CHARACTERS
-from precision_lint.source.config_file import ParsedConfig
-from precision_lint.source.options import Option, options
-from precision_lint.source.python import parse_python
-from precision_lint.source.python_settings import python_settings
-from precision_lint.source.settings_tree import Mapping, Member, Opaque
-from precision_lint.source.text import SourceText
-from tests.config.reading import config, script_options
+from precision_lint.model.finding import Applicability, Edit, Fix, Span, apply_edits
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import Option, options
+from precision_lint.source.config.parse import MAX_CHARACTERS
+from precision_lint.source.config.python_settings import python_settings
+from precision_lint.source.config.settings_tree import Mapping, Member, Opaque
+from precision_lint.source.python.parse import parse_python
+from precision_lint.source.text.text import SourceText
+from tests.source.config.reading import config, script_options
 
 SAFE, UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 
-from precision_lint.discovery import files
-from precision_lint.finding import Finding, Severity
-from precision_lint.project import Project
-from precision_lint.run import Job, run
-from precision_lint.settings import Settings
+from precision_lint.engine.run import Job, run
+from precision_lint.engine.settings import Settings
+from precision_lint.model.finding import Finding, Severity
+from precision_lint.project.discovery import files
+from precision_lint.project.files import Project
 
 ABSENT = object()
 

@@ -10,11 +10,11 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precision_lint.consumers.hydra import composed
-from precision_lint.source.config_file import ParsedConfig
-from precision_lint.source.settings_tree import Mapping, Opaque, Scalar, Sequence, Value
-from tests.consumers.test_runs import project
+from precision_lint.facts.frameworks.hydra import composed
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.settings_tree import Mapping, Opaque, Scalar, Sequence, Value
 from tests.context import recording
+from tests.facts.frameworks.test_runs import project
 
 hydra = pytest.importorskip("hydra")
 omegaconf = pytest.importorskip("omegaconf")

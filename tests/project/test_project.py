@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.pins import lowest_version, pinned_version
-from precision_lint.project import Project
-from precision_lint.project_facts import ProjectFacts
+from precision_lint.facts.project.facts import ProjectFacts
+from precision_lint.project.files import Project
+from precision_lint.project.pins import lowest_version, pinned_version
 
 
 @pytest.mark.parametrize(

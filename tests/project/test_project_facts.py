@@ -13,16 +13,16 @@ from threading import Barrier
 
 import pytest
 
-from precision_lint.discovery import files
-from precision_lint.finding import Confidence
-from precision_lint.modules import ParsedModules
-from precision_lint.project import Project
-from precision_lint.project_facts import Dependency, ProjectFacts, Recording
-from precision_lint.run import Job, Result, lint_bytes, run
-from precision_lint.settings import Settings
-from precision_lint.source.errors import Unparsable
-from precision_lint.source.python import parse_python
-from precision_lint.source.text import SourceText
+from precision_lint.engine.run import Job, Result, lint_bytes, run
+from precision_lint.engine.settings import Settings
+from precision_lint.facts.project.facts import Dependency, ProjectFacts, Recording
+from precision_lint.facts.project.modules import ParsedModules
+from precision_lint.model.finding import Confidence
+from precision_lint.project.discovery import files
+from precision_lint.project.files import Project
+from precision_lint.source.python.parse import parse_python
+from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
 
 HELPER = "import torch\n\n\ndef zeros(n):\n    return torch.zeros(n)\n"
 USER = "import torch\nfrom helper import zeros\n\n\ndef f(cfg):\n    return zeros(3).numpy()\n"
@@ -226,7 +226,7 @@ def test_a_text_that_is_not_on_the_disk_is_nobody_elses(root: Path) -> None:
 
 
 def test_few_trees_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("precision_lint.modules._KEPT", 3 * len("x = 0\n"))
+    monkeypatch.setattr("precision_lint.facts.project.modules._KEPT", 3 * len("x = 0\n"))
     paths = [tmp_path / f"m{n}.py" for n in range(5)]
     write(tmp_path, {path.name: f"x = {n}\n" for n, path in enumerate(paths)})
     modules = ParsedModules()

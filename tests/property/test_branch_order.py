@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.finding import Related, Span
-from precision_lint.project import Project
-from precision_lint.run import Job, lint_bytes
-from precision_lint.settings import Settings
-from precision_lint.source.text import SourceText
+from precision_lint.engine.run import Job, lint_bytes
+from precision_lint.engine.settings import Settings
+from precision_lint.model.finding import Related, Span
+from precision_lint.project.files import Project
+from precision_lint.source.text.text import SourceText
 
 PATH = Path("/nowhere/case.py")
 HEAD = """\

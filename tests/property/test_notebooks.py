@@ -10,12 +10,12 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.finding import Applicability, Edit, Span
-from precision_lint.project import Project
-from precision_lint.run import Job, Result, lint_bytes
-from precision_lint.settings import Settings
-from precision_lint.source.notebook import NotebookText
-from precision_lint.source.text import SourceText
+from precision_lint.engine.run import Job, Result, lint_bytes
+from precision_lint.engine.settings import Settings
+from precision_lint.model.finding import Applicability, Edit, Span
+from precision_lint.project.files import Project
+from precision_lint.source.text.notebook import NotebookText
+from precision_lint.source.text.text import SourceText
 from tests.cli.running import BAD, FIXED
 
 BROKEN_LINE = "array = scores.numpy()"

@@ -12,8 +12,8 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precision_lint.amp.protocol import training_steps
-from precision_lint.source.text import SourceText
+from precision_lint.facts.amp.protocol import training_steps
+from precision_lint.source.text.text import SourceText
 from tests.context import python_file
 
 NAMES = "abc"

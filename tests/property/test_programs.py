@@ -12,12 +12,12 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.finding import Applicability, Related, Span
-from precision_lint.project import Project
-from precision_lint.project_facts import ProjectFacts
-from precision_lint.run import Job, Result, lint_bytes
-from precision_lint.settings import Settings
-from precision_lint.source.text import SourceText
+from precision_lint.engine.run import Job, Result, lint_bytes
+from precision_lint.engine.settings import Settings
+from precision_lint.facts.project.facts import ProjectFacts
+from precision_lint.model.finding import Applicability, Related, Span
+from precision_lint.project.files import Project
+from precision_lint.source.text.text import SourceText
 from tests.property.programs import programs
 
 PATH = Path("/nowhere/case.py")

@@ -13,8 +13,7 @@ import yaml
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.context import ConfigFile
-from precision_lint.finding import Applicability, Fix, apply_edits
+from precision_lint.facts.context import ConfigFile
 from precision_lint.fixers.settings import (
     Origin,
     add_option,
@@ -22,11 +21,12 @@ from precision_lint.fixers.settings import (
     remove_settings,
     replace_value,
 )
-from precision_lint.source.errors import Unparsable
-from precision_lint.source.options import Option, options
-from precision_lint.source.settings_tree import Mapping, Member, Scalar, Sequence, mappings
-from tests.config.reading import config, script_options
+from precision_lint.model.finding import Applicability, Fix, apply_edits
+from precision_lint.source.config.options import Option, options
+from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, Sequence, mappings
+from precision_lint.source.text.errors import Unparsable
 from tests.property import settings_files as files
+from tests.source.config.reading import config, script_options
 
 if sys.version_info >= (3, 11):
     import tomllib

@@ -17,11 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.source.shell import Script
-from precision_lint.source.shell_commands import Command
-from precision_lint.source.shell_words import UNKNOWN
+from precision_lint.source.shell.commands import Command
+from precision_lint.source.shell.parse import Script
+from precision_lint.source.shell.words import UNKNOWN
 from tests import cpu_time
-from tests.config.reading import shell
+from tests.source.config.reading import shell
 
 BASH = shutil.which("bash")
 PREAMBLE = r"""

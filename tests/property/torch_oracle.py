@@ -17,12 +17,20 @@ from typing import Any
 
 import torch
 
-from precision_lint.dtype_names import FLOATING
-from precision_lint.dtypes.flow import calls_in
-from precision_lint.dtypes.lattice import join
-from precision_lint.dtypes.values import Bottom, Condition, Constant, Output, Tensor, Unknown, Value
-from precision_lint.origin import Setting
-from precision_lint.source.text import SourceText
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.lattice import join
+from precision_lint.facts.dtypes.values import (
+    Bottom,
+    Condition,
+    Constant,
+    Output,
+    Tensor,
+    Unknown,
+    Value,
+)
+from precision_lint.facts.origin import Setting
+from precision_lint.model.dtypes import FLOATING
+from precision_lint.source.text.text import SourceText
 from tests.context import python_file
 from tests.property.torch_programs import random_program
 

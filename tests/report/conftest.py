@@ -11,8 +11,8 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from precision_lint import registry
-from precision_lint.finding import (
+from precision_lint.engine import registry
+from precision_lint.model.finding import (
     Applicability,
     Confidence,
     Edit,
@@ -22,9 +22,9 @@ from precision_lint.finding import (
     Severity,
     Span,
 )
+from precision_lint.model.rule import Rule
 from precision_lint.report import write
-from precision_lint.rule import Rule
-from precision_lint.source.text import SourceText
+from precision_lint.source.text.text import SourceText
 
 ROOT = Path("/repo")
 RULES = (

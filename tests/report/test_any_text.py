@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from precision_lint.finding import (
+from precision_lint.model.finding import (
     Applicability,
     Confidence,
     Edit,
@@ -20,10 +20,10 @@ from precision_lint.finding import (
     Severity,
     Span,
 )
-from precision_lint.formats import FORMATS
+from precision_lint.model.formats import FORMATS
 from precision_lint.report.diff import diff
 from precision_lint.report.ink import Ink
-from precision_lint.source.text import SourceText
+from precision_lint.source.text.text import SourceText
 
 CODES = {
     "MP101": "numpy-on-bfloat16",

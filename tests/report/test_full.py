@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from precision_lint.finding import Applicability, Confidence, Edit, Fix, Place, Position, Span
+from precision_lint.model.finding import Applicability, Confidence, Edit, Fix, Place, Position, Span
 
 
 def shown(text: str) -> str:

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from precision_lint.finding import Applicability, Confidence
+from precision_lint.model.finding import Applicability, Confidence
 
 URL = "https://github.com/precision-lint/precision-lint/blob/main/docs/rules/numpy-on-bfloat16.md"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.finding import Applicability
+from precision_lint.model.finding import Applicability
 
 
 @pytest.fixture

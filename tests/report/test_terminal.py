@@ -9,7 +9,7 @@ import threading
 
 import pytest
 
-from precision_lint.formats import FORMATS
+from precision_lint.model.formats import FORMATS
 from precision_lint.report.terminal import progress, wants_color
 
 
@@ -103,7 +103,7 @@ def test_a_run_without_findings_imports_little():
     program = """
 import io, sys
 from pathlib import Path
-from precision_lint.formats import FORMATS
+from precision_lint.model.formats import FORMATS
 from precision_lint.report import write
 from precision_lint.report.terminal import progress
 sys.stderr.isatty = lambda: True

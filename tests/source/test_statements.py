@@ -17,23 +17,28 @@ from types import SimpleNamespace
 
 import pytest
 
-from precision_lint.amp.events import Event, EventKind, calls_in_order
-from precision_lint.amp.paths import Happening, parts, paths
-from precision_lint.amp.paths import Path as Way
-from precision_lint.amp.protocol import training_steps
-from precision_lint.configured.declarations import declared
-from precision_lint.context import PythonFile
-from precision_lint.dtypes.definitions import Module as Definitions
-from precision_lint.dtypes.environment import Environment
-from precision_lint.dtypes.flow import calls_in
-from precision_lint.dtypes.relevance import effects
-from precision_lint.dtypes.statements import Body
-from precision_lint.dtypes.values import Tensor
+from precision_lint.facts.amp.events import Event, EventKind, calls_in_order
+from precision_lint.facts.amp.paths import Happening, parts, paths
+from precision_lint.facts.amp.paths import Path as Way
+from precision_lint.facts.amp.protocol import training_steps
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.definitions import Module as Definitions
+from precision_lint.facts.dtypes.environment import Environment
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.relevance import effects
+from precision_lint.facts.dtypes.statements import Body
+from precision_lint.facts.dtypes.values import Tensor
+from precision_lint.facts.settings.declarations import declared
+from precision_lint.facts.triton.interpreter import Interpreter
+from precision_lint.facts.triton.language import NEWEST
+from precision_lint.facts.triton.module import Module as TritonModule
+from precision_lint.facts.triton.values import Value
 from precision_lint.fixers.imports import _lines_of
 from precision_lint.fixers.torch_name import _branches
-from precision_lint.source.compatibility import is_for_another_version
-from precision_lint.source.python_imports import imported_names
-from precision_lint.source.python_statements import (
+from precision_lint.source.python.compatibility import is_for_another_version
+from precision_lint.source.python.imports import imported_names
+from precision_lint.source.python.scopes import scopes_of
+from precision_lint.source.python.statements import (
     Definition,
     blocks,
     bound_names,
@@ -42,13 +47,8 @@ from precision_lint.source.python_statements import (
     own_statements,
     statements,
 )
-from precision_lint.source.scopes import scopes_of
-from precision_lint.source.syntax_tree import SyntaxTree
-from precision_lint.source.text import SourceText
-from precision_lint.triton_types.interpreter import Interpreter
-from precision_lint.triton_types.language import NEWEST
-from precision_lint.triton_types.module import Module as TritonModule
-from precision_lint.triton_types.values import Value
+from precision_lint.source.python.syntax_tree import SyntaxTree
+from precision_lint.source.text.text import SourceText
 from tests.context import python_file
 
 BLOCK = re.compile(r"\{(\w+)\}")

@@ -1,0 +1,334 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from io import BytesIO, TextIOWrapper
+from pathlib import Path
+from typing import IO, Any, NoReturn, TypeVar
+
+import click
+
+from precision_lint.cli import console
+from precision_lint.cli.outcome import FAILED, FINDINGS, INTERRUPTED, OK, finish
+from precision_lint.engine.failures import internal_error
+from precision_lint.engine.options import Options
+from precision_lint.engine.parallel import WorkerDied
+from precision_lint.engine.run import Result, lint_bytes, run
+from precision_lint.engine.session import Session
+from precision_lint.engine.settings import ConfigError
+from precision_lint.model.finding import Confidence, Severity
+from precision_lint.model.formats import FORMATS
+from precision_lint.model.version import __version__
+from precision_lint.project.discovery import Excludes, kind_of
+
+_Level = TypeVar("_Level", Confidence, Severity)
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+class _DefaultGroup(click.Group):
+    """`precision-lint src/` is `precision-lint check src/`; `--help` shows check's options."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        own = {"-h", "--help", "-V", "--version"}
+        if not args or (args[0] not in self.commands and args[0] not in own):
+            args = ["check", *args]
+        return super().parse_args(ctx, args)
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        formatter.write_usage(ctx.command_path, "[OPTIONS] [PATHS]...")
+        self.format_help_text(ctx, formatter)
+        check = self.commands["check"]
+        check.format_options(click.Context(check, ctx, "check"), formatter)
+        self.format_commands(ctx, formatter)
+
+
+@click.group(cls=_DefaultGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="precision-lint")
+def cli() -> None:
+    """Find mixed-precision mistakes in training code and configs, and repair them.
+
+    PATHS are files or folders; none means the current folder.
+    """
+
+
+def _level(kind: type[_Level], default: _Level, help: str) -> Callable[[_Command], _Command]:
+    """An option that takes a member of an enumeration by its name."""
+    name = f"--min-{kind.__name__.lower()}"
+    return click.option(
+        name,
+        type=click.Choice([str(member) for member in kind], case_sensitive=False),
+        callback=lambda _, __, value: value and kind[value.upper()],
+        help=f"{help} [default: {default}]",
+    )
+
+
+def _selectors(name: str, help: str) -> Callable[[_Command], _Command]:
+    """An option that takes codes, prefixes and names: with commas, or several times."""
+    return click.option(
+        name,
+        multiple=True,
+        metavar="RULES",
+        callback=lambda _, __, values: tuple(
+            part.strip() for value in values for part in value.split(",")
+        ),
+        help=help,
+    )
+
+
+_path = click.Path(path_type=Path)
+_config = click.option("--config", type=_path, help="Use this configuration file.")
+_isolated = click.option("--isolated", is_flag=True, help="Ignore configuration files.")
+_target = click.option(
+    "--target", multiple=True, metavar="NAME=VERSION", help="Version of a library."
+)
+
+
+@cli.command(short_help="Check files; the default.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option("--fix", is_flag=True, help="Apply safe fixes.")
+@click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes (implies --fix).")
+@click.option("--diff", is_flag=True, help="Print what --fix would change; write nothing.")
+@_selectors("--select", "Enable only these rules: codes, prefixes or names.")
+@_selectors("--extend-select", "Enable additional rules.")
+@_selectors("--ignore", "Disable rules.")
+@_level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
+@_level(Severity, Severity.INFO, "Hide less severe findings.")
+@click.option("--output-format", type=click.Choice(FORMATS), help="[default: full]")
+@click.option(
+    "-o",
+    "--output-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report to a file.",
+)
+@click.option("--statistics", is_flag=True, help="Print counts per rule instead of findings.")
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+@click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if anything was fixed.")
+@_config
+@_isolated
+@click.option("--force-exclude", is_flag=True, help="Exclude files even if named explicitly.")
+@click.option("--markdown", is_flag=True, help="Also check the code fences of Markdown files.")
+@click.option("--baseline", type=_path, help="Report only findings not in this baseline.")
+@click.option("--write-baseline", type=_path, help="Write all findings to a baseline.")
+@click.option("--stdin-filename", metavar="PATH", help="File name for standard input (-).")
+@_target
+@click.option("--target-torch", metavar="VERSION", help="Version of torch.")
+@click.option("--target-triton", metavar="VERSION", help="Version of triton.")
+@click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Number of processes. [default: one per core]",
+)
+@click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
+@click.option("--cache-dir", type=_path, help="Cache directory.")
+@click.option("--show-files", is_flag=True, help="List the files that would be checked.")
+@click.option(
+    "--show-settings", is_flag=True, help="Print the settings in force and the configuration file."
+)
+def check(paths: tuple[str, ...], **values: Any) -> int:
+    """Check files, print findings, and fix them with --fix."""
+    return _check(paths, Options(**values))
+
+
+@cli.command(short_help="Explain a code, a name or a pasted error message.")
+@click.argument("what", nargs=-1, required=True)
+def explain(what: tuple[str, ...]) -> None:
+    """Print the page of a rule, found by code, name or the text of an error message."""
+    from precision_lint.cli.explain import page_for, print_page
+
+    page = page_for(" ".join(what))
+    if page is None:
+        message = f"no rule is called `{' '.join(what)}`, and no rule documents such a message"
+        raise CannotRun(message)
+    print_page(page, sys.stdout)
+
+
+@cli.command("explain-config", short_help="Show the effective precision of a run.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text")
+@_config
+@_isolated
+@_target
+def explain_config(
+    paths: tuple[str, ...],
+    output_format: str,
+    config: Path | None,
+    isolated: bool,
+    target: tuple[str, ...],
+) -> None:
+    """Print the effective precision of each run, the origin of every value, and conflicts.
+
+    PATHS are launch scripts, configuration files or folders; none means the current folder.
+    """
+    options = Options(config=config, isolated=isolated, target=target)
+    _explain_config(Session.open(_existing(paths), options), output_format)
+
+
+@cli.command(short_help="List the rules.")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text")
+def rules(output_format: str) -> None:
+    """Print the catalogue of rules."""
+    from precision_lint.cli.explain import print_catalogue
+
+    print_catalogue(output_format, sys.stdout)
+
+
+@cli.command(short_help="Run the language server.")
+def server() -> None:
+    """Run the language server, for an editor, on stdin and stdout."""
+    try:
+        from precision_lint.cli.server import serve
+    except ModuleNotFoundError as error:
+        raise CannotRun(f'{error.name} is missing: pip install "precision-lint[server]"') from error
+    serve()
+
+
+class CannotRun(click.ClickException):
+    """The tool cannot do its job."""
+
+    exit_code = FAILED
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        console.error(self.message)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """The `precision-lint` command."""
+    sys.exit(_run(arguments))
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    """Run a command; whatever happens, there is an exit code and no traceback."""
+    # The caller may have closed a stream.
+    sys.stdout = sys.stdout or TextIOWrapper(BytesIO())
+    sys.stderr = sys.stderr or TextIOWrapper(BytesIO())
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # names of files need not be text
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        code = cli.main(arguments, prog_name="precision-lint", standalone_mode=False)
+        sys.stdout.flush()
+    except (click.Abort, KeyboardInterrupt):
+        return INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (ConfigError, WorkerDied) as error:
+        console.error(str(error))
+        return FAILED
+    except BrokenPipeError:
+        # The reader has seen enough; keep the interpreter from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return FINDINGS
+    except OSError as error:
+        console.error(str(error))
+        return FAILED
+    except Exception as error:
+        console.error(internal_error(error))
+        return FAILED
+    return code or OK
+
+
+def _check(arguments: Sequence[str], options: Options) -> int:
+    if "-" in arguments or (not arguments and options.stdin_filename):
+        return _check_stdin(arguments, options)
+    session = Session.open(_existing(arguments), options)
+    if options.show_settings:
+        _show_settings(session)
+        return OK
+    found = session.files(console.note)
+    if options.show_files:
+        for path in found:
+            click.echo(path)
+        return OK
+    if not found:
+        is_off = not session.settings.markdown and any(map(_is_markdown, session.paths))
+        hint = "; use --markdown to check Markdown" if is_off else ""
+        console.note(
+            f"nothing to check: no Python, notebook, YAML, JSON, TOML or shell file here{hint}"
+        )
+        return OK
+    from precision_lint.report.terminal import progress
+
+    with progress(len(found), sys.stderr) as advance:
+        results = run(session.job(), found, session.jobs, advance, session.cache_folder)
+    return finish(results, session)
+
+
+def _check_stdin(arguments: Sequence[str], options: Options) -> int:
+    if len(arguments) > 1:
+        raise CannotRun("`-` cannot be combined with other paths")
+    path = Path(os.path.abspath(options.stdin_filename or "stdin.py"))
+    session = Session.open([path], options)
+    if options.show_settings:
+        _show_settings(session)
+        return OK
+    job = replace(session.job(), write=False)
+    content = sys.stdin.buffer.read()
+    if why := _why_not_checked(path, session):
+        console.note(f"nothing to check: {path.name} {why}")
+        result = Result(path)
+    else:
+        kind = kind_of(path)
+        assert kind is not None
+        result = lint_bytes(job, path, content, kind)
+    if job.fix is None or options.diff:
+        return finish([result], session)
+    fixed = result.text if result.before is not None else None
+    sys.stdout.buffer.write(content if fixed is None else fixed.to_bytes())
+    return finish([result], session, sys.stderr)
+
+
+def _why_not_checked(path: Path, session: Session) -> str | None:
+    """Why a file is not checked although it is named; None if it is."""
+    if kind_of(path) is None:
+        return "is not of a known kind"
+    if not session.settings.markdown and _is_markdown(path):
+        return "is only read with --markdown"
+    project = session.project
+    if session.settings.force_exclude and Excludes(project.root, project.exclude).match(path):
+        return "is excluded"
+    return None
+
+
+def _is_markdown(path: Path) -> bool:
+    return kind_of(path) == "markdown"
+
+
+def _explain_config(session: Session, output_format: str) -> None:
+    from precision_lint.engine.explain_config import CannotExplain, explained_runs
+    from precision_lint.report import write_runs
+    from precision_lint.report.terminal import wants_color
+
+    named = [path for path in session.paths if not path.is_dir()]
+    files = sorted({*named, *session.files(console.note)})
+    try:
+        found = explained_runs(files, session.project, named, console.note)
+    except CannotExplain as problem:
+        raise CannotRun(str(problem)) from problem
+    color = wants_color(sys.stdout, os.environ)
+    write_runs(output_format, found, sys.stdout, color=color, root=Path.cwd())
+
+
+def _existing(arguments: Sequence[str]) -> list[Path]:
+    """The paths that were given; the current folder if there are none."""
+    paths = [Path(os.path.abspath(argument)) for argument in arguments or ["."]]
+    missing = [path for path in paths if not os.path.exists(path)]
+    if missing:
+        raise CannotRun("\n".join(f"{path}: no such file or folder" for path in missing))
+    return paths
+
+
+def _show_settings(session: Session) -> None:
+    settings = session.settings
+    click.echo(f"project root: {session.project.root}")
+    click.echo(f"configuration: {settings.config_file or 'none'}")
+    for key, value in vars(settings).items():
+        if key != "config_file":
+            shown = ", ".join(map(str, value)) if isinstance(value, tuple) else value
+            click.echo(f"{key.replace('_', '-')}: {shown}")
+    click.echo(f"rules: {', '.join(sorted(settings.selected()))}")

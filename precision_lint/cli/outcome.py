@@ -1,0 +1,141 @@
+"""What is printed and written after a run, and its exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TextIO
+
+from precision_lint.cli import console
+from precision_lint.engine.run import Result
+from precision_lint.engine.session import Session
+from precision_lint.engine.settings import Settings
+from precision_lint.model.finding import Finding
+from precision_lint.source.text.text import SourceText
+
+OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
+
+_FOR_PEOPLE = frozenset({"full", "concise"})
+"""The formats that a person reads; the others are for programs."""
+
+
+def finish(results: Sequence[Result], session: Session, stream: TextIO | None = None) -> int:
+    """Print and write what a run found, to `stream` or standard output; return the exit code."""
+    _print_notes(results)
+    options, root = session.options, session.project.root
+    if options.diff:
+        left = _print_diff(results, root)
+    elif options.write_baseline:
+        left = _write_baseline(results, root, options.write_baseline)
+    else:
+        left = _without_baseline(results, root, session.settings.baseline)
+        _print_report(left, session, stream)
+    return exit_code(left, session.settings)
+
+
+def exit_code(results: Sequence[Result], settings: Settings) -> int:
+    """The exit code for what is left of a run."""
+    if any(result.failure for result in results):
+        return FAILED
+    if settings.exit_zero:
+        return OK
+    has_findings = any(result.findings for result in results)
+    has_fixed = any(result.fixed for result in results)
+    return FINDINGS if has_findings or (has_fixed and settings.exit_non_zero_on_fix) else OK
+
+
+def _print_notes(results: Sequence[Result]) -> None:
+    for result in results:
+        for note in result.notes:
+            console.note(note)
+        if result.failure:
+            console.error(result.failure)
+
+
+def _print_diff(results: Sequence[Result], root: Path) -> list[Result]:
+    """Print what `--fix` would change; that is what is left to do."""
+    from precision_lint.report.patch import write_patch
+
+    for result in results:
+        if result.before is not None and result.text is not None:
+            write_patch(result.before, result.text, root, sys.stdout.buffer)
+    return [replace(result, findings=result.fixed) for result in results]
+
+
+def _write_baseline(results: Sequence[Result], root: Path, path: Path) -> list[Result]:
+    """Write all findings to the baseline; nothing is left to report."""
+    from precision_lint.engine import baseline
+
+    findings = _findings(results)
+    baseline.write(path, findings, _sources(results), root)
+    console.note(f"{path}: now contains {console.plural(len(findings), 'finding')}")
+    return [replace(result, findings=(), fixed=()) for result in results]
+
+
+def _without_baseline(results: Sequence[Result], root: Path, path: Path | None) -> list[Result]:
+    """The results without the findings that the baseline contains."""
+    if path is None:
+        return list(results)
+    from precision_lint.engine import baseline
+
+    known, sources = baseline.read(path), _sources(results)
+    return [
+        replace(result, findings=baseline.subtract(known, result.findings, sources, root))
+        for result in results
+    ]
+
+
+def _print_report(results: Sequence[Result], session: Session, stream: TextIO | None) -> None:
+    """Print the findings, and how many others were fixed."""
+    findings = _findings(results)
+    has_failed = any(result.failure for result in results)
+    # "All checks passed!" would be wrong for a run in which a check failed.
+    if findings or not (has_failed and session.settings.output_format in _FOR_PEOPLE):
+        with _output(session.options.output_file, stream) as out:
+            _write_report(findings, _sources(results), session, out)
+    if fixed := sum(len(result.fixed) for result in results):
+        files = console.plural(sum(bool(result.fixed) for result in results), "file")
+        console.note(f"fixed {console.plural(fixed, 'finding')} in {files}")
+
+
+def _write_report(
+    findings: Sequence[Finding],
+    sources: Mapping[Path, SourceText],
+    session: Session,
+    out: TextIO,
+) -> None:
+    from precision_lint.report import write
+    from precision_lint.report.terminal import wants_color
+
+    format = session.settings.output_format
+    write(
+        format,
+        findings,
+        sources,
+        out,
+        color=wants_color(out, os.environ),
+        # A person opens a path from the current folder, a program from the top of the project.
+        root=Path.cwd() if format in _FOR_PEOPLE else session.project.root,
+        statistics=session.settings.statistics,
+    )
+
+
+@contextmanager
+def _output(path: Path | None, stream: TextIO | None) -> Iterator[TextIO]:
+    if path is None:
+        yield stream or sys.stdout
+        return
+    with path.open("w", encoding="utf-8", errors="backslashreplace") as out:
+        yield out
+
+
+def _findings(results: Sequence[Result]) -> list[Finding]:
+    return [finding for result in results for finding in result.findings]
+
+
+def _sources(results: Sequence[Result]) -> dict[Path, SourceText]:
+    return {result.path: result.text for result in results if result.text is not None}

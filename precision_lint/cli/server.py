@@ -1,0 +1,151 @@
+"""The language server: findings as diagnostics, fixes as quick fixes, over stdio."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from lsprotocol import types as lsp
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from precision_lint.engine import registry
+from precision_lint.engine.options import Options
+from precision_lint.engine.run import Result, lint_bytes
+from precision_lint.engine.session import Session
+from precision_lint.engine.settings import ConfigError
+from precision_lint.model.finding import Applicability, Finding, Place, Severity, Span
+from precision_lint.model.version import __version__
+from precision_lint.project.discovery import kind_of
+from precision_lint.source.text.text import SourceText
+
+_SEVERITY = {
+    Severity.ERROR: lsp.DiagnosticSeverity.Error,
+    Severity.WARNING: lsp.DiagnosticSeverity.Warning,
+    Severity.INFO: lsp.DiagnosticSeverity.Information,
+}
+
+
+def make_server() -> LanguageServer:
+    """A server that has its handlers and does not run yet."""
+    server = LanguageServer("precision-lint", __version__)
+
+    def publish(uri: str) -> None:
+        result = _lint(server, uri)
+        text = None if result is None else result.text
+        diagnostics = (
+            [_diagnostic(finding, text) for finding in result.findings] if result and text else []
+        )
+        server.text_document_publish_diagnostics(
+            lsp.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics)
+        )
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+        publish(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+        publish(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        server.text_document_publish_diagnostics(
+            lsp.PublishDiagnosticsParams(uri=params.text_document.uri, diagnostics=[])
+        )
+
+    @server.feature(
+        lsp.TEXT_DOCUMENT_CODE_ACTION,
+        lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
+    )
+    def code_actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        result = _lint(server, params.text_document.uri)
+        if result is None or result.text is None:
+            return []
+        return list(_actions(result, result.text, params))
+
+    return server
+
+
+def serve() -> None:
+    """Serve an editor on stdin and stdout until it hangs up."""
+    make_server().start_io()
+
+
+def _lint(server: LanguageServer, uri: str) -> Result | None:
+    """The result for a document as it is in the editor; None for one that is not checked."""
+    name = to_fs_path(uri)
+    path = Path(name) if name else None
+    # Editors show the cells of a notebook as documents of their own, and not its JSON.
+    if path is None or kind_of(path) in (None, "notebook"):
+        return None
+    try:
+        session = Session.open([path], Options())
+    except ConfigError as error:
+        server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
+        return None
+    kind = kind_of(path, markdown=session.settings.markdown)
+    if kind is None:
+        return None
+    job = replace(session.job(), fix=None)  # fixes are code actions
+    content = server.workspace.get_text_document(uri).source.encode()
+    return lint_bytes(job, path, content, kind)
+
+
+def _diagnostic(finding: Finding, text: SourceText) -> lsp.Diagnostic:
+    rule = registry.rule(finding.code)
+    related = [
+        lsp.DiagnosticRelatedInformation(_location(other.place, text), other.message)
+        for other in finding.related
+    ]
+    return lsp.Diagnostic(
+        range=_range(finding.place.span, text),
+        message=f"{finding.message}\n{finding.why}".strip(),
+        severity=_SEVERITY[finding.severity],
+        code=finding.code,
+        code_description=lsp.CodeDescription(rule.url),
+        source="precision-lint",
+        related_information=related,
+    )
+
+
+def _actions(
+    result: Result, text: SourceText, params: lsp.CodeActionParams
+) -> Iterator[lsp.CodeAction]:
+    for finding in result.findings:
+        where = _range(finding.place.span, text)
+        fix = finding.fix
+        if fix is None or fix.applicability is Applicability.DISPLAY:
+            continue
+        if where.end < params.range.start or params.range.end < where.start:
+            continue
+        edits = [lsp.TextEdit(_range(edit.span, text), edit.content) for edit in fix.edits]
+        is_safe = fix.applicability is Applicability.SAFE
+        yield lsp.CodeAction(
+            title=f"{fix.message} ({finding.code}{'' if is_safe else ', unsafe'})",
+            kind=lsp.CodeActionKind.QuickFix,
+            diagnostics=[_diagnostic(finding, text)],
+            is_preferred=is_safe,
+            edit=lsp.WorkspaceEdit(changes={params.text_document.uri: edits}),
+        )
+
+
+def _location(place: Place, text: SourceText) -> lsp.Location:
+    uri = from_fs_path(str(place.path)) or ""
+    if place.path == text.path:
+        return lsp.Location(uri, _range(place.span, text))
+    # Another file, whose text is not at hand: whole rows are right in any encoding of columns.
+    start, end = place.in_file
+    return lsp.Location(uri, lsp.Range(lsp.Position(start.row - 1, 0), lsp.Position(end.row, 0)))
+
+
+def _range(span: Span, text: SourceText) -> lsp.Range:
+    return lsp.Range(_position(span.start, text), _position(span.end, text))
+
+
+def _position(offset: int, text: SourceText) -> lsp.Position:
+    """A position as editors count: rows from 0, columns in UTF-16 units."""
+    row, column = text.position(offset)
+    before = text.line(row)[: column - 1]
+    return lsp.Position(row - 1, len(before.encode("utf-16-le", "surrogatepass")) // 2)

@@ -1,0 +1,1 @@
+"""Running rules over files: settings, checks, fixes, suppression."""

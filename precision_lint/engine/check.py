@@ -1,0 +1,302 @@
+"""The check of one file, from bytes to findings: see the steps of `check_bytes`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from precision_lint.engine import hooks, registry, suppression
+from precision_lint.engine.settings import Settings
+from precision_lint.facts.frameworks.triggers import may_be_read
+from precision_lint.facts.project.facts import Recording
+from precision_lint.model.finding import (
+    Applicability,
+    Confidence,
+    Finding,
+    Fix,
+    Place,
+    Position,
+    Span,
+)
+from precision_lint.model.rule import Rule
+from precision_lint.project.discovery import Kind
+from precision_lint.source.text.errors import Template, Unparsable
+from precision_lint.source.text.text import SourceText, decode_python
+
+if TYPE_CHECKING:
+    from precision_lint.facts.context import ConfigFile, PythonFile
+
+
+@dataclass(frozen=True)
+class Checked:
+    """The findings of one file, in order, and the notes to print with them."""
+
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    text: SourceText | None = None
+
+
+@dataclass(frozen=True)
+class _Raw:
+    """What the rules reported, before suppressions and settings filter it."""
+
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    is_complete: bool = True
+    """The whole file could be parsed, so a suppression without a finding is unused."""
+
+
+def check_bytes(
+    path: Path,
+    content: bytes,
+    kind: Kind,
+    project: Recording,
+    settings: Settings,
+    *,
+    named: bool = False,
+) -> Checked:
+    """Check the bytes of a file as if they were on disk at `path`.
+
+    A file that contains no trigger of a rule is not even decoded, unless the user `named` it: then
+    the user learns if it cannot be read or parsed.
+    """
+    codes = settings.codes_for(path, project.root)
+    rules = _triggered_by_bytes(content, kind, codes)
+    if not (rules or named or any(mark in content for mark in suppression.MARKS)):
+        return Checked()
+    try:
+        text = decode(path, content, kind)
+    except (UnicodeError, LookupError) as error:
+        return check_unreadable(path, _decoding_problem(error), project.root, settings)
+    except Unparsable as problem:
+        if not (rules or named):
+            return Checked()
+        return _broken_notebook(
+            SourceText.from_bytes(path, content), problem, project.root, settings
+        )
+    rules = _triggered_by_text(rules, text, kind)
+    raw = _report(text, kind, project, rules) if rules or named else _Raw()
+    enabled = [finding for finding in raw.findings if finding.code in codes]
+    repairable = [_without_impossible_fix(finding, text) for finding in enabled]
+    directives = suppression.directives(text, kind, is_clean=not repairable)
+    findings, used = suppression.apply(repairable, directives, text)
+    # Documents show what a suppression looks like.
+    if raw.is_complete and kind != "markdown":
+        findings += _unused_suppressions(text, directives, used, codes)
+    return Checked(_shown(findings, settings), raw.notes, text)
+
+
+def _triggered_by_bytes(content: bytes, kind: Kind, codes: frozenset[str]) -> list[Rule]:
+    """The enabled rules with a hook for this kind of file and a trigger in its bytes."""
+    rules = [rule for rule in registry.rules() if rule.code in codes and _reads(rule, kind)]
+    if not may_be_read(content, kind):
+        rules = [rule for rule in rules if hooks.reads(rule, "python")]
+    # JSON escapes quotes with backslashes; a trigger contains nothing else that JSON escapes.
+    searched = content.replace(b'\\"', b'"') if kind == "notebook" else content
+    return [rule for rule in rules if rule.wants(searched)]
+
+
+def _triggered_by_text(rules: list[Rule], text: SourceText, kind: Kind) -> list[Rule]:
+    """Of a notebook, the rules with a trigger in its cells: text in its outputs does not count."""
+    if kind != "notebook":
+        return rules
+    code = text.text.encode("utf-8", "surrogatepass")
+    return [rule for rule in rules if rule.wants(code)]
+
+
+def _report(text: SourceText, kind: Kind, project: Recording, rules: list[Rule]) -> _Raw:
+    """What the rules report; MP904 for text that cannot be parsed, a note for a template."""
+    notes: list[str] = []
+    try:
+        findings = _run_rules(text, kind, project, rules, notes)
+    except Template as template:
+        note = f"{text.path}: skipped, {template.message}"
+        return _Raw(notes=(note,), is_complete=False)
+    except Unparsable as problem:
+        findings = [_unparsable(text, problem)]
+    except (RecursionError, MemoryError):  # Python's parser raises MemoryError for deep nesting
+        too_deep = Unparsable("nested too deeply to analyze", 1, 1)
+        findings = [_unparsable(text, too_deep)]
+    is_complete = all(finding.code != "MP904" for finding in findings)
+    return _Raw(tuple(findings), tuple(notes), is_complete)
+
+
+def _without_impossible_fix(finding: Finding, text: SourceText) -> Finding:
+    """The finding, without a fix that the file cannot take (one across cells, for example)."""
+    if finding.fix is None or text.takes(finding.fix.edits):
+        return finding
+    return replace(finding, fix=None)
+
+
+def _shown(findings: Iterable[Finding], settings: Settings) -> tuple[Finding, ...]:
+    """The findings that meet the thresholds, each once, in order."""
+    shown = {finding: None for finding in findings if settings.reports(finding)}
+    return tuple(sorted(shown, key=lambda finding: finding.sort_key))
+
+
+def _broken_notebook(
+    text: SourceText, problem: Unparsable, root: Path, settings: Settings
+) -> Checked:
+    """MP904, if it is on, for a file that is called a notebook and is not one."""
+    checked = _only(_unparsable(text, problem), root, settings)
+    return replace(checked, text=text)
+
+
+def check_unreadable(path: Path, problem: str, root: Path, settings: Settings) -> Checked:
+    """MP903, if it is on, for a file that cannot be read or decoded."""
+    start = Position(1, 1)
+    rule = registry.rule("unreadable-file")
+    finding = Finding(
+        code=rule.code,
+        name=rule.name,
+        message=f"cannot be read: {problem}",
+        severity=rule.severity,
+        confidence=Confidence.HIGH,
+        place=Place(path, Span(0, 0), start, start),
+        noqa_row=1,
+    )
+    return _only(finding, root, settings)
+
+
+def _only(finding: Finding, root: Path, settings: Settings) -> Checked:
+    """A finding on a whole file, if its rule is on."""
+    codes = settings.codes_for(finding.place.path, root)
+    is_on = finding.code in codes and settings.reports(finding)
+    return Checked((finding,) if is_on else ())
+
+
+def decode(path: Path, content: bytes, kind: Kind) -> SourceText:
+    """Decode a file: Python by its encoding cookie, everything else as UTF-8.
+
+    Raises:
+        UnicodeError, LookupError: the bytes are not text in that encoding.
+        Unparsable: the file is called a notebook and is not one.
+    """
+    if kind == "notebook":
+        from precision_lint.source.text.notebook import NotebookText
+
+        return NotebookText.read(SourceText.from_bytes(path, content))
+    if kind == "python":
+        return decode_python(path, content)
+    return SourceText.from_bytes(path, content)
+
+
+def _reads(rule: Rule, kind: Kind) -> bool:
+    """True if the rule has a hook for files of this kind. Every kind of file can hold settings."""
+    return hooks.reads(rule, "settings") or (
+        kind in ("python", "notebook") and hooks.reads(rule, "python")
+    )
+
+
+def _decoding_problem(error: UnicodeError | LookupError) -> str:
+    match error:
+        case UnicodeDecodeError(encoding=encoding, start=start, reason=reason):
+            return f"byte {start} is not {encoding} ({reason})"
+        case _:
+            return str(error)
+
+
+def _run_rules(
+    text: SourceText,
+    kind: Kind,
+    project: Recording,
+    rules: list[Rule],
+    notes: list[str],
+) -> list[Finding]:
+    """The findings of the rules; notes for the user are appended to `notes`."""
+    if kind == "python":
+        from precision_lint.facts.context import PythonFile
+
+        file = PythonFile.of(project.parse(text), project)
+        return [*_run_settings(file, rules, notes), *_run_hooks("python", file, rules, notes)]
+    return list(_run_config(text, kind, project, rules, notes))
+
+
+def _run_settings(file: PythonFile, rules: list[Rule], notes: list[str]) -> Iterator[Finding]:
+    """What rules for configurations find in the settings that Python code makes."""
+    if any(hooks.reads(rule, "settings") for rule in rules):
+        from precision_lint.facts.context import ConfigFile
+
+        settings = ConfigFile(file.text, "python", python=file, project=file.project)
+        yield from _run_hooks("settings", settings, rules, notes)
+
+
+def _run_hooks(
+    what: hooks.Input, file: PythonFile | ConfigFile, rules: list[Rule], notes: list[str]
+) -> Iterator[Finding]:
+    """The findings of the hooks that read such a file."""
+    return hooks.run(what, file, rules, registry.module, notes)
+
+
+def _run_config(
+    text: SourceText, kind: Kind, project: Recording, rules: list[Rule], notes: list[str]
+) -> Iterator[Finding]:
+    from precision_lint.facts.context import ConfigFile, PythonFile
+    from precision_lint.source.config.parse import parse_config
+
+    follow = project.follow(text.path)
+    parsed = parse_config(text, kind, follow=follow, parse_python=project.parse)
+    file = ConfigFile.of(parsed, project)
+    if file.defect is not None:
+        yield _unparsable(text, file.defect, "Only what can be read here was checked.")
+    # A document may show a mistake on purpose.
+    most = Confidence.MEDIUM if file.is_excerpt else Confidence.HIGH
+    for finding in _run_hooks("settings", file, rules, notes):
+        yield replace(finding, confidence=min(finding.confidence, most))
+    if file.python is not None:
+        python = PythonFile.of(file.python, project)
+        yield from _run_hooks("python", python, rules, notes)
+
+
+def _unparsable(
+    text: SourceText,
+    problem: Unparsable,
+    why: str = "Nothing else in this file was checked.",
+) -> Finding:
+    from precision_lint.facts.context import finding_in
+
+    rule = registry.rule("unparsable-file")
+    row = min(max(problem.row, 1), len(text.line_starts))
+    start = text.line_span(row).start + min(max(problem.column, 1) - 1, len(text.line(row)))
+    return finding_in(
+        text,
+        rule,
+        Span(start, start),
+        f"cannot be parsed: {problem.message}",
+        confidence=Confidence.HIGH,
+        why=why,
+    )
+
+
+def _unused_suppressions(
+    text: SourceText,
+    directives: tuple[suppression.Directive, ...],
+    used: set[tuple[suppression.Directive, str]],
+    codes: frozenset[str],
+) -> list[Finding]:
+    from precision_lint.facts.context import finding_in
+
+    findings = []
+    for unused in suppression.unused(directives, used, codes, text):
+        rule = registry.rule("unused-suppression" if unused.known else "unknown-suppression")
+        if rule.code not in codes:
+            continue
+        like = None if unused.known else registry.resembling(unused.name)
+        findings.append(
+            finding_in(
+                text,
+                rule,
+                unused.span,
+                f"`{unused.name}` silences nothing here"
+                if unused.known
+                else f"no rule is called `{unused.name}`"
+                + (f"; did you mean `{like}`?" if like else ""),
+                confidence=Confidence.HIGH,
+                fix=Fix(Applicability.SAFE, f"Remove `{unused.name}`", (unused.edit,))
+                if unused.known
+                else None,
+            )
+        )
+    return findings

@@ -1,0 +1,298 @@
+"""Which framework reads a configuration, the resulting precision, and the origin of each value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, get_args
+
+from precision_lint.engine import registry
+from precision_lint.facts.frameworks.launches import launch
+from precision_lint.facts.frameworks.reading import Reading
+from precision_lint.facts.frameworks.runs import runs
+from precision_lint.facts.frameworks.sources import CommandSource, Written
+from precision_lint.facts.frameworks.table import Key, Role, frameworks
+from precision_lint.facts.frameworks.triggers import may_be_read
+from precision_lint.facts.frameworks.verdicts import verdicts_of
+from precision_lint.facts.project.facts import ProjectFacts, Recording
+from precision_lint.model.finding import Finding, Place, Span
+from precision_lint.project.discovery import kind_of
+from precision_lint.project.files import Project
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import Option
+from precision_lint.source.config.settings_tree import Mapping, Member, Scalar
+from precision_lint.source.shell.variables import Assigned
+from precision_lint.source.shell.words import UNKNOWN
+from precision_lint.source.text.errors import Unparsable
+
+Status: TypeAlias = Literal["set", "null", "unknown", "default", "open", "unset"]
+"""How a setting got its value: it is written; it is null; it is only known at run time; it is not
+written, so the default counts; it may be set elsewhere; the framework decides."""
+
+_ROLES: tuple[Role, ...] = get_args(Role)
+_MOST_KEYS = 6
+
+
+class CannotExplain(Exception):
+    """A path is not a readable configuration."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effective:
+    """The effective value of one key. `overridden` are the values that lost."""
+
+    key: Key
+    status: Status
+    value: object = None
+    written: Written | None = None
+    overridden: tuple[Written, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A reference to a configuration that was not found, or whose path is unknown."""
+
+    name: str
+    reference: Effective
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """One configuration as its framework reads it, with the configurations that it refers to."""
+
+    reading: Reading
+    release: tuple[int, ...] | None
+    """That of the framework's library which the project pins, if it does."""
+    settings: tuple[Effective, ...]
+    links: tuple[tuple[str, Explained], ...]
+    lost: tuple[Lost, ...]
+
+    @property
+    def place(self) -> Place:
+        return self.reading.file.text.place(self.reading.source.span)
+
+    @property
+    def says_something(self) -> bool:
+        """True if it has a setting, or refers to another configuration."""
+        return bool(self.links or self.lost or any(one.written for one in self.settings))
+
+    @property
+    def program(self) -> str:
+        """The started program, with dots for parts unknown until run time; empty if none."""
+        source = self.reading.source
+        started = source.launch.program if isinstance(source, CommandSource) else ""
+        return started.replace(UNKNOWN, "…")
+
+    @property
+    def is_whole(self) -> bool:
+        """True if it is a whole file, so that its row need not be shown."""
+        file = self.reading.file
+        is_part = file.masked is not None
+        return not is_part and any(one.span == self.reading.source.span for one in file.documents)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run of a program: its configuration and its findings."""
+
+    explained: Explained
+    findings: tuple[Finding, ...]
+
+    @property
+    def path(self) -> Path:
+        return self.explained.place.path
+
+    @property
+    def says_something(self) -> bool:
+        """True if it sets any precision, or has findings."""
+        return bool(self.findings) or self.explained.says_something
+
+
+def explained_runs(
+    files: Sequence[Path], project: Project, named: Iterable[Path], note: Callable[[str], None]
+) -> list[Run]:
+    """The runs that files take part in, in order of place; `note` reports what is left out.
+
+    Runs that set no precision are left out, unless a file of `named` takes part in them.
+
+    Raises:
+        CannotExplain: a file of `named` cannot be read or parsed.
+    """
+    named = frozenset(named)
+    facts = ProjectFacts(project).recording()
+    found: dict[object, Reading] = {}
+    asked: set[Path] = set()
+    for path in files:
+        try:
+            file = _read(path, facts, is_named=path in named)
+        except CannotExplain as problem:
+            if path in named:
+                raise
+            note(str(problem))
+            continue
+        if file is None:
+            continue
+        read = runs(file, facts)
+        if file.defect is not None and (read or path in named):
+            note(f"{_problem(path, file.defect)}; only the readable part is explained")
+        if not read and path in named:
+            note(f"{path}: {unread(file)}")
+        for run in read:
+            found[_place(run), run.framework.slug] = run
+            asked |= {run.file.text.path} if path in named else set()
+    if not found:
+        names = ", ".join(known_frameworks())
+        note(f"no supported configuration found; supported frameworks: {names}")
+    whole = sorted(_whole(found.values()), key=lambda row: row[0])
+    told = [explained_run(run, facts) for _, run in whole]
+    shown = [run for run in told if run.says_something or run.path in asked]
+    if silent := len(told) - len(shown):
+        count = "1 run is" if silent == 1 else f"{silent} runs are"
+        note(f"{count} not shown, without any precision setting: name a file to see its runs")
+    return shown
+
+
+def _whole(readings: Iterable[Reading]) -> Iterator[tuple[tuple[str, Span, str], Reading]]:
+    """The runs that are not part of another run: a launch identifies the framework best."""
+    readings = list(readings)
+    below = {id(run): {_place(part) for part in run.parts if part is not run} for run in readings}
+    known = frozenset[tuple[Path, Span]]().union(*below.values())
+    for run in readings:
+        place = _place(run)
+        if place not in known or place in below[id(run)]:
+            yield (str(place[0]), place[1], run.framework.slug), run
+
+
+def _place(reading: Reading) -> tuple[Path, Span]:
+    return reading.file.text.path, reading.source.span
+
+
+def explained_run(run: Reading, project: Recording) -> Run:
+    """A run, explained."""
+    findings: dict[object, Finding] = {}
+    for verdict in verdicts_of(run, project):
+        finding = verdict.finding(registry.rule(verdict.conflict.rule), None)
+        findings.setdefault(finding.sort_key, finding)
+    return Run(
+        explained(run, project), tuple(sorted(findings.values(), key=lambda one: one.sort_key))
+    )
+
+
+def explained(reading: Reading, project: Recording) -> Explained:
+    """A configuration, explained, with those that it refers to."""
+    referring = {link.key for link in reading.framework.links}
+    settings = [
+        effective
+        for key in reading.framework.keys.values()
+        if (effective := _effective(reading, key)).status in ("set", "null", "unknown")
+        or key.role != "other"
+        if key.name not in referring or effective.status == "default"
+        if not isinstance(effective.value, Mapping)  # its members are separate settings
+    ]
+    settings.sort(key=lambda one: (_ROLES.index(one.key.role), one.written is None))
+    named = {link.name for link in reading.framework.links if link.key or link.positional}
+    links = [
+        (name, part)
+        for name, linked in reading.links.items()
+        if (part := explained(linked, project)).says_something or name in named
+    ]
+    lost = [
+        Lost(link.name, _effective(reading, reading.key(link.key)))
+        for link in reading.framework.links
+        if not link.merges and link.name not in reading.links and reading.may_link(link.name)
+    ]
+    release = project.release_of(reading.framework.library)
+    return Explained(reading, release, tuple(settings), tuple(links), tuple(lost))
+
+
+def _effective(reading: Reading, key: Key) -> Effective:
+    setting = reading.setting(key.name)
+    if setting is None:
+        return Effective(key, "unset" if reading.is_closed_for(key) else "open")
+    if setting.written is None:
+        return Effective(key, "default", setting.value)
+    status: Status = "set"
+    if setting.value is None:
+        status = "null" if _is_null(setting.written) else "unknown"
+    overridden = tuple(reading.overridden(key))
+    return Effective(key, status, setting.value, setting.written, overridden)
+
+
+def _is_null(written: Written) -> bool:
+    origin = written.origin
+    return (
+        isinstance(origin, Member)
+        and isinstance(origin.entry.value, Scalar)
+        and origin.entry.value.value is None
+    )
+
+
+def place_of(written: Written) -> Place:
+    """The place where a setting is written, also in a sourced file."""
+    match written.origin:
+        case Option(words=(first, *_)) if first.elsewhere:
+            return first.elsewhere
+        case Assigned(elsewhere=place) if place:
+            return place
+    return written.file.text.place(written.origin.span)
+
+
+def source_of(written: Written) -> str:
+    """The source text of a setting, on one line."""
+    text = written.file.text
+    match written.origin:
+        case Option(words=words):
+            source = " ".join(text[word.span] for word in words)
+        case origin:
+            source = text[origin.span]
+    return " ".join(source.split())
+
+
+# Files
+
+
+def _read(path: Path, project: Recording, *, is_named: bool) -> ParsedConfig | None:
+    """A parsed file; None for one that cannot be a configuration."""
+    try:
+        kind = kind_of(path)
+        if not is_named and kind and not may_be_read(path.read_bytes(), kind):
+            return None
+        file = project.config_files.at(path) or project.config_files.read(path)
+    except Unparsable as problem:
+        raise CannotExplain(_problem(path, problem)) from problem
+    except (RecursionError, MemoryError) as problem:
+        raise CannotExplain(f"{path}: cannot be parsed: nested too deeply") from problem
+    except (OSError, UnicodeError, LookupError) as problem:
+        raise CannotExplain(f"{path}: cannot be read: {problem}") from problem
+    if file is None and is_named:
+        raise CannotExplain(f"{path}: too large for a configuration")
+    return file
+
+
+def _problem(path: Path, problem: Unparsable) -> str:
+    return f"{path}:{problem.row}:{problem.column}: cannot be parsed: {problem.message}"
+
+
+def known_frameworks() -> list[str]:
+    """The supported frameworks, by name."""
+    return sorted((one.name for one in frameworks().values() if one.library), key=str.casefold)
+
+
+def unread(file: ParsedConfig) -> str:
+    """Why a file has no run: what it starts or says, which no framework is known by."""
+    if file.script is not None:
+        started = filter(None, map(launch, file.script.commands))
+        seen = ", ".join(dict.fromkeys(f"`{one.program}`" for one in started))
+        what = f"it starts {seen}" if seen else "it starts no program with options"
+    else:
+        names = [
+            f"`{entry.name}`"
+            for document in file.documents
+            if isinstance(document, Mapping)
+            for entry in document.entries
+            if entry.name is not None
+        ]
+        more = ", …" if len(names) > _MOST_KEYS else ""
+        what = f"its keys are {', '.join(names[:_MOST_KEYS])}{more}" if names else "it has no keys"
+    return f"no supported framework reads it: {what}"

@@ -1,0 +1,190 @@
+"""Applying fixes, and the promises that are checked while it runs.
+
+P1 a text that parsed before still parses. P2 rounds are repeated until no fix is left, or the text
+is not changed. P3 only the edited spans change. P4 no comment is lost. P6 no finding is added.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from precision_lint.engine.check import Checked, decode
+from precision_lint.model.finding import Applicability, Edit, Finding, Fix, Span
+from precision_lint.project.discovery import Kind
+from precision_lint.source.text.comments import comments
+from precision_lint.source.text.text import SourceText
+
+Check = Callable[[SourceText], Checked]
+
+_ROUNDS = 100
+_SUPPRESSIONS = frozenset({"MP901"})
+"""Rules whose fix is the removal of a comment."""
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """A text after its fixes: the fixed findings, and the remaining ones."""
+
+    text: SourceText
+    applied: tuple[Finding, ...]
+    left: Checked
+
+
+def fix(
+    text: SourceText, kind: Kind, checked: Checked, check: Check, applicability: Applicability
+) -> Fixed:
+    """Apply the fixes of `applicability` or safer, round after round, until none is left.
+
+    `checked` is the result of `check` for `text`. Overlapping fixes wait for a later round, and a
+    fix that breaks a promise is left out. Without a fixed point, the text stays as it was.
+    """
+    original = Fixed(text, (), checked)
+    applied: list[Finding] = []
+    seen = {text.text}
+    for _ in range(_ROUNDS):
+        candidates = _compatible(
+            finding
+            for finding in checked.findings
+            if finding.fix is not None
+            and finding.fix.applicability >= applicability
+            and _is_sound(finding.fix, text)
+        )
+        step = _most(_Round(text, kind, checked, check), [], candidates)
+        if step is None:
+            return Fixed(text, tuple(applied), checked)
+        text, checked = step.text, step.checked
+        applied += step.applied
+        if text.text in seen:
+            return original
+        seen.add(text.text)
+    return original
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A text with further fixes applied, and its findings."""
+
+    text: SourceText
+    checked: Checked
+    applied: list[Finding]
+
+
+@dataclass(frozen=True)
+class _Round:
+    """The text at the start of a round."""
+
+    text: SourceText
+    kind: Kind
+    before: Checked
+    check: Check
+
+    @cached_property
+    def comments(self) -> list[Span]:
+        return comments(self.text, self.kind)
+
+    def step(self, findings: Sequence[Finding]) -> _Step | None:
+        """The text with the fixes of these findings; None if that breaks a promise."""
+        edits = {edit: None for finding in findings if finding.fix for edit in finding.fix.edits}
+        if not self.text.takes(edits):
+            return None
+        changed = self.text.edited(edits)
+        if changed.text == self.text.text or not _is_readable(changed, self.kind):
+            return None
+        if not _parses(changed, self.kind) or self._loses_comment(changed, findings):
+            return None
+        after = self.check(changed)
+        if self._adds_finding(after, findings):
+            return None
+        return _Step(changed, after, list(findings))
+
+    def _loses_comment(self, changed: SourceText, findings: Sequence[Finding]) -> bool:
+        meant = [
+            edit.span
+            for finding in findings
+            if finding.fix is not None and finding.code in _SUPPRESSIONS
+            for edit in finding.fix.edits
+        ]
+        before = Counter(
+            self.text[span]
+            for span in self.comments
+            if not any(span.start < edit.end and edit.start < span.end for edit in meant)
+        )
+        return bool(before - Counter(changed[span] for span in comments(changed, self.kind)))
+
+    def _adds_finding(self, after: Checked, fixed: Sequence[Finding]) -> bool:
+        expected = Counter(finding.code for finding in self.before.findings)
+        expected -= Counter(finding.code for finding in fixed)
+        return bool(Counter(finding.code for finding in after.findings) - expected)
+
+
+def _most(round_: _Round, sure: list[Finding], more: Sequence[Finding]) -> _Step | None:
+    """The step with `sure` and as many of `more` as keep the promises, found by halving."""
+    if not more:
+        return None
+    if (step := round_.step([*sure, *more])) is not None:
+        return step
+    if len(more) == 1:
+        return None
+    half = len(more) // 2
+    left = _most(round_, sure, more[:half])
+    right = _most(round_, left.applied if left else sure, more[half:])
+    return right or left
+
+
+def _compatible(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings whose edits do not touch each other; the first in the file wins.
+
+    An edit that two fixes share, an import for instance, is no conflict.
+    """
+    accepted: list[Finding] = []
+    taken: set[Edit] = set()
+    for finding in findings:
+        assert finding.fix is not None
+        own = [edit for edit in finding.fix.edits if edit not in taken]
+        if not any(_touch(edit, other) for edit in own for other in taken):
+            accepted.append(finding)
+            taken.update(own)
+    return accepted
+
+
+def _touch(one: Edit, other: Edit) -> bool:
+    """True if two edits overlap, or insert at the same place."""
+    if one.span.start == other.span.start:
+        return True
+    return one.span.start < other.span.end and other.span.start < one.span.end
+
+
+def _is_sound(fix: Fix, text: SourceText) -> bool:
+    """True if the edits lie in the text, each in one piece, and do not overlap."""
+    spans = sorted(edit.span for edit in fix.edits)
+    return all(0 <= start <= end <= len(text.text) for start, end in spans) and all(
+        one.end <= other.start for one, other in pairwise(spans)
+    )
+
+
+def _is_readable(text: SourceText, kind: Kind) -> bool:
+    """True if the text can be written, and is read again as the same."""
+    try:
+        return decode(text.path, text.to_bytes(), kind) == text
+    except (UnicodeError, LookupError):
+        return False
+
+
+def _parses(text: SourceText, kind: Kind) -> bool:
+    from precision_lint.source.text.errors import Unparsable
+
+    try:
+        if kind == "python":
+            from precision_lint.source.python.parse import parse_python
+
+            parse_python(text)
+            return True
+        from precision_lint.source.config.parse import parse_config
+
+        return parse_config(text, kind).defect is None
+    except Unparsable:
+        return False

@@ -1,0 +1,214 @@
+"""A whole run: every file checked, and fixed if that is wanted."""
+
+from __future__ import annotations
+
+import gc
+import stat
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from precision_lint.engine.check import Checked, check_bytes, check_unreadable
+from precision_lint.engine.failures import internal_error
+from precision_lint.engine.parallel import ordered_map
+from precision_lint.engine.settings import Settings
+from precision_lint.facts.project.facts import Dependency, ProjectFacts
+from precision_lint.model.finding import Applicability, Finding
+from precision_lint.project.discovery import Kind, kind_of
+from precision_lint.project.files import Project
+from precision_lint.source.text.text import SourceText
+
+if TYPE_CHECKING:
+    from precision_lint.engine.cache import CleanFiles
+
+_WORTH_A_POOL = 1_000_000
+"""Bytes to read from which worker processes are faster than one."""
+
+_LARGEST_CONFIG = 4 << 20
+"""Bytes; whatever is larger and not code is data, and not even read."""
+
+_CODE = frozenset[Kind]({"python", "notebook"})
+
+_GC_THRESHOLD = 100_000
+"""Syntax trees have no cycles: collecting as often as by default costs a seventh of the run."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is done with every file."""
+
+    project: Project
+    settings: Settings
+    fix: Applicability | None = None
+    write: bool = True
+    named: frozenset[Path] = frozenset()
+    """Files that were named on the command line: parsed even if their bytes hold no trigger."""
+
+    @cached_property
+    def facts(self) -> ProjectFacts:
+        """What the project says: read once for all the files of the job."""
+        return ProjectFacts(self.project)
+
+
+@dataclass(frozen=True)
+class Result:
+    """One file after the run: what is left, what was fixed, and the texts that reports show."""
+
+    path: Path
+    findings: tuple[Finding, ...] = ()
+    notes: tuple[str, ...] = ()
+    fixed: tuple[Finding, ...] = ()
+    text: SourceText | None = None
+    before: SourceText | None = None
+    """The text that was read, if fixes changed it."""
+    failure: str | None = None
+    """Why the tool could not do its job on this file."""
+    is_clean: bool = False
+    """Nothing to say: true again for the same bytes, if the rest of the project is as it was."""
+    dependencies: tuple[Dependency, ...] = ()
+    """What a clean file asked of the rest of the project, with digests of the answers."""
+
+
+def run(
+    job: Job,
+    paths: Sequence[Path],
+    jobs: int = 1,
+    advance: Callable[[], None] = lambda: None,
+    cache_folder: Path | None = None,
+) -> list[Result]:
+    """Check every file, in order; `advance` is called once for each.
+
+    A cache is used for runs that are long enough to gain from it.
+
+    Raises:
+        WorkerDied: a worker process did not survive its file.
+    """
+    gc.set_threshold(_GC_THRESHOLD)
+    job = replace(job, project=replace(job.project, reported=frozenset(paths)))
+    is_long = _is_worth_a_pool(paths)
+    cache = _cache(cache_folder, job.settings) if cache_folder and is_long else None
+    digests = _digests(job, paths, cache) if cache else {}
+    results = {
+        path: Result(path)
+        for path in paths
+        if cache and any(digest in cache for digest in digests.get(path, ()))
+    }
+    todo = [path for path in paths if path not in results]
+    for _ in results:
+        advance()
+    with closing(ordered_map(partial(lint, job), todo, jobs if is_long else 1)) as linted:
+        for result in linted:
+            results[result.path] = result
+            advance()
+    if cache:
+        for path, (alone, in_project) in digests.items():
+            if results[path].is_clean:
+                cache.add(in_project if results[path].dependencies else alone)
+        cache.save()
+    # Written when all have been read: what a file says of another depends on no order.
+    ordered = [results[path] for path in paths]
+    return [_written(job, result) for result in ordered] if job.write else ordered
+
+
+def _cache(folder: Path, settings: Settings) -> CleanFiles:
+    from precision_lint.engine.cache import CleanFiles
+
+    return CleanFiles(folder, settings)
+
+
+def _digests(job: Job, paths: Iterable[Path], cache: CleanFiles) -> dict[Path, tuple[bytes, bytes]]:
+    """The digests of the files of code that a cache can speak of: alone, and in this project."""
+    digests = {}
+    for path in paths:
+        if kind_of(path) in _CODE and path not in job.named:
+            with suppress(OSError):
+                codes = job.settings.codes_for(path, job.project.root)
+                alone = cache.digest(path.read_bytes(), codes)
+                digests[path] = alone, cache.digest(alone, (job.project.fingerprint,))
+    return digests
+
+
+def lint(job: Job, path: Path) -> Result:
+    """Check, and fix in memory, one file on disk."""
+    kind = kind_of(path)
+    assert kind is not None
+    try:
+        status = path.stat()
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError("not a regular file")
+        if kind not in _CODE and status.st_size > _LARGEST_CONFIG:
+            return Result(path)
+        content = path.read_bytes()
+    except OSError as error:
+        problem = error.strerror or str(error)
+        checked = check_unreadable(path, problem, job.project.root, job.settings)
+        return _result(path, checked)
+    return lint_bytes(job, path, content, kind, is_on_disk=True)
+
+
+def lint_bytes(
+    job: Job, path: Path, content: bytes, kind: Kind, *, is_on_disk: bool = False
+) -> Result:
+    """Check, and fix in memory, the bytes of a file that stands at `path`."""
+    checked = Checked()
+    project = job.facts.recording(path if is_on_disk else None)
+    try:
+        checked = check_bytes(path, content, kind, project, job.settings, named=path in job.named)
+        text = checked.text
+        if not checked.findings and not checked.notes:
+            return Result(path, is_clean=True, dependencies=project.dependencies)
+        if job.fix is None or text is None:
+            return _result(path, checked)
+        if not text.encodes_to(content):
+            return _result(path, checked)  # writing it would change more than the edits
+        from precision_lint.engine import fixing
+
+        fixed = fixing.fix(text, kind, checked, partial(_recheck, job, kind), job.fix)
+    except Exception as error:  # one file must never take the others with it
+        return replace(_result(path, checked), failure=f"{path}: {internal_error(error)}")
+    result = _result(path, fixed.left)
+    if fixed.text.text == text.text:
+        return result
+    return replace(result, fixed=fixed.applied, text=fixed.text, before=text)
+
+
+def _written(job: Job, result: Result) -> Result:
+    """The result once its fixes are on disk; that of the file as it was, if they cannot be."""
+    if result.before is None or result.text is None:
+        return result
+    from precision_lint.engine import writing
+
+    old = result.before.to_bytes()
+    try:
+        writing.write_atomically(result.path, old, result.text.to_bytes())
+    except writing.NotWritten as problem:
+        kind = kind_of(result.path)
+        assert kind is not None
+        untouched = lint_bytes(replace(job, fix=None), result.path, old, kind)
+        return replace(untouched, failure=str(problem))
+    return result
+
+
+def _recheck(job: Job, kind: Kind, text: SourceText) -> Checked:
+    checked = check_bytes(text.path, text.to_bytes(), kind, job.facts.recording(), job.settings)
+    return checked if checked.text is not None else replace(checked, text=text)
+
+
+def _result(path: Path, checked: Checked) -> Result:
+    text = checked.text if checked.findings else None
+    return Result(path, checked.findings, checked.notes, text=text)
+
+
+def _is_worth_a_pool(paths: Iterable[Path]) -> bool:
+    total = 0
+    for path in paths:
+        try:
+            total += path.stat().st_size
+        except OSError:
+            continue
+        if total > _WORTH_A_POOL:
+            return True
+    return False

@@ -1,0 +1,92 @@
+"""A session: the paths to check, the settings in force for them, and their project.
+
+The command line, the language server and `explain-config` all start here.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from precision_lint.engine.options import Options
+from precision_lint.engine.parallel import available_cores
+from precision_lint.engine.run import Job
+from precision_lint.engine.settings import Settings, check_selectors
+from precision_lint.engine.settings_file import find_config, load
+from precision_lint.model.finding import Applicability
+from precision_lint.project import discovery
+from precision_lint.project.files import Project
+
+
+@dataclass(frozen=True)
+class Session:
+    """Everything that is known before the first file is read."""
+
+    paths: tuple[Path, ...]
+    options: Options
+    settings: Settings
+    project: Project
+
+    @classmethod
+    def open(cls, paths: Sequence[Path], options: Options) -> Session:
+        """The session for some absolute paths, which need not exist.
+
+        Raises:
+            ConfigError: the configuration file or an option cannot be used.
+        """
+        start = _common_folder(paths)
+        config = options.config or (None if options.isolated else find_config(start))
+        settings = options.override(load(config) if config else Settings())
+        check_selectors(settings, "command line")
+        exclude = (*settings.exclude, *settings.extend_exclude)
+        project = Project(discovery.project_root(start), exclude, settings.target)
+        return cls(tuple(paths), options, settings, project)
+
+    def files(self, note: Callable[[str], None]) -> list[Path]:
+        """The files to check; `note` is called for each folder that cannot be listed."""
+        return discovery.files(
+            self.paths,
+            self.project.root,
+            self.project.exclude,
+            force_exclude=self.settings.force_exclude,
+            markdown=self.settings.markdown,
+            note=note,
+        )
+
+    def job(self) -> Job:
+        """What to do with each file."""
+        fix = None
+        if self.settings.unsafe_fixes:
+            fix = Applicability.UNSAFE
+        elif self.settings.fix or self.options.diff:
+            fix = Applicability.SAFE
+        named = frozenset(self.paths)
+        return Job(self.project, self.settings, fix, write=not self.options.diff, named=named)
+
+    @property
+    def jobs(self) -> int:
+        """How many processes to use."""
+        return self.settings.jobs or available_cores()
+
+    @property
+    def cache_folder(self) -> Path | None:
+        """The folder of the cache; None for no cache."""
+        if self.settings.no_cache:
+            return None
+        if self.settings.cache_dir is not None:
+            return self.settings.cache_dir
+        from platformdirs import user_cache_path
+
+        try:
+            folder = user_cache_path("precision-lint")
+        except RuntimeError:  # a user without a home; older releases return a relative path
+            return None
+        return folder if folder.is_absolute() else None
+
+
+def _common_folder(paths: Sequence[Path]) -> Path:
+    """The deepest folder that contains every path."""
+    folders = [path if os.path.isdir(path) else path.parent for path in paths]
+    return Path(os.path.commonpath(folders))

@@ -1,0 +1,1 @@
+"""What is known about code, settings and projects before any rule looks."""

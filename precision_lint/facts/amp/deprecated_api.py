@@ -1,0 +1,286 @@
+"""Where a file uses or imports the AMP API that torch 2.4 deprecated."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.source.python import exports
+from precision_lint.source.python.compatibility import is_for_another_version
+from precision_lint.source.python.scopes import Binding, Reference, Scope, Scopes, Step, scopes_of
+
+_SINCE = (2, 4)
+
+MODULES = frozenset(
+    f"torch.{device}.amp{module}"
+    for device in ("cuda", "cpu")
+    for module in ("", ".autocast_mode", ".grad_scaler")
+)
+"""The modules that hold the old classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """What replaces a deprecated function or class: `name` below `torch`, and for which device."""
+
+    name: str
+    device: str
+
+    @property
+    def is_class(self) -> bool:
+        return self.name in {"amp.autocast", "amp.GradScaler"}
+
+    @property
+    def is_decorator(self) -> bool:
+        return self.name in {"amp.custom_fwd", "amp.custom_bwd"}
+
+    @property
+    def usage(self) -> str:
+        """The new call in short, for messages."""
+        if self.is_decorator:
+            return f'torch.{self.name}(device_type="{self.device}")'
+        return f'torch.{self.name}("{self.device}")'
+
+
+_CLASSES = {"autocast": "autocast_mode", "GradScaler": "grad_scaler"}
+
+
+def _deprecated() -> dict[str, Api]:
+    found: dict[str, Api] = {}
+    for device in ("cuda", "cpu"):
+        decorators = ("custom_fwd", "custom_bwd") if device == "cuda" else ()
+        modules = _CLASSES | dict.fromkeys(decorators, "autocast_mode")
+        for name, module in modules.items():
+            for place in ("amp", f"amp.{module}"):
+                found[f"torch.{device}.{place}.{name}"] = Api(f"amp.{name}", device)
+    for infix, device in {"gpu": "cuda", "cpu": "cpu", "ipu": "ipu", "xla": "xla"}.items():
+        for verb in ("get", "set"):
+            found[f"torch.{verb}_autocast_{infix}_dtype"] = Api(f"{verb}_autocast_dtype", device)
+        for verb in () if infix == "gpu" else ("is", "set"):
+            old = f"torch.{verb}_autocast_{infix}_enabled"
+            found[old] = Api(f"{verb}_autocast_enabled", device)
+    return found
+
+
+DEPRECATED = _deprecated()
+"""Qualified names that warn since torch 2.4, measured with 2.13, and what replaces them."""
+
+DEPRECATED_FUNCTIONS = frozenset(
+    name.rpartition(".")[2] for name in DEPRECATED if "_autocast_" in name
+)
+"""The functions of torch that name a device in their name."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeprecatedUse:
+    """A deprecated name that is read."""
+
+    reference: Reference
+    qualified: str
+    api: Api
+
+    @property
+    def node(self) -> ast.expr:
+        return self.reference.node
+
+    @property
+    def parent(self) -> Step:
+        return self.reference.at
+
+    @property
+    def is_annotation(self) -> bool:
+        return any(step.field in {"annotation", "returns"} for step in self.parent.upwards)
+
+    def is_made_partial(self, call: ast.Call) -> bool:
+        """True for `functools.partial(autocast, …)`."""
+        scope = self.reference.scope
+        match call.func:
+            case ast.Name(id=name):
+                is_partial = scope.qualified(name) == "functools.partial"
+            case ast.Attribute(value=ast.Name(id=name), attr="partial"):
+                is_partial = scope.qualified(name) == "functools"
+            case _:
+                is_partial = False
+        return is_partial and call.args[0] is self.node
+
+
+@dataclass(frozen=True, slots=True)
+class DeprecatedImport:
+    """The import of a deprecated name, or of the module that holds it."""
+
+    qualified: str
+    api: Api | None
+    """What replaces the name; None for a module."""
+
+    statement: ast.stmt
+    alias: ast.alias
+    is_read: bool
+    """True if code of the file uses the name."""
+
+
+def deprecated_amp(file: PythonFile) -> Iterator[DeprecatedUse | DeprecatedImport]:
+    """The deprecated names that a file reads and imports, unless it supports an older torch."""
+    scopes = scopes_of(file.tree)
+    uses = [
+        DeprecatedUse(reference, qualified, DEPRECATED[qualified])
+        for reference in scopes.references
+        if (qualified := reference.qualified) in DEPRECATED and _is_reported(reference, file)
+    ]
+    olds = [binding for binding in _bindings(scopes) if is_deprecated(binding.what)]
+    if not (uses or olds) or _supports_older_torch(file):
+        return
+    yield from uses
+    for old in olds:
+        yield from _imported(old, scopes, uses, file)
+
+
+def _supports_older_torch(file: PythonFile) -> bool:
+    """True if the project says that it runs with a torch that lacks the new API."""
+    oldest = file.project.lowest_version_of("torch")
+    return _holds(_SUPPORTS_OLDER, file) if oldest is None else oldest < _SINCE
+
+
+_SUPPORTS_OLDER = (
+    rb"(?i)hasattr\(\s*torch(?:\.amp)?\s*,\s*[\"'](?:custom_[fb]wd|GradScaler|get_autocast_dtype)"
+    rb"|torch\w*_2_[34]\b"
+    rb"|torch[^\n#]*version[^\n#]*2\.[34]\b|version[^\n#]*torch[^\n#]*2\.[34]\b"
+)
+"""A project that declares no version, and chooses between old and new API somewhere."""
+
+
+def _is_reported(reference: Reference, file: PythonFile) -> bool:
+    """True unless it is code for several versions, or asks what the class is."""
+    if _asks_for_class(reference):
+        return False
+    _, bindings = reference.scope.lookup(reference.names[0])
+    places: list[tuple[ast.AST, Step]] = [(reference.node, reference.at)]
+    places += [
+        (binding.statement, binding.at)
+        for binding in bindings
+        if binding.statement is not None and is_deprecated(binding)
+    ]
+    return not any(is_for_another_version(node, at, file.text) for node, at in places)
+
+
+def is_deprecated(binding: Binding) -> bool:
+    """True if a binding imports a deprecated name, or a module of such."""
+    return binding.qualified in DEPRECATED or binding.qualified in MODULES
+
+
+def _asks_for_class(reference: Reference) -> bool:
+    """True for `isinstance(x, GradScaler)` and comparisons with the class: they do not warn."""
+    step = reference.at
+    while isinstance(step.node, ast.Tuple | ast.BinOp) and step.above is not None:
+        step = step.above
+    match step.node:
+        case ast.Call(func=ast.Name(id="isinstance" | "issubclass")):
+            return step.field == "args"
+    return isinstance(step.node, ast.Compare | ast.ExceptHandler | ast.MatchClass)
+
+
+# Other code of the project
+
+
+def is_interchangeable(use: DeprecatedUse, file: PythonFile) -> bool:
+    """True if nothing in the project distinguishes the new API from the old one at this use."""
+    return not (_class_matters(use, file) or _is_only_in_script(use, file))
+
+
+def _class_matters(use: DeprecatedUse, file: PythonFile) -> bool:
+    """True if the project asks whether something is of the old class, or changes its methods."""
+    if not use.api.is_class or use.is_annotation:
+        return False
+    name = use.api.name.rpartition(".")[2].encode()
+    return _holds(_OF_CLASS.replace(b"NAME", name), file)
+
+
+_OF_CLASS = (
+    rb"(?s)\A(?=.*?\b(?:cuda|cpu)\.amp\b).*?(?:"
+    rb"\bis(?:instance|subclass)\s*\((?:[^()]|\([^()]*\))*\bNAME\b"
+    rb"|\btype\([^()]*\)\s*(?:is|==|in)\b[^\n]*\bNAME\b|\bNAME\.\w+\s*=[^=])"
+)
+
+
+def _is_only_in_script(use: DeprecatedUse, file: PythonFile) -> bool:
+    """True if TorchScript, which knows the old function alone, may compile this use."""
+    return use.api.name == "is_autocast_enabled" and _holds(rb"\bjit\.script|ScriptModule", file)
+
+
+def turns_cache_off(file: PythonFile) -> bool:
+    """True if the cache of the casts is turned off anywhere in the project."""
+    return _holds(_CACHE_OFF, file)
+
+
+_CACHE_OFF = (
+    rb"set_autocast_cache_enabled"
+    rb"|autocast\((?:[^()]|\([^()]*\))*\bcache_enabled\s*=(?!\s*True\b)"
+    rb"|autocast\([^(),]*,[^(),]*,\s*False\b"
+)
+
+
+def _holds(pattern: bytes, file: PythonFile) -> bool:
+    """True if a Python file of the project, or this text of one, matches."""
+    text = file.text.text.encode("utf-8", "surrogatepass")
+    return re.search(pattern, text) is not None or file.project.python_source_matches(pattern)
+
+
+# Imports
+
+
+@dataclass(frozen=True, slots=True)
+class _Import:
+    """A name that an import binds in a scope."""
+
+    name: str
+    what: Binding
+    scope: Scope
+
+
+def _bindings(scopes: Scopes) -> Iterator[_Import]:
+    for scope in scopes.all:
+        for name, bindings in scope.bindings.items():
+            for binding in bindings:
+                if binding.qualified is not None and binding.qualified == scope.qualified(name):
+                    yield _Import(name, binding, scope)
+
+
+def _imported(
+    old: _Import, scopes: Scopes, uses: list[DeprecatedUse], file: PythonFile
+) -> Iterator[DeprecatedImport]:
+    """An import that is deprecated.
+
+    Nothing for one that stays: for other versions of torch, for other files, or because a use of
+    it is not reported.
+    """
+    statement, alias = old.what.statement, old.what.alias
+    assert statement is not None
+    assert alias is not None
+    readers = [
+        reference
+        for reference in scopes.references
+        if reference.names[0] == old.name and reference.scope.lookup(old.name)[0] is old.scope
+    ]
+    if not {use.reference for use in uses}.issuperset(readers):
+        return
+    if not _is_kept(old, file, is_used=bool(readers)):
+        qualified = old.what.qualified or ""
+        api = DEPRECATED.get(qualified)
+        yield DeprecatedImport(qualified, api, statement, alias, bool(readers))
+
+
+def _is_kept(old: _Import, file: PythonFile, *, is_used: bool) -> bool:
+    """True for an import that is there for others than this file's own code."""
+    assert old.what.statement is not None
+    return is_for_another_version(
+        old.what.statement, old.what.at, file.text
+    ) or exports.is_for_others(
+        file,
+        old.name,
+        old.what,
+        old.scope,
+        is_used=is_used,
+        matches=file.project.python_source_matches,
+    )

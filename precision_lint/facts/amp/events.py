@@ -1,0 +1,245 @@
+"""What an expression does in a training step: scales a loss, unscales gradients, steps …"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+
+from precision_lint.source.python.syntax import callee_name, dotted, resolved
+
+
+class EventKind(Enum):
+    """What happens; the comment says what `Event.subject` is."""
+
+    SCALED_BACKWARD = auto()  # the loss
+    BACKWARD = auto()  # the loss
+    UNSCALE = auto()  # the optimizer
+    CLIP = auto()  # the parameters
+    NORM = auto()  # the gradient whose norm is taken
+    STEP = auto()  # the optimizer, by way of the scaler
+    PLAIN_STEP = auto()  # the optimizer
+    UPDATE = auto()  # nothing
+    UNKNOWN = auto()  # the callee: it may do any of this
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happens to gradients, or to the scaler `scaler` ("" if to none)."""
+
+    kind: EventKind
+    scaler: str
+    subject: str
+    node: ast.Call
+    statement: ast.stmt
+    helper: str = ""
+    """The function of the file that does it, where another calls that; "" for its own events."""
+
+
+_CLIPPING = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"})
+_TORCH_UTILS = re.compile(r"^(?:torch\.)?nn\.utils(?:\.clip_grad)?$|^torch\.nn\.utils\.clip_grad$")
+_OPTIMIZER = re.compile(r"(?:^|[._])(?:opt|optim|optimizer)(?:s|_\w+|[A-Z0-9]\w*)?$")
+_ABOUT_GRADIENTS = re.compile(r"scal|clip|optim|step|backward|grad|amp", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the names of a file mean to the protocol."""
+
+    scalers: frozenset[str]
+    scaled: Mapping[str, str]
+    """Variables that hold a scaled loss, and the scaler of each."""
+
+    optimizers: frozenset[str]
+    """Optimizers that a scaler steps."""
+
+
+def names_in(tree: ast.Module) -> Names:
+    """The scalers of a file: made here, or used as only a scaler can be."""
+    scalers: set[str] = set()
+    scaled_by: dict[str, str] = {}
+    backward: set[str] = set()
+    scaling: set[str] = set()
+    updated: set[str] = set()
+    stepped: list[tuple[str, str]] = []
+    for node in ast.walk(tree):
+        match node:
+            case (
+                ast.Assign(targets=[target], value=value)
+                | ast.AnnAssign(target=target, value=ast.expr() as value)
+            ):
+                name = dotted(target)
+                if name is None:
+                    continue
+                if any(_makes_scaler(made) for made in _alternatives(value)):
+                    scalers.add(name)
+                match value:
+                    case ast.Call(func=ast.Attribute(value=owner, attr="scale"), args=[_]):
+                        scaled_by[name] = dotted(owner) or ""
+            case ast.arg(arg=name, annotation=ast.expr() as annotation):
+                if "GradScaler" in ast.unparse(annotation):
+                    scalers.add(name)
+            case ast.Call(func=ast.Attribute(value=owner, attr="unscale_")):
+                scalers.add(dotted(owner) or "")
+            case ast.Call(
+                func=ast.Attribute(
+                    value=ast.Call(func=ast.Attribute(value=owner, attr="scale")), attr="backward"
+                )
+            ):
+                scaling.add(dotted(owner) or "")
+            case ast.Call(func=ast.Attribute(value=owner, attr="update"), args=[]):
+                updated.add(dotted(owner) or "")
+            case ast.Call(func=ast.Attribute(value=owner, attr="backward")):
+                backward.add(dotted(owner) or "")
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="step" | "unscale_"), args=[optimizer, *_]
+            ):
+                stepped.append((dotted(owner) or "", ast.unparse(optimizer)))
+    scaling |= {scaler for name, scaler in scaled_by.items() if name in backward}
+    # Engines have a `scale`, too: what is called a scaler, or updated, is one.
+    scalers |= {name for name in scaling if name in updated or "scaler" in name.lower()}
+    scalers -= {"", "self", "cls"}
+    return Names(
+        frozenset(scalers),
+        {name: scaler for name, scaler in scaled_by.items() if scaler in scalers},
+        frozenset(optimizer for scaler, optimizer in stepped if scaler in scalers),
+    )
+
+
+def scalers_made(tree: ast.Module) -> frozenset[str]:
+    """The names that hold a scaler which the file makes, and which is not off from the start."""
+    found = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[target], value=value):
+                made = [each for each in _alternatives(value) if _makes_scaler(each)]
+                if made and not all(_is_off(each) for each in made):
+                    found.add(dotted(target) or "")
+    return frozenset(found - {""})
+
+
+def _is_off(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(keywords=keywords):
+            return any(
+                keyword.arg == "enabled"
+                and isinstance(keyword.value, ast.Constant)
+                and not keyword.value.value
+                for keyword in keywords
+            )
+    return False
+
+
+def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
+    """The values that a conditional expression can have."""
+    match value:
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from _alternatives(body)
+            yield from _alternatives(orelse)
+        case ast.BoolOp(values=values):
+            for each in values:
+                yield from _alternatives(each)
+        case _:
+            yield value
+
+
+def _makes_scaler(value: ast.expr) -> bool:
+    return isinstance(value, ast.Call) and callee_name(value).endswith("GradScaler")
+
+
+def calls_in_order(expression: ast.AST) -> Iterator[ast.Call]:
+    """The calls of an expression in the order of evaluation; nested functions are not run."""
+    if isinstance(expression, ast.Lambda):
+        return
+    for child in ast.iter_child_nodes(expression):
+        yield from calls_in_order(child)
+    if isinstance(expression, ast.Call):
+        yield expression
+
+
+def event_of(node: ast.Call, statement: ast.stmt, names: Names) -> Event | None:
+    """What a call does by itself; None if it does nothing of the protocol."""
+
+    def event(kind: EventKind, scaler: str = "", subject: str = "") -> Event:
+        return Event(kind, scaler, subject, node, statement)
+
+    match node:
+        case ast.Call(
+            func=ast.Attribute(
+                value=ast.Call(func=ast.Attribute(value=owner, attr="scale"), args=[loss]),
+                attr="backward",
+            )
+        ) if (scaler := dotted(owner)) in names.scalers:
+            return event(EventKind.SCALED_BACKWARD, scaler or "", ast.unparse(loss))
+        case ast.Call(func=ast.Attribute(value=loss, attr="backward")):
+            if (name := dotted(loss)) is not None and name in names.scaled:
+                return event(EventKind.SCALED_BACKWARD, names.scaled[name], name)
+            # `accelerator.backward(loss)` and the like do what they do.
+            kind = EventKind.UNKNOWN if node.args else EventKind.BACKWARD
+            return event(kind, "", ast.unparse(loss))
+        case ast.Call(
+            func=ast.Attribute(value=owner, attr="unscale_" | "step" | "update" as method)
+        ) if (scaler := dotted(owner)) in names.scalers:
+            kind = {
+                "unscale_": EventKind.UNSCALE,
+                "step": EventKind.STEP,
+                "update": EventKind.UPDATE,
+            }[method]
+            return event(kind, scaler or "", ast.unparse(node.args[0]) if node.args else "")
+        case ast.Call(func=ast.Attribute(value=owner, attr="step"), args=[] | [_], keywords=[]):
+            name = ast.unparse(owner)
+            if name in names.optimizers or _OPTIMIZER.search(name):
+                return event(EventKind.PLAIN_STEP, "", name)
+        case ast.Call(func=ast.Name(id=name), args=[parameters, *_]) if name in _CLIPPING:
+            return event(EventKind.CLIP, "", ast.unparse(parameters))
+        case ast.Call(func=ast.Attribute(value=owner, attr=name), args=[parameters, *_]) if (
+            name in _CLIPPING
+        ):
+            is_torch = _TORCH_UTILS.match(ast.unparse(owner)) is not None
+            return event(
+                EventKind.CLIP if is_torch else EventKind.UNKNOWN, "", ast.unparse(parameters)
+            )
+        case ast.Call(func=ast.Attribute(value=owner, attr="norm")) if _is_gradient(owner):
+            return event(EventKind.NORM, "", ast.unparse(owner))
+        case ast.Call(func=ast.Attribute(attr="norm"), args=[gradient, *_]) if _is_gradient(
+            gradient
+        ):
+            return event(EventKind.NORM, "", ast.unparse(gradient))
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    if any(dotted(argument) in names.scalers for argument in given) and not _keeps(node):
+        return event(EventKind.UNKNOWN, "", ast.unparse(node.func))
+    return None
+
+
+def _keeps(node: ast.Call) -> bool:
+    """True for what writes the scaler down or reads it back: `save_checkpoint(scaler=scaler)`."""
+    return re.search(r"save|load|checkpoint|print|log", callee_name(node), re.I) is not None
+
+
+def _is_gradient(node: ast.expr) -> bool:
+    """`p.grad`, `p.grad.data`, `p.grad.detach()`."""
+    match node:
+        case ast.Attribute(attr="grad"):
+            return True
+        case ast.Attribute(value=owner, attr="data"):
+            return _is_gradient(owner)
+        case ast.Call(func=ast.Attribute(value=owner, attr="detach" | "float"), args=[]):
+            return _is_gradient(owner)
+    return False
+
+
+def may_act(node: ast.Call) -> bool:
+    """Whether a function that is not seen sounds as if it took part in the protocol."""
+    return _ABOUT_GRADIENTS.search(callee_name(node)) is not None
+
+
+def renamed(event: Event, names: Mapping[str, str], helper: str) -> Event:
+    """An event of a helper in the words of its caller: parameters become arguments."""
+    return replace(
+        event,
+        helper=helper,
+        scaler=resolved(event.scaler, names),
+        subject=resolved(event.subject, names),
+    )

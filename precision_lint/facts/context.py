@@ -1,0 +1,126 @@
+"""What a rule sees of a file: the parsed file, the facts of its project, and a way to report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+
+from precision_lint.facts.project.facts import Recording
+from precision_lint.model.finding import Confidence, Finding, Fix, Related, Severity, Span
+from precision_lint.model.rule import Rule
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.text.notebook import NotebookText
+from precision_lint.source.text.text import SourceText
+
+
+def finding_in(
+    text: SourceText,
+    rule: Rule,
+    span: Span,
+    message: str,
+    *,
+    confidence: Confidence,
+    severity: Severity | None = None,
+    why: str = "",
+    fix: Fix | None = None,
+    related: Sequence[Related] = (),
+) -> Finding:
+    """A finding of `rule` at `span`; `severity` defaults to the rule's own."""
+    place = text.place(span)
+    continued = text.around(place).line(place.start.row).endswith("\\")
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        message=message,
+        severity=rule.severity if severity is None else severity,
+        confidence=confidence,
+        place=place,
+        why=why,
+        fix=fix,
+        related=tuple(related),
+        noqa_row=place.end.row if continued else place.start.row,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class PythonFile(ParsedPython):
+    """A Python file in its project."""
+
+    project: Recording
+
+    @classmethod
+    def of(cls, parsed: ParsedPython, project: Recording) -> PythonFile:
+        return cls(parsed.text, parsed.tree, project)
+
+    def finding(
+        self,
+        rule: Rule,
+        span: Span,
+        message: str,
+        *,
+        confidence: Confidence,
+        severity: Severity | None = None,
+        why: str = "",
+        fix: Fix | None = None,
+        related: Sequence[Related] = (),
+    ) -> Finding:
+        """A finding of `rule` at `span`; `severity` defaults to the rule's own.
+
+        What is not proved has low confidence in tests, benchmarks and vendored code: their authors
+        choose dtypes on purpose, or maintain the code elsewhere.
+        """
+        if confidence is Confidence.MEDIUM and self.project.is_secondary(self.text.path):
+            confidence = Confidence.LOW
+        return finding_in(
+            self.text,
+            rule,
+            span,
+            message,
+            confidence=confidence,
+            severity=severity,
+            why=why,
+            fix=fix,
+            related=related,
+        )
+
+    def related(self, span: Span, message: str) -> Related:
+        """The other half of a finding, in this same file."""
+        return Related(self.text.place(span), message)
+
+    def chosen_by_caller(self) -> Confidence:
+        """How sure a finding about a kernel can be whose caller chooses the dtype.
+
+        Medium if the project shows that it uses half precision, low otherwise. A notebook is a
+        program that nobody calls: what others use says nothing about it.
+        """
+        if isinstance(self.text, NotebookText):
+            from precision_lint.facts.project.evidence import is_used_in
+
+            is_used = is_used_in(self)
+        else:
+            is_used = self.project.half_precision is not None
+        return Confidence.MEDIUM if is_used else Confidence.LOW
+
+    def bfloat16(self) -> Related | None:
+        """Where the project enables bfloat16, so that a checkpoint in it can hold bfloat16.
+
+        A notebook is a program of its own: what other files enable says nothing about it.
+        """
+        if not isinstance(self.text, NotebookText):
+            return self.project.bfloat16
+        from precision_lint.facts.project.evidence import enabled_in
+
+        return enabled_in(self)
+
+
+@dataclass(frozen=True, eq=False)
+class ConfigFile(ParsedConfig):
+    """A configuration file in its project. What is embedded in it is parsed, and no more."""
+
+    project: Recording = field(kw_only=True)
+
+    @classmethod
+    def of(cls, parsed: ParsedConfig, project: Recording) -> ConfigFile:
+        values = {each.name: getattr(parsed, each.name) for each in fields(parsed)}
+        return cls(**values, project=project)

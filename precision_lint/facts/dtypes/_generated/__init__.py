@@ -1,0 +1,1 @@
+"""Tables that scripts/measure_operators.py writes."""

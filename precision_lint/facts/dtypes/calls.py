@@ -1,0 +1,160 @@
+"""The facts at a call: what is called, on what, with what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from precision_lint.facts.dtypes.lattice import reading
+from precision_lint.facts.dtypes.values import UNKNOWN, Dtype, Mixed, Value
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import FLOAT32
+from precision_lint.model.finding import Span
+from precision_lint.model.memo import Memo
+from precision_lint.source.text.text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument's value and the span of its expression; `starred` for `*args` and `**kwargs`."""
+
+    value: Value
+    span: Span
+    starred: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """An autocast region: its device ("cuda", "cpu" …; None if not known) and its dtype."""
+
+    device: str | None
+    dtype: Dtype
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A call as the transfer functions see it: its place, its arguments, what surrounds it.
+
+    `autocast` is the innermost region that is on; `default_dtype` what `torch.zeros(2)` makes.
+    """
+
+    source: SourceText
+    span: Span
+    arguments: tuple[Argument, ...]
+    keywords: Mapping[str, Argument]
+    autocast: Region | None = None
+    default_dtype: str = FLOAT32
+
+    @property
+    def values(self) -> list[Value]:
+        return [argument.value for argument in self.arguments]
+
+    @property
+    def first(self) -> Value:
+        return self.arguments[0].value if self.arguments else UNKNOWN
+
+    def argument(self, position: int, keyword: str) -> Value:
+        """The value of an argument by position or keyword; unknown if absent or behind a star."""
+        if keyword in self.keywords:
+            return self.keywords[keyword].value
+        before = self.arguments[: position + 1]
+        if len(before) <= position or any(argument.starred for argument in before):
+            return UNKNOWN
+        return before[position].value
+
+    def read(self) -> Given:
+        """The call as functions that are not seen take it: each argument of one kind."""
+        values = (*self.values, *(one.value for one in self.keywords.values()))
+        if not any(isinstance(value, Mixed) for value in values):
+            return self
+        return replace(
+            self,
+            arguments=tuple(replace(one, value=reading(one.value)) for one in self.arguments),
+            keywords={
+                name: replace(one, value=reading(one.value)) for name, one in self.keywords.items()
+            },
+        )
+
+    def origin(
+        self, text: str, kind: Literal["dtype", "checkpoint", "caller"] = "caller"
+    ) -> Origin:
+        """This call as the place where a dtype comes from."""
+        return Origin(self.source, self.span, text, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Guard:
+    """A condition around a call: its place, and whether it holds there or fails."""
+
+    span: Span
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call that a rule asked for.
+
+    `name` is the last component of the callee, as it is called where it is imported from;
+    `function` is its qualified name when that is known (`torch.amp.GradScaler`; for an instance of
+    a class of torch, `torch.nn.NLLLoss.forward`, and `name` is the class), `receiver` the value
+    before the dot of a method call. `scope` is the qualified name of the enclosing function
+    or class body, "" for the module; `guards` are the conditions of the `if`s around the call,
+    outermost first; `autocast` the innermost region around it that is on, around the callers of its
+    function included; `dtypes` the names that hold a `torch.dtype` where the call stands.
+    """
+
+    span: Span
+    name: str
+    function: str | None
+    receiver: Value
+    receiver_span: Span | None
+    arguments: tuple[Argument, ...]
+    keywords: Mapping[str, Argument]
+    scope: str
+    guards: tuple[Guard, ...]
+    autocast: Region | None
+    dtypes: Mapping[str, Dtype]
+    module: Calls = field(repr=False)
+
+    def argument(self, position: int, keyword: str) -> Argument | None:
+        """An argument by position or keyword; None if absent or behind a star."""
+        if keyword in self.keywords:
+            return self.keywords[keyword]
+        before = self.arguments[: position + 1]
+        if len(before) <= position or any(argument.starred for argument in before):
+            return None
+        return before[position]
+
+    @property
+    def has_stars(self) -> bool:
+        """True if `*args` or `**kwargs` can pass what is not seen here."""
+        return any(argument.starred for argument in self.arguments) or "**" in self.keywords
+
+    def value(self, position: int, keyword: str) -> Value:
+        argument = self.argument(position, keyword)
+        return UNKNOWN if argument is None else argument.value
+
+
+class Calls(Memo, Sequence[Call]):
+    """The calls of one file that rules asked for, in source order."""
+
+    def __init__(self, imports: Mapping[str, str]) -> None:
+        self.imports = imports
+        """Local to qualified names."""
+        self.is_complete = True
+        """False if there was too much code to interpret it to its end: then there are no calls."""
+        self._calls: list[Call] = []
+
+    def fill(self, calls: list[Call]) -> None:
+        self._calls = sorted(calls, key=lambda call: (call.span.start, -call.span.end))
+
+    def named(self, name: str) -> list[Call]:
+        """The calls whose callee ends in `name`."""
+        return [call for call in self._calls if call.name == name]
+
+    def __getitem__(self, index):  # type: ignore[no-untyped-def]
+        return self._calls[index]
+
+    def __len__(self) -> int:
+        return len(self._calls)

@@ -1,0 +1,146 @@
+"""What a condition says of the dtype, read from its source: `dtype == torch.float16`, `args.fp16`.
+
+Names carry the meaning here, not values: `cfg.fp16` is nowhere defined in a file that tests it. A
+condition is evaluated for a run in bfloat16, as far as its names and literals say.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from functools import lru_cache
+
+from precision_lint.facts.dtypes.calls import Guard
+from precision_lint.source.text.text import SourceText
+
+_FLOAT16 = re.compile(r"(?<![a-z])(?:float16|fp16|half)$")
+_BFLOAT16 = re.compile(r"bfloat16|bf16")
+_OTHERS = re.compile(r"(?:fp|float)?(?:8|16|32|64)(?:-(?:mixed|true))?|half|float|double|no|tf32")
+"""Dtypes and precisions other than bfloat16, as literals name them: `16-mixed`, `fp32`, `no`."""
+
+_NEGATIVE = re.compile(r"(?:^|_)(?:no|not|non|disable|without|skip)_")
+
+
+def excludes_bfloat16(condition: str) -> bool:
+    """True if a condition holds for float16 only, or for anything but bfloat16."""
+    return _in_bfloat16(condition) is False
+
+
+def admits_bfloat16(condition: str) -> bool:
+    """True if a condition names bfloat16 as one of the dtypes that it holds for."""
+    return _BFLOAT16.search(condition.lower()) is not None and _in_bfloat16(condition) is True
+
+
+def guard_excludes_bfloat16(guard: Guard, text: SourceText) -> bool:
+    """True if what stands under a guard does not run in bfloat16."""
+    return _in_bfloat16(text[guard.span]) is (not guard.holds)
+
+
+def condition_excludes_bfloat16(test: ast.expr, holds: bool = True) -> bool:
+    """True if what stands under a condition, or in its `else`, does not run in bfloat16."""
+    return _truth(test) is (not holds)
+
+
+def names_bfloat16(expression: ast.expr) -> bool:
+    """True for a literal or an attribute that names bfloat16: `"bf16-mixed"`, `torch.bfloat16`."""
+    return _is_bfloat16(expression) is True
+
+
+@lru_cache(maxsize=4096)
+def _in_bfloat16(condition: str) -> bool | None:
+    """The truth of a condition in a run in bfloat16; None if it does not say."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _truth(ast.parse(f"({condition}\n)", mode="eval").body)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _truth(test: ast.expr) -> bool | None:
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            value = _truth(operand)
+            return None if value is None else not value
+        case ast.BoolOp(op=op, values=values):
+            return _combined([_truth(value) for value in values], isinstance(op, ast.Or))
+        case ast.Compare(ops=[operator], comparators=[compared]):
+            return _comparison(test.left, operator, compared)
+        case ast.IfExp(test=condition, body=body, orelse=orelse):
+            value = _truth(condition)
+            if value is not None:
+                return _truth(body if value else orelse)
+            one, other = _truth(body), _truth(orelse)
+            return one if one is other else None
+        case ast.Constant(value=bool(value)):
+            return value
+        case ast.NamedExpr(value=value):
+            return _truth(value)
+    return _named(_name(test))
+
+
+def _combined(values: list[bool | None], decisive: bool) -> bool | None:
+    if decisive in values:
+        return decisive
+    return None if None in values else not decisive
+
+
+def _comparison(left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool | None:
+    """`dtype == torch.float16`, `precision in ("bf16", "bf16-mixed")`, `torch.half is dtype`."""
+    is_positive = isinstance(operator, ast.Eq | ast.Is | ast.In)
+    if not is_positive and not isinstance(operator, ast.NotEq | ast.IsNot | ast.NotIn):
+        return None
+    if isinstance(right, ast.Constant) and right.value is None:
+        return None  # `dtype is not None`
+    if isinstance(right, ast.Constant) and isinstance(right.value, bool):
+        value = _truth(left)
+        return None if value is None else (value is right.value) is is_positive
+    if isinstance(operator, ast.In | ast.NotIn):
+        if not isinstance(right, ast.List | ast.Tuple | ast.Set):
+            return None
+        value = _combined([_is_bfloat16(item) for item in right.elts], decisive=True)
+    else:
+        value = _is_bfloat16(right)
+        value = _is_bfloat16(left) if value is None else value
+    return None if value is None else value is is_positive
+
+
+def _is_bfloat16(literal: ast.expr) -> bool | None:
+    """Whether an expression names bfloat16; None if it names no dtype at all."""
+    match literal:
+        case ast.Constant(value=str() | int() as value):
+            name = str(value).strip().lower().removeprefix("torch.")
+        case ast.Attribute(attr=name):
+            name = name.lower()
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            name = name.lower()
+        case ast.Name(id=name) if name.isupper():
+            name = name.lower()
+        case _:
+            return None
+    if _BFLOAT16.search(name):
+        return True
+    return False if _OTHERS.fullmatch(name) or _FLOAT16.search(name) else None
+
+
+def _named(name: str) -> bool | None:
+    """What a switch says by its name: `args.fp16`, `use_bf16`, `no_half`."""
+    is_on = True if _BFLOAT16.search(name) else False if _FLOAT16.search(name) else None
+    return not is_on if is_on is not None and _NEGATIVE.search(name) else is_on
+
+
+def _name(test: ast.expr) -> str:
+    """The name of a switch, in lower case; "" if it has none."""
+    match test:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name.lower()
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name.lower()
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, ast.Constant(value=str(name)), *_]):
+            return name.lower()
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(name)), *_]):
+            return name.lower()
+        case ast.Call(func=function):
+            return _name(function)
+    return ""

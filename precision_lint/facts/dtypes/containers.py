@@ -1,0 +1,76 @@
+"""Lists, tuples and mappings: their items, and what assignments and methods make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from precision_lint.facts.dtypes.lattice import join, join_all, reading
+from precision_lint.facts.dtypes.values import (
+    BOTTOM,
+    FOREIGN,
+    UNKNOWN,
+    Bottom,
+    Constant,
+    Dictionary,
+    Foreign,
+    Output,
+    Sequence,
+    Tensor,
+    Value,
+)
+
+
+def item_of(value: Value) -> Value:
+    """What iterating over a value yields."""
+    match reading(value):
+        case Sequence(item=item):
+            return item
+        case (Tensor() | Foreign()) as whole:
+            return replace(whole, scalar=None)
+        case Output(tensor=tensor):
+            return Output(replace(tensor, scalar=None))
+        case Dictionary():
+            return FOREIGN
+        case Bottom():
+            return BOTTOM
+    return UNKNOWN
+
+
+def concatenated(left: Sequence, right: Value) -> Sequence:
+    """The list `[*left, *right]`."""
+    item = join(left.item, item_of(right))
+    if isinstance(right, Sequence) and left.items is not None and right.items is not None:
+        return Sequence(item, left.items + right.items)
+    return Sequence(item)
+
+
+def with_item(mapping: Dictionary, key: Value, value: Value) -> Dictionary:
+    """A mapping after `mapping[key] = value`."""
+    if mapping.items is None or not isinstance(key, Constant):
+        return Dictionary(join(mapping.item, value))
+    items = {**dict(mapping.items), key.value: value}
+    return Dictionary(join_all(items.values()), tuple(items.items()))
+
+
+def updated(
+    mapping: Dictionary, others: Iterable[Value], keywords: Iterable[tuple[str | None, Value]]
+) -> Dictionary:
+    """A mapping after `mapping.update(other, key=value)`; no key stands for `**value`."""
+    for other in others:
+        mapping = _merged(mapping, reading(other))
+    for key, value in keywords:
+        if key is None:
+            mapping = _merged(mapping, reading(value))
+        else:
+            mapping = with_item(mapping, Constant(key), value)
+    return mapping
+
+
+def _merged(mapping: Dictionary, other: Value) -> Dictionary:
+    if not isinstance(other, Dictionary):
+        return Dictionary(UNKNOWN)
+    if mapping.items is None or other.items is None:
+        return Dictionary(join(mapping.item, other.item))
+    items = {**dict(mapping.items), **dict(other.items)}
+    return Dictionary(join_all(items.values()), tuple(items.items()))

@@ -1,0 +1,247 @@
+"""The functions and classes of a module, and the names that its top level binds."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from precision_lint.facts.dtypes.relevance import REGISTERING, Effect, effects
+from precision_lint.facts.dtypes.sources import NUMPY_RUNTIMES
+from precision_lint.model.memo import fact
+from precision_lint.source.python.imports import imported_names, starred_imports
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import (
+    AnyFunction,
+    Definition,
+    FunctionDefinition,
+    bound_names,
+    own_statements,
+    single_targets,
+    statements,
+    targets,
+)
+from precision_lint.source.python.syntax import innermost_name, positional_parameters
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Function:
+    """A function, method or lambda; `name` is qualified within its module."""
+
+    module: Module
+    node: AnyFunction
+    name: str
+    owner: Class | None = None
+    enclosing: Function | None = None
+
+    @property
+    def decorators(self) -> list[ast.expr]:
+        return [] if isinstance(self.node, ast.Lambda) else self.node.decorator_list
+
+    @property
+    def is_static(self) -> bool:
+        return any(innermost_name(decorator) == "staticmethod" for decorator in self.decorators)
+
+    @property
+    def is_class_method(self) -> bool:
+        return any(innermost_name(decorator) == "classmethod" for decorator in self.decorators)
+
+    @property
+    def is_property(self) -> bool:
+        return any(
+            innermost_name(decorator) in {"property", "cached_property"}
+            for decorator in self.decorators
+        )
+
+    @property
+    def is_stub(self) -> bool:
+        """True if the body says nothing: `...`, `pass`, a docstring, `raise`."""
+        return not isinstance(self.node, ast.Lambda) and all(
+            isinstance(node, ast.Pass | ast.Raise)
+            or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+            for node in self.node.body
+        )
+
+    @property
+    def effects(self) -> tuple[Effect, ...]:
+        """What its statements assign and read."""
+        if isinstance(self.node, ast.Lambda):
+            return ()
+        return self.module.effects(self.node)
+
+    @property
+    def parameters(self) -> list[ast.arg]:
+        """The parameters that can be given by position, in order."""
+        return positional_parameters(self.node.args)
+
+
+@dataclass(eq=False)
+class Class:
+    """A class; `name` is qualified within its module."""
+
+    module: Module
+    node: ast.ClassDef
+    name: str
+    enclosing: Function | None = None
+    methods: Mapping[str, Function] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.methods = {
+            node.name: Function(self.module, node, f"{self.name}.{node.name}", self, self.enclosing)
+            for node in own_statements(self.node.body)
+            if isinstance(node, FunctionDefinition)
+        }
+
+    @cached_property
+    def annotated(self) -> Mapping[str, ast.AnnAssign]:
+        """The fields of a dataclass or named tuple, in order; annotations of any other class."""
+        return {
+            node.target.id: node
+            for node in self.node.body
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        }
+
+    @cached_property
+    def assigned(self) -> Mapping[str, ast.expr]:
+        """Attributes that the class body assigns."""
+        return {
+            target.id: node.value
+            for node in self.node.body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+
+    @cached_property
+    def assigning(self) -> Mapping[str, tuple[Function, ...]]:
+        """For each attribute of `self`, the methods that assign it."""
+        found: dict[str, list[Function]] = {}
+        for method in self.methods.values():
+            for name in _attributes_assigned(method.node):
+                found.setdefault(name, []).append(method)
+        return {name: tuple(methods) for name, methods in found.items()}
+
+    @property
+    def is_record(self) -> bool:
+        """True for what is made from its fields: a dataclass, a NamedTuple, a model's output."""
+        decorators = {innermost_name(decorator) for decorator in self.node.decorator_list}
+        bases = {innermost_name(base) for base in self.node.bases}
+        return bool(decorators & {"dataclass", "define", "frozen"} or bases & _RECORDS) or any(
+            base.endswith("Output") for base in bases
+        )
+
+
+_RECORDS = frozenset({"NamedTuple", "BaseModel", "Struct"})
+
+
+@dataclass(eq=False)
+class Module:
+    """One Python file of the project."""
+
+    file: ParsedPython
+    imports: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.imports = imported_names(self.file)
+        self._effects: dict[ast.AST, tuple[Effect, ...]] = {}
+        self._functions: dict[AnyFunction, Function] = {}
+        self._classes: dict[ast.ClassDef, Class] = {}
+
+    @cached_property
+    def feeds_numpy(self) -> bool:
+        """True if it runs models that take NumPy arrays."""
+        return any(name.partition(".")[0] in NUMPY_RUNTIMES for name in self.imports.values())
+
+    @cached_property
+    def stars(self) -> tuple[str, ...]:
+        """The modules that `from … import *` reads."""
+        return starred_imports(self.file.tree)
+
+    @cached_property
+    def top(self) -> Mapping[str, Function | Class]:
+        """The functions and classes that the top level defines, the last of each name."""
+        found: dict[str, Function | Class] = {}
+        for node in own_statements(self.file.tree.body):
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    found[node.name] = self.function(node, node.name)
+                case ast.ClassDef():
+                    found[node.name] = self.class_(node, node.name)
+        return found
+
+    @cached_property
+    def assignments(self) -> Mapping[str, tuple[ast.expr | None, ...]]:
+        """What the top level assigns to each name; None where no expression tells."""
+        found: dict[str, list[ast.expr | None]] = {}
+        for node in own_statements(self.file.tree.body):
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets:
+                        for single in single_targets(target):
+                            if isinstance(single, ast.Name):
+                                is_whole = single is target
+                                found.setdefault(single.id, []).append(value if is_whole else None)
+                case ast.AnnAssign(target=ast.Name(id=name), value=value):
+                    found.setdefault(name, []).append(value)
+                case ast.Import() | ast.ImportFrom():
+                    continue
+                case _ if not isinstance(node, Definition):
+                    for name in bound_names(node):
+                        found.setdefault(name, []).append(None)
+        return {name: tuple(values) for name, values in found.items()}
+
+    def effects(self, node: ast.Module | FunctionDefinition) -> tuple[Effect, ...]:
+        """What the statements of a body assign and read."""
+        if node not in self._effects:
+            self._effects[node] = tuple(effects(node.body, self.file.text))
+        return self._effects[node]
+
+    def function(
+        self,
+        node: AnyFunction,
+        name: str,
+        owner: Class | None = None,
+        enclosing: Function | None = None,
+    ) -> Function:
+        """The definition at a node: one object for each."""
+        if node not in self._functions:
+            self._functions[node] = Function(self, node, name, owner, enclosing)
+        return self._functions[node]
+
+    def class_(self, node: ast.ClassDef, name: str, enclosing: Function | None = None) -> Class:
+        """The class at a node: one object for each."""
+        if node not in self._classes:
+            self._classes[node] = Class(self, node, name, enclosing)
+        return self._classes[node]
+
+
+@fact
+def module_of(file: ParsedPython) -> Module:
+    """The definitions of a file: one object for each file."""
+    return Module(file)
+
+
+def _attributes_assigned(function: AnyFunction) -> set[str]:
+    found = set()
+    for node in statements(function.body if isinstance(function.body, list) else []):
+        match node:
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="self"), attr=method),
+                    args=[ast.Constant(value=str(name)), *_],
+                )
+            ) if method in REGISTERING:
+                found.add(name)
+            case _:
+                found |= {name for target in targets(node) for name in _self_attributes(target)}
+    return found
+
+
+def _self_attributes(target: ast.expr) -> Iterator[str]:
+    for single in single_targets(target):
+        while isinstance(single, ast.Subscript):  # `self.cache[key] = …` changes the attribute
+            single = single.value
+        match single:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                yield name

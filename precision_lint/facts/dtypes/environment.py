@@ -1,0 +1,167 @@
+"""What is known of each variable at one point of a program, and how assignments change it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from precision_lint.facts.dtypes.containers import item_of, with_item
+from precision_lint.facts.dtypes.lattice import by_facet, join, join_all, reading
+from precision_lint.facts.dtypes.sources import INTEGRAL_NAME
+from precision_lint.facts.dtypes.values import (
+    UNKNOWN,
+    Constant,
+    Dictionary,
+    Foreign,
+    Instance,
+    Mixed,
+    Model,
+    Output,
+    Sequence,
+    Tensor,
+    Value,
+)
+from precision_lint.source.python.syntax import dotted
+
+
+class Environment(dict[str, Value]):
+    """Values by name; attributes and items are kept under their path, `self.scaler`."""
+
+    def __init__(self, values: Mapping[str, Value] | None = None) -> None:
+        super().__init__(values or {})
+        self.paths = set(getattr(values, "paths", ()))
+        """The keys that are no plain names: few, beside all the others."""
+
+    def copy(self) -> Environment:
+        return Environment(self)
+
+    def become(self, other: Environment) -> None:
+        """Take over what is known in another environment."""
+        if other is not self:
+            self.clear()
+            self.update(other)
+            self.paths = set(other.paths)
+
+
+def bind(target: ast.expr, value: Value, env: Environment) -> None:
+    """Assign a value to a target: names, attributes, tuples, stars, items of a dict."""
+    match target:
+        case ast.Name(id=name):
+            _forget(name, env)
+            env[name] = as_named(name, value)
+        case ast.Attribute():
+            _bind_path(dotted(target), value, env)
+        case ast.Tuple(elts=targets) | ast.List(elts=targets):
+            _unpack(targets, value, env)
+        case ast.Starred(value=inner):
+            bind(inner, Sequence(value), env)
+        case ast.Subscript(value=owner, slice=key):
+            path = dotted(owner)
+            held = env.get(path) if path else None
+            if isinstance(held, Tensor):
+                return  # an item takes on the dtype of its tensor
+            if isinstance(held, Dictionary | Sequence):
+                replace_everywhere(held, _with_item(held, key, value), env)
+            _bind_path(dotted(target), value, env)
+
+
+def _with_item(held: Dictionary | Sequence, key: ast.expr, value: Value) -> Value:
+    """A container after `held[key] = value`."""
+    position = key.value if isinstance(key, ast.Constant) else None
+    match held:
+        case Dictionary():
+            known = Constant(position) if isinstance(key, ast.Constant) else UNKNOWN
+            return with_item(held, known, value)
+        case Sequence(items=tuple(items)) if isinstance(position, int) and position < len(items):
+            changed = (*items[:position], value, *items[position + 1 :])
+            return Sequence(join_all(changed), changed)
+    return Sequence(join(held.item, item_of(value) if isinstance(key, ast.Slice) else value))
+
+
+def replace_everywhere(held: Value, value: Value, env: Environment) -> None:
+    """An object changed in place: every name that holds it sees the change."""
+    for name in [name for name, other in env.items() if other is held]:
+        _forget(name, env)
+        env[name] = value
+
+
+def as_named(name: str, value: Value) -> Value:
+    """A value under a name that says more: ids, masks, labels are no floats that a caller chose."""
+    match value:
+        case Tensor(chosen=True) if INTEGRAL_NAME.search(name):
+            return replace(value, chosen=False, partial=True)
+        case Output(tensor=Tensor(chosen=True) as tensor) if INTEGRAL_NAME.search(name):
+            return Output(replace(tensor, chosen=False, partial=True))
+        case Mixed() if INTEGRAL_NAME.search(name):
+            return by_facet(partial(as_named, name), value)
+    return value
+
+
+def _bind_path(path: str | None, value: Value, env: Environment) -> None:
+    if path is not None:
+        _forget(path, env)
+        env[path] = value
+        env.paths.add(path)
+
+
+def _unpack(targets: list[ast.expr], value: Value, env: Environment) -> None:
+    value = reading(value)
+    items = value.items if isinstance(value, Sequence) else None
+    if items is not None and len(items) == len(targets):
+        for target, item in zip(targets, items, strict=True):
+            bind(target, item, env)
+        return
+    item = item_of(value) if isinstance(value, Sequence | Tensor | Foreign | Output) else UNKNOWN
+    for target in targets:
+        bind(target, item, env)
+
+
+def _forget(path: str, env: Environment) -> None:
+    """A new object has none of the attributes that were known of the old one."""
+    parts = (f"{path}.", f"{path}[")
+    for key in [key for key in env.paths if key.startswith(parts)]:
+        env.paths.discard(key)
+        env.pop(key, None)
+
+
+def merge(branches: list[Environment], env: Environment) -> bool:
+    """Join the branches that reach the end into `env`; False if none does.
+
+    A name bound in only some branches keeps the join of those: elsewhere reading it raises. A path
+    bound in only some is forgotten: what its owner says of it holds again. Two names hold the same
+    object afterwards if they do in every branch.
+    """
+    if not branches:
+        return False
+    first, *others = branches
+    merged = Environment(first)
+    for branch in others:
+        joined: dict[tuple[int, int], tuple[Value, Value, Value]] = {}
+        for name, value in branch.items():
+            held = merged.get(name, value)
+            if held is not value:
+                key = id(held), id(value)
+                if key not in joined:
+                    joined[key] = held, value, _new(join(held, value), held, value)
+                merged[name] = joined[key][-1]
+            elif name not in merged:
+                merged[name] = value
+        merged.paths |= branch.paths
+    if others:
+        for path in [path for path in merged.paths if any(path not in each for each in branches)]:
+            merged.paths.discard(path)
+            merged.pop(path, None)
+    env.become(merged)
+    return True
+
+
+def _new(joined: Value, *objects: Value) -> Value:
+    """A join as an object of its own, if names that hold the same one can be told from others."""
+    is_held = any(joined is each for each in objects)
+    return replace(joined) if is_held and isinstance(joined, _CHANGEABLE) else joined
+
+
+_CHANGEABLE = (Tensor, Sequence, Dictionary, Model, Instance)
+"""What a program changes in place: every name that holds the object sees it."""

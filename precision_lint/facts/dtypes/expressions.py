@@ -1,0 +1,262 @@
+"""What an expression can be, given what its variables can be."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+from precision_lint.facts.dtypes import attributes, invocation
+from precision_lint.facts.dtypes.calls import Guard
+from precision_lint.facts.dtypes.conditions import guard_excludes_bfloat16
+from precision_lint.facts.dtypes.containers import item_of
+from precision_lint.facts.dtypes.environment import Environment, bind
+from precision_lint.facts.dtypes.frame import Frame
+from precision_lint.facts.dtypes.lattice import join_all, reading
+from precision_lint.facts.dtypes.narrowing import narrowed, without_bfloat16
+from precision_lint.facts.dtypes.promotion import compare, operator, unary
+from precision_lint.facts.dtypes.protocols import Interprocedural
+from precision_lint.facts.dtypes.values import (
+    BOTTOM,
+    FOREIGN,
+    UNKNOWN,
+    Bottom,
+    Condition,
+    Constant,
+    Dictionary,
+    Routine,
+    Sequence,
+    Unknown,
+    Value,
+)
+from precision_lint.model.finding import Span
+from precision_lint.source.python.syntax import dotted, named_parameters
+
+
+class Evaluator:
+    """Evaluates the expressions of one frame."""
+
+    def __init__(self, analysis: Interprocedural, frame: Frame) -> None:
+        self.analysis = analysis
+        self.frame = frame
+        self.source = frame.module.file.text
+        self.span_of: Callable[[ast.expr], Span] = frame.module.file.span_of
+
+    def __call__(self, node: ast.expr | None, env: Environment) -> Value:
+        """The value of an expression; calls inside are reported on the way."""
+        if node is None:
+            return UNKNOWN
+        evaluate = _EVALUATE.get(type(node))
+        if evaluate is not None:
+            self.analysis.count(self.frame)
+            return evaluate(self, node, env)
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.expr):
+                self(child, env)
+        return UNKNOWN
+
+    def read(self, node: ast.expr | None, env: Environment) -> Value:
+        """The value of an expression as whoever uses it takes it: of one kind."""
+        return reading(self(node, env))
+
+    # Names, literals, containers
+
+    def constant(self, node: ast.Constant, env: Environment) -> Value:
+        return Constant(node.value)
+
+    def name(self, node: ast.Name, env: Environment) -> Value:
+        found = env.get(node.id)
+        if found is not None:
+            return found
+        frame = self.frame
+        if frame.closure is not None and node.id in frame.closure:
+            return frame.closure[node.id]
+        return self.analysis.global_name(frame.module, node.id, self.span_of(node))
+
+    def attribute(self, node: ast.Attribute, env: Environment) -> Value:
+        path = dotted(node)
+        if path is not None and path in env:
+            return env[path]
+        return attributes.attribute(self, self.read(node.value, env), node)
+
+    def display(self, node: ast.Tuple | ast.List | ast.Set, env: Environment) -> Value:
+        if any(isinstance(item, ast.Starred) for item in node.elts):
+            return Sequence(join_all([self.spread(item, env) for item in node.elts]))
+        items = tuple(self(item, env) for item in node.elts)
+        return Sequence(join_all(items), items)
+
+    def spread(self, node: ast.expr, env: Environment) -> Value:
+        """An element of a display or an argument; of a starred one, what it yields."""
+        if isinstance(node, ast.Starred):
+            return item_of(self(node.value, env))
+        return self(node, env)
+
+    def dictionary(self, node: ast.Dict, env: Environment) -> Value:
+        items: dict[object, Value] | None = {}
+        values: list[Value] = []
+        for key, expression in zip(node.keys, node.values, strict=True):
+            value = self(expression, env)
+            if key is None:  # `**other`
+                other = reading(value)
+                values.append(other.item if isinstance(other, Dictionary) else UNKNOWN)
+                items = None
+                continue
+            match self.read(key, env):
+                case Constant(value=constant) if items is not None:
+                    items[constant] = value
+                case _:
+                    items = None
+            values.append(value)
+        return Dictionary(join_all(values), None if items is None else tuple(items.items()))
+
+    def comprehension(
+        self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Environment
+    ) -> Value:
+        inner, tests = self._inner(node.generators, env)
+        for test in tests:
+            self.frame.guards.append(test)
+        item = self(node.elt, inner)
+        del self.frame.guards[len(self.frame.guards) - len(tests) :]
+        return Sequence(item)
+
+    def dict_comprehension(self, node: ast.DictComp, env: Environment) -> Value:
+        inner, _ = self._inner(node.generators, env)
+        self(node.key, inner)
+        return Dictionary(self(node.value, inner))
+
+    def _inner(
+        self, generators: list[ast.comprehension], env: Environment
+    ) -> tuple[Environment, list[Guard]]:
+        inner = env.copy()
+        guards = []
+        for generator in generators:
+            bind(generator.target, item_of(self(generator.iter, inner)), inner)
+            for condition in generator.ifs:
+                self(condition, inner)
+                inner = narrowed(self, condition, inner, True).copy()
+                guards.append(Guard(self.span_of(condition), True))
+        return inner, guards
+
+    def function(self, node: ast.Lambda, env: Environment) -> Value:
+        frame = self.frame
+        definition = frame.module.function(node, f"{frame.scope}.<lambda>", None, frame.function)
+        self.analysis.enclose(definition, env)
+        if self.frame.records:
+            inner = env.copy()
+            for argument in named_parameters(node.args):
+                inner[argument.arg] = self.analysis.given_to(definition, argument.arg)
+            self(node.body, inner)
+        return Routine(definition, None, env)
+
+    def named(self, node: ast.NamedExpr, env: Environment) -> Value:
+        value = self(node.value, env)
+        bind(node.target, value, env)
+        return value
+
+    def conditional(self, node: ast.IfExp, env: Environment) -> Value:
+        self(node.test, env)
+        span = self.span_of(node.test)
+        branches = []
+        for branch, holds in ((node.body, True), (node.orelse, False)):
+            with self.frame.guarded(span, holds):
+                value = self(branch, narrowed(self, node.test, env, holds))
+            if guard_excludes_bfloat16(Guard(span, holds), self.source):
+                value = without_bfloat16(value)
+            branches.append(value)
+        return join_all(branches)
+
+    def starred(self, node: ast.Starred | ast.Await, env: Environment) -> Value:
+        return self(node.value, env)
+
+    def yielded(self, node: ast.Yield | ast.YieldFrom, env: Environment) -> Value:
+        value = self(node.value, env) if node.value is not None else Constant(None)
+        if isinstance(node, ast.YieldFrom):
+            value = item_of(value)
+        self.frame.yielded = join_all([self.frame.yielded, value])
+        return UNKNOWN
+
+    # Operators
+
+    def binary(self, node: ast.BinOp, env: Environment) -> Value:
+        left, right = self.read(node.left, env), self.read(node.right, env)
+        return self.operate(left, right, type(node.op))
+
+    def operate(self, left: Value, right: Value, op: type[ast.operator]) -> Value:
+        """The value of a binary operator."""
+        if isinstance(left, Bottom) or isinstance(right, Bottom):
+            return BOTTOM
+        return operator(left, right, op, self.frame.region, self.analysis.default_dtype)
+
+    def unary(self, node: ast.UnaryOp, env: Environment) -> Value:
+        operand = self.read(node.operand, env)
+        if isinstance(node.op, ast.Not):
+            return Condition(self.span_of(node))
+        return unary(operand, type(node.op))
+
+    def compare(self, node: ast.Compare, env: Environment) -> Value:
+        values = [self.read(operand, env) for operand in (node.left, *node.comparators)]
+        if not isinstance(node.ops[0], ast.Is | ast.IsNot | ast.In | ast.NotIn):
+            compared = compare(values[0], values[1])
+            if not isinstance(compared, Unknown):
+                return compared
+        return Condition(self.span_of(node))
+
+    def boolean(self, node: ast.BoolOp, env: Environment) -> Value:
+        values = []
+        inner = env
+        for value in node.values:
+            values.append(self(value, inner))
+            inner = narrowed(self, value, inner, isinstance(node.op, ast.And))
+        if any(isinstance(value, Condition) for value in values):
+            return Condition(self.span_of(node))
+        return join_all(values)
+
+    def subscript(self, node: ast.Subscript, env: Environment) -> Value:
+        path = dotted(node)
+        if path is not None and path in env:
+            return env[path]
+        owner = self.read(node.value, env)
+        return attributes.item(self, owner, self.read(node.slice, env), node)
+
+    def bounds(self, node: ast.Slice, env: Environment) -> Value:
+        for part in (node.lower, node.upper, node.step):
+            self(part, env)
+        return FOREIGN
+
+    def call(self, node: ast.Call, env: Environment) -> Value:
+        return invocation.call(self, node, env)
+
+    def text(self, node: ast.JoinedStr, env: Environment) -> Value:
+        for part in node.values:
+            if isinstance(part, ast.FormattedValue):
+                self(part.value, env)
+        return FOREIGN
+
+
+_EVALUATE: dict[type[ast.expr], Callable[..., Value]] = {
+    ast.Constant: Evaluator.constant,
+    ast.Name: Evaluator.name,
+    ast.Attribute: Evaluator.attribute,
+    ast.Tuple: Evaluator.display,
+    ast.List: Evaluator.display,
+    ast.Set: Evaluator.display,
+    ast.Dict: Evaluator.dictionary,
+    ast.ListComp: Evaluator.comprehension,
+    ast.SetComp: Evaluator.comprehension,
+    ast.GeneratorExp: Evaluator.comprehension,
+    ast.DictComp: Evaluator.dict_comprehension,
+    ast.Lambda: Evaluator.function,
+    ast.NamedExpr: Evaluator.named,
+    ast.IfExp: Evaluator.conditional,
+    ast.Starred: Evaluator.starred,
+    ast.Await: Evaluator.starred,
+    ast.Yield: Evaluator.yielded,
+    ast.YieldFrom: Evaluator.yielded,
+    ast.BinOp: Evaluator.binary,
+    ast.UnaryOp: Evaluator.unary,
+    ast.Compare: Evaluator.compare,
+    ast.BoolOp: Evaluator.boolean,
+    ast.Subscript: Evaluator.subscript,
+    ast.Slice: Evaluator.bounds,
+    ast.Call: Evaluator.call,
+    ast.JoinedStr: Evaluator.text,
+}

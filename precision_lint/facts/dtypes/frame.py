@@ -1,0 +1,69 @@
+"""One activation of a body: where it stands, and what surrounds the current statement."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from precision_lint.facts.dtypes.calls import Guard, Region
+from precision_lint.facts.dtypes.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.environment import Environment
+from precision_lint.facts.dtypes.relevance import Slice
+from precision_lint.facts.dtypes.values import BOTTOM, Value
+from precision_lint.model.finding import Span
+
+
+@dataclass(eq=False)
+class Frame:
+    """The interpretation of one body.
+
+    `scope` is the qualified name of the function or class, "" for a module. Only a frame that
+    `records` tells of the calls it sees: summaries see the same calls with narrower facts.
+    """
+
+    module: Module
+    scope: str = ""
+    function: Function | None = None
+    owner: Class | None = None
+    closure: Mapping[str, Value] | None = None
+    records: bool = False
+    slice: Slice | None = None
+    """The statements that matter; None for all."""
+    autocast: list[Region | None] = field(default_factory=list)
+    """The autocast regions around the current statement, innermost last; None is off."""
+    guards: list[Guard] = field(default_factory=list)
+    """The conditions around the current expression, outermost first."""
+    discarded: ast.expr | None = None
+    """The expression of the current statement, if nobody takes its value."""
+    returned: Value = BOTTOM
+    yielded: Value = BOTTOM
+    exits: list[Environment] = field(default_factory=list)
+    """What holds where the body returns."""
+
+    left: list[Environment] = field(default_factory=list)
+    """What holds where the current loop is left or continued."""
+    loops: int = 0
+    outer: set[str] = field(default_factory=set)
+    """Names that are declared global or nonlocal."""
+
+    def leave(self, env: Environment) -> None:
+        """`break` or `continue`."""
+        self.left.append(env.copy())
+
+    def evaluates(self, node: ast.stmt) -> bool:
+        """True if the expressions of a statement matter."""
+        return self.slice is None or node in self.slice.evaluated
+
+    @property
+    def region(self) -> Region | None:
+        """The innermost autocast region, if it is on."""
+        return self.autocast[-1] if self.autocast else None
+
+    @contextmanager
+    def guarded(self, span: Span, holds: bool) -> Iterator[None]:
+        """What is evaluated inside is evaluated only where a condition holds (or fails)."""
+        self.guards.append(Guard(span, holds))
+        yield
+        self.guards.pop()

@@ -1,0 +1,376 @@
+"""What a call gives: the callee is found, the arguments are evaluated, the call is reported."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from precision_lint.facts.dtypes import attributes, functions, models, sources
+from precision_lint.facts.dtypes.attributes import named
+from precision_lint.facts.dtypes.calls import Argument, Given
+from precision_lint.facts.dtypes.containers import item_of
+from precision_lint.facts.dtypes.environment import Environment, replace_everywhere
+from precision_lint.facts.dtypes.lattice import join, join_all, reading
+from precision_lint.facts.dtypes.protocols import Evaluate
+from precision_lint.facts.dtypes.values import (
+    BOTTOM,
+    FOREIGN,
+    UNKNOWN,
+    Bottom,
+    ClassObject,
+    Constant,
+    Dictionary,
+    Dtype,
+    Foreign,
+    Instance,
+    Model,
+    Output,
+    Routine,
+    Sequence,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+    chosen,
+)
+from precision_lint.facts.origin import Setting
+from precision_lint.source.python.syntax import dotted, innermost_name
+
+_APPLYING = frozenset({"map", "starmap", "filter", "imap", "imap_unordered"})
+_TENSOR_ONLY = frozenset({"cpu", "detach", "cuda", "numpy", "float", "half", "bfloat16"})
+_OF_THE_BUFFERS = "parameters and buffers have the dtype that their module is moved to"
+_CHOSEN_ON_LOAD = "the checkpoint chooses the dtype"
+_LOADING = frozenset(
+    {
+        "torch.load", "safetensors.torch.load_file", "safetensors.torch.load",
+        "torch.distributed.checkpoint.load", "torch.hub.load_state_dict_from_url",
+        "accelerate.utils.load_state_dict", "transformers.modeling_utils.load_state_dict",
+    }
+)  # fmt: skip
+
+
+def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
+    """The value of a call."""
+    receiver, function = _callee(evaluator, node, env)
+    arguments = tuple(
+        Argument(
+            evaluator.spread(argument, env),
+            evaluator.span_of(argument),
+            isinstance(argument, ast.Starred),
+        )
+        for argument in node.args
+    )
+    keywords = {
+        keyword.arg or "**": Argument(
+            evaluator(keyword.value, env), evaluator.span_of(keyword.value), keyword.arg is None
+        )
+        for keyword in node.keywords
+    }
+    given = Given(
+        evaluator.source,
+        evaluator.span_of(node.func),
+        arguments,
+        keywords,
+        evaluator.frame.region,
+        evaluator.analysis.default_dtype,
+    )
+    evaluator.analysis.see(evaluator.frame, node, function, receiver, given, env)
+    result = _result(evaluator, node, receiver, function, given, env)
+    if "out" in keywords and isinstance(out := keywords["out"].value, Tensor):
+        replace_everywhere(out, replace(out, scalar=None), env)  # it takes the result's shape
+    return result
+
+
+def _callee(evaluator: Evaluate, node: ast.Call, env: Environment) -> tuple[Value, Value]:
+    """What stands before the dot, and what is called."""
+    function = node.func
+    if not isinstance(function, ast.Attribute):
+        return UNKNOWN, evaluator.read(function, env)
+    match function.value:
+        case ast.Call(func=ast.Name(id="super")):
+            evaluator(function.value, env)
+            return UNKNOWN, evaluator.analysis.inherited(evaluator.frame, function.attr, env)
+    receiver = evaluator.read(function.value, env)
+    path = dotted(function)
+    if path is not None and path in env:
+        return receiver, reading(env[path])
+    match receiver:
+        case Symbol(name=name):
+            return receiver, named(evaluator, f"{name}.{function.attr}", function)
+        case Instance():
+            member = evaluator.analysis.member(receiver, function.attr)
+            return receiver, reading(member or UNKNOWN)
+        case ClassObject():
+            member = evaluator.analysis.class_attribute(receiver.definition, function.attr)
+            return receiver, reading(member or UNKNOWN)
+        case Dictionary(items=tuple(items)):
+            return receiver, reading(dict(items).get(function.attr, UNKNOWN))
+    return receiver, UNKNOWN
+
+
+def _result(
+    evaluator: Evaluate,
+    node: ast.Call,
+    receiver: Value,
+    function: Value,
+    given: Given,
+    env: Environment,
+) -> Value:
+    analysis = evaluator.analysis
+    if isinstance(receiver, Bottom) or isinstance(function, Bottom):
+        return BOTTOM
+    if isinstance(node.func, ast.Name) and node.func.id in _APPLYING and given.arguments:
+        return _applied(evaluator, node, node.func.id, given, env)
+    match function:
+        case Routine():
+            return analysis.invoke(evaluator, function, given, node, env)
+        case ClassObject():
+            return analysis.construct(evaluator, function.definition, given, node, env)
+        case Instance():
+            target = analysis.member(function, "__call__") or analysis.member(function, "forward")
+            if isinstance(target, Routine):
+                return analysis.invoke(evaluator, target, given, node, env)
+            return _of_module(function, given)
+    given = given.read()
+    match function:
+        case Model():
+            return models.called(function, given)
+        case Symbol(name=name):
+            return _of_symbol(evaluator, name, node, given, env)
+        case Dtype() | Foreign() | Output() | Tensor():
+            return UNKNOWN if not isinstance(function, Foreign) else FOREIGN
+    match node.func:
+        case ast.Attribute(attr=name):
+            return _of_method(evaluator, name, receiver, given, node, env)
+        case ast.Name(id="getattr"):
+            return _getattr(evaluator, node, given)
+        case ast.Name(id=name):
+            if sources.MODEL_NAME.search(name):
+                return models.called(Model(chosen()), given)
+            return functions.builtin(name, given)
+    return UNKNOWN
+
+
+def _of_symbol(
+    evaluator: Evaluate, name: str, node: ast.Call, given: Given, env: Environment
+) -> Value:
+    """The result of a function or class of another package."""
+    last = name.rpartition(".")[2]
+    if name.startswith("torch.nn.") and not name.startswith("torch.nn.functional."):
+        if last in {"Parameter", "Buffer"}:
+            data = given.argument(0, "data")
+            return data if isinstance(data, Tensor) else chosen(given.origin(models.OF_THE_WEIGHTS))
+        if last[:1].isupper() and not name.startswith("torch.nn.utils."):
+            return models.of_torch(last, given)
+    if name in _LOADING:
+        value = chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
+        return Output(value)
+    if last == "from_pretrained" and sources.PRETRAINED.search(name):
+        return models.pretrained(given)
+    if last in _APPLYING and given.arguments:
+        return _applied(evaluator, node, last, given, env)
+    match name:
+        case "functools.partial":
+            return _partial(given)
+        case "typing.cast" if len(given.arguments) > 1:
+            return given.arguments[1].value
+        case "copy.copy" | "copy.deepcopy":
+            return given.first
+        case "os.getenv" | "os.environ.get":
+            return _environment_variable(evaluator, given)
+        case "itertools.chain" if given.arguments:
+            return Sequence(join_all([item_of(value) for value in given.values]))
+        case "torch.compile" | "torch.jit.script" | "torch.nn.parallel.DistributedDataParallel":
+            return given.first
+    result = functions.function(name, given)
+    if isinstance(result, Unknown) and sources.MODEL_NAME.search(last):
+        return models.called(Model(chosen()), given)
+    return result
+
+
+def _of_method(
+    evaluator: Evaluate,
+    name: str,
+    receiver: Value,
+    given: Given,
+    node: ast.Call,
+    env: Environment,
+) -> Value:
+    """The result of a method whose definition is not in the project."""
+    match receiver:
+        case Model():
+            if name in sources.PLAIN_ATTRIBUTES:
+                return UNKNOWN
+            return models.method(receiver, name, given)
+        case Output(tensor=tensor):
+            return _of_output(receiver, tensor, name, given)
+        case Instance():
+            return _of_instance(evaluator, receiver, name, given, node, env)
+        case Sequence() if name == "copy":
+            return receiver
+        case Dictionary() if name == "copy":
+            return receiver
+        case Setting() | ClassObject() | Routine():
+            return UNKNOWN
+        case Unknown():
+            return _of_unknown(evaluator, name, given, node)
+    return functions.method(name, receiver, given)
+
+
+def _of_output(receiver: Output, tensor: Tensor, name: str, given: Given) -> Value:
+    """A method of what a model returned: of a tensor, or of a mapping or object that holds some."""
+    match name:
+        case "items":
+            return Sequence(Sequence(UNKNOWN, (FOREIGN, receiver)))
+        case "values" | "to_tuple":
+            return Sequence(receiver)
+        case "keys":
+            return Sequence(FOREIGN)
+        case "get" | "pop":
+            key = given.first
+            return (
+                models.of_output(receiver, key.value)
+                if isinstance(key, Constant) and isinstance(key.value, str)
+                else receiver
+            )
+        case "copy":
+            return receiver
+    result = functions.method(name, tensor, given)
+    is_known = isinstance(result, Tensor) and not (result.partial and not result.dtypes)
+    if is_known or isinstance(result, Foreign | Sequence):
+        return result
+    return receiver  # `encoded.latent_dist.sample()`
+
+
+def _of_instance(
+    evaluator: Evaluate,
+    receiver: Instance,
+    name: str,
+    given: Given,
+    node: ast.Call,
+    env: Environment,
+) -> Value:
+    """A method that an instance has from outside the project: of `nn.Module`, or of a record."""
+    parameters = receiver.parameters or chosen(given.origin(models.OF_THE_WEIGHTS))
+    match name:
+        case "_replace":
+            fields = dict(receiver.fields)
+            fields.update({key: given.keywords[key].value for key in given.keywords})
+            return replace(receiver, fields=tuple(fields.items()))
+        case "get":
+            return (
+                receiver.field(str(given.first.value)) or UNKNOWN
+                if isinstance(given.first, Constant)
+                else UNKNOWN
+            )
+    result = models.method(Model(parameters), name, given)
+    if isinstance(result, Model):
+        moved = result.parameters
+        if moved != parameters:
+            return replace(receiver, parameters=None if moved.chosen else moved)
+        return receiver
+    if isinstance(result, Unknown):
+        return functions.method(name, UNKNOWN, given)
+    return result
+
+
+def _of_unknown(evaluator: Evaluate, name: str, given: Given, node: ast.Call) -> Value:
+    """A method of an object that nothing is known of: by the names that the field uses."""
+    assert isinstance(node.func, ast.Attribute)
+    owner = innermost_name(node.func.value)
+    if name in models.EMBEDDINGS:
+        return models.method(Model(chosen()), name, given)
+    if sources.MODEL_NAME.search(name) and not given.keywords.keys() & {"return_tensors"}:
+        return models.called(Model(chosen()), given)
+    if sources.MODEL_NAME.search(owner):
+        result = models.method(Model(chosen()), name, given)
+        if isinstance(result, Output):
+            return result
+    if name in _TENSOR_ONLY and _owner_is_module(node.func.value):
+        return functions.method(name, chosen(given.origin(_OF_THE_BUFFERS)), given)
+    if name == "from_pretrained" and sources.PRETRAINED.search(f"{owner}.{name}"):
+        return models.pretrained(given)
+    if name == "state_dict" and not given.arguments:
+        return Dictionary(chosen(given.origin(models.OF_THE_WEIGHTS, "checkpoint")))
+    if name == "get" and isinstance(given.first, Constant) and isinstance(given.first.value, str):
+        key = ast.Constant(given.first.value)
+        path = dotted(ast.Subscript(node.func.value, key, ast.Load()))
+        setting = None if path is None else evaluator.analysis.setting(evaluator.frame.module, path)
+        if setting is not None:
+            return setting
+    return functions.method(name, UNKNOWN, given)
+
+
+def _owner_is_module(node: ast.expr) -> bool:
+    """True for `scheduler.alphas_cumprod`: an attribute of what is named like a module."""
+    match node:
+        case ast.Attribute(value=ast.Name(id=owner) | ast.Attribute(attr=owner), attr=name):
+            return bool(sources.MODULE_NAME.search(owner)) and not sources.INTEGRAL_NAME.search(
+                name
+            )
+    return False
+
+
+def _of_module(instance: Instance, given: Given) -> Value:
+    """A module of the project whose `forward` is inherited from outside of it."""
+    parameters = instance.parameters or chosen(given.origin(models.OF_THE_OUTPUT))
+    return models.output(Model(parameters), given)
+
+
+def _getattr(evaluator: Evaluate, node: ast.Call, given: Given) -> Value:
+    match given.values:
+        case [Symbol(name=name), Constant(value=str(attribute)), *_]:
+            return named(evaluator, f"{name}.{attribute}", node)
+        case [Symbol(name="torch"), setting, *_]:
+            return functions.as_dtype(setting)
+        case [owner, Constant(value=str(attribute)), *rest]:
+            read = ast.Attribute(node.args[0], attribute, ast.Load())
+            ast.copy_location(read, node)
+            found = attributes.attribute(evaluator, owner, read)
+            return join(found, rest[0]) if rest and not isinstance(found, Unknown) else found
+    return UNKNOWN
+
+
+def _environment_variable(evaluator: Evaluate, given: Given) -> Value:
+    match given.first:
+        case Constant(value=str(name)):
+            found = evaluator.analysis.variable(evaluator.frame.module, name)
+            default = given.argument(1, "default")
+            return found if found is not None else default
+    return UNKNOWN
+
+
+def _partial(given: Given) -> Value:
+    match given.first:
+        case Routine(definition=definition) if len(given.arguments) == 1 and not given.keywords:
+            return Routine(definition)
+        case Symbol() as symbol if len(given.arguments) == 1 and not given.keywords:
+            return symbol
+    return UNKNOWN
+
+
+def _applied(
+    evaluator: Evaluate, node: ast.Call, name: str, given: Given, env: Environment
+) -> Value:
+    """`map(f, xs)` and its like: `f` is called with each item."""
+    items = [item_of(value) for value in given.values[1:]]
+    if name == "filter":
+        return Sequence(items[0]) if items else UNKNOWN
+    if name == "starmap" and items:
+        match reading(items[0]):
+            case Sequence(items=tuple(values)):
+                items = list(values)
+            case _:
+                return UNKNOWN
+    function = reading(given.first)
+    inner = replace(
+        given,
+        arguments=tuple(Argument(item, given.span) for item in items),
+        keywords={},
+    )
+    match function:
+        case Routine():
+            return Sequence(evaluator.analysis.invoke(evaluator, function, inner, node, env))
+        case Symbol(name=symbol):
+            return Sequence(functions.function(symbol, inner.read()))
+    return UNKNOWN

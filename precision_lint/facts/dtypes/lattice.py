@@ -1,0 +1,357 @@
+"""The lattice of values: their order, and the join where branches meet.
+
+A value says what an expression can be. It has up to five facets, and is joined facet by facet:
+
+- `tensor`: a tensor, or what a model returned (`Tensor`, `Output`);
+- `array`: an array of NumPy, a number, any object of a package that is not torch (`Foreign`);
+- `sequence` and `mapping`: a container (`Sequence`, `Dictionary`), joined item by item;
+- `other`: one of the remaining kinds, `Unknown` among them.
+
+**Order.** `a` is at most `b` (`a` ⊑ `b`) if each facet of `a` is at most that of `b`: `b` allows
+whatever `a` allows, and has all of its evidence, such as a dtype that a tensor can have. `join` is
+the least upper bound: associative, commutative and idempotent. Hence neither the order of branches
+nor the way in which they are nested decides what is known after them. Places of origin take part in
+no comparison, but are chosen by the same laws (`_origin`).
+
+**Bottom** is `BOTTOM`, a value without facets. **There is no top**: a list may hold a list, without
+end, and evidence is never taken back by a join. `UNKNOWN` is the top of the facet `other` and the
+value to widen to: it allows any object and has no evidence at all. A tensor and `UNKNOWN` is a
+tensor that may be something else (`partial`, its `scalar` None): the evidence stays.
+
+**Within a facet.** Sets of dtypes are united, flags are or-ed. Components that must be equal, such
+as `scalar`, become None where they differ, which is their top; so do the items of lists of
+different lengths, and the dtypes of arrays where one is not known. In the facet `other`, values of
+different kinds, or constants that differ, are `UNKNOWN`.
+
+**Between facets** two rules keep values small; each only moves a value up, and to the same place
+whatever came first, so that the laws hold:
+
+- Beside a tensor, `other` is not kept: the tensor may be something else.
+- Beside anything else, a constant or a condition is `UNKNOWN`.
+
+**None** is what `x = None` leaves before a branch that sets `x`. It is below every value but other
+constants and conditions (with these it is `UNKNOWN`): who reads `x` counts on the branch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from functools import reduce
+from typing import Any, TypeVar, cast
+
+from precision_lint.facts.dtypes.values import (
+    BOTTOM,
+    UNKNOWN,
+    Bottom,
+    Condition,
+    Constant,
+    Dictionary,
+    Dtype,
+    DtypeSet,
+    Foreign,
+    Instance,
+    Mixed,
+    Model,
+    Other,
+    Output,
+    Sequence,
+    Tensor,
+    Value,
+)
+from precision_lint.facts.origin import Choice, Origin, Setting
+from precision_lint.model.dtypes import FLOAT16, HALF
+
+_NONE = Constant(None)
+
+
+def join(left: Value, right: Value) -> Value:
+    """What is known when the value is one or the other."""
+    if left is right:
+        return left
+    kind = type(left)
+    if kind is type(right):
+        same = _JOINS.get(kind)
+        if same is not None:
+            return same(left, right)
+        if left == right:
+            return left
+    if kind is Bottom:
+        return right
+    if isinstance(right, Bottom):
+        return left
+    return _join_facets(left, right)
+
+
+def join_all(values: Iterable[Value]) -> Value:
+    """The join of all values; bottom for none."""
+    return reduce(join, values, cast(Value, BOTTOM))
+
+
+def is_at_most(left: Value, right: Value) -> bool:
+    """The order of the lattice, left ⊑ right."""
+    return join(left, right) == right
+
+
+def join_tensors(left: Tensor, right: Tensor) -> Tensor:
+    """A tensor of the dtypes of one or the other."""
+    scalar = left.scalar if left.scalar == right.scalar else None
+    return replace(join_dtypes(left, right), scalar=scalar)
+
+
+_D = TypeVar("_D", bound=DtypeSet)
+
+
+def join_dtypes(left: _D, right: _D) -> _D:
+    """The dtypes of one or the other."""
+    return replace(
+        left,
+        dtypes=left.dtypes | right.dtypes,
+        chosen=left.chosen or right.chosen,
+        partial=left.partial or right.partial,
+        origin=_origin(left, right),
+    )
+
+
+def _origin(left: DtypeSet, right: DtypeSet) -> Origin | None:
+    """The origin of the dtype that hurts most (`_rank`); of equals, the first in the project.
+
+    The origin of a lesser dtype does not stand in for one that is missing: it would name a place
+    where that dtype does not come from, and which of several would depend on the order.
+    """
+    if left.origin is right.origin:
+        return left.origin
+    rank, other = _rank(left), _rank(right)
+    if rank != other:
+        return left.origin if rank > other else right.origin
+    if left.origin is None or right.origin is None:
+        return left.origin or right.origin
+    return min(left.origin, right.origin, key=_place)
+
+
+def _rank(possible: DtypeSet) -> int:
+    """bfloat16 and float8, then any dtype that somebody chooses, float16, the others."""
+    if possible.dtypes & _LEAST_PRECISE:
+        return 3
+    return 2 if possible.chosen else int(FLOAT16 in possible.dtypes)
+
+
+_LEAST_PRECISE = HALF - {FLOAT16}
+
+
+def _place(origin: Origin) -> tuple[str, int, int, str]:
+    return str(origin.source.path), *origin.span, origin.text
+
+
+# Within a facet
+
+
+def _join_outputs(left: Output, right: Output) -> Output:
+    return Output(join_tensors(left.tensor, right.tensor))
+
+
+def _join_arrays(left: Foreign, right: Foreign) -> Foreign:
+    is_known = left.dtypes and right.dtypes
+    dtypes = left.dtypes | right.dtypes if is_known else frozenset[str]()
+    return Foreign(dtypes, left.scalar if left.scalar == right.scalar else None)
+
+
+def _join_sequences(left: Sequence, right: Sequence) -> Sequence:
+    item = join(left.item, right.item)
+    if left.items is None or right.items is None or len(left.items) != len(right.items):
+        return Sequence(item)
+    return Sequence(item, tuple(map(join, left.items, right.items)))
+
+
+def _join_mappings(left: Dictionary, right: Dictionary) -> Dictionary:
+    item = join(left.item, right.item)
+    if left.items is None or right.items is None:
+        return Dictionary(item)
+    return Dictionary(item, _join_items(dict(left.items), dict(right.items), BOTTOM))
+
+
+def _join_settings(left: Setting, right: Setting) -> Setting:
+    if left == right:
+        return Setting(tuple(map(_first, left.choices, right.choices)))
+    choices: dict[tuple[type, object], Choice] = {}
+    for choice in sorted((*left.choices, *right.choices), key=lambda one: _place(one.origin)):
+        choices.setdefault((type(choice.value), choice.value), choice)
+    return Setting(tuple(choices[key] for key in sorted(choices, key=lambda key: _sorting(key[1]))))
+
+
+def _first(left: Choice, right: Choice) -> Choice:
+    return min(left, right, key=lambda one: _place(one.origin))
+
+
+def _join_models(left: Model, right: Model) -> Model:
+    name = left.name if left.name == right.name else None
+    return Model(join_tensors(left.parameters, right.parameters), name)
+
+
+def _join_instances(left: Instance, right: Instance) -> Value:
+    if left.definition is not right.definition:
+        return UNKNOWN
+    parameters = None
+    if left.parameters is not None and left.parameters == right.parameters:
+        parameters = join_tensors(left.parameters, right.parameters)
+    # what the class says of an attribute holds where the construction says nothing
+    fields = _join_items(dict(left.fields), dict(right.fields), UNKNOWN)
+    return Instance(left.definition, fields, parameters)
+
+
+_K = TypeVar("_K")
+
+
+def _join_items(
+    left: Mapping[_K, Value], right: Mapping[_K, Value], missing: Value
+) -> tuple[tuple[_K, Value], ...]:
+    """Joined by key. Keys keep their order if it is the same in both, and are sorted if not."""
+    keys = [*left] if [*left] == [*right] else sorted(left.keys() | right.keys(), key=_sorting)
+    return tuple((key, join(left.get(key, missing), right.get(key, missing))) for key in keys)
+
+
+def _sorting(key: object) -> tuple[bool, float, str, str]:
+    """A key to sort constants by: numbers first."""
+    is_number = isinstance(key, bool | int | float)
+    return (
+        not is_number,
+        key if isinstance(key, bool | int | float) else 0,
+        "" if is_number else type(key).__name__,
+        "" if is_number else repr(key),
+    )
+
+
+def _join_others(left: Other, right: Other) -> Other:
+    """Two values of the facet `other`, of any kinds."""
+    if type(left) is type(right) and (same := _JOINS.get(type(left))) is not None:
+        return cast(Other, same(left, right))
+    if left == right:
+        return left
+    for one, other in ((left, right), (right, left)):
+        if one == _NONE and not isinstance(other, Constant | Condition):
+            return other
+    return UNKNOWN
+
+
+_JOINS: Mapping[type, Callable[[Any, Any], Value]] = {
+    Tensor: join_tensors,
+    Output: _join_outputs,
+    Foreign: _join_arrays,
+    Sequence: _join_sequences,
+    Dictionary: _join_mappings,
+    Dtype: join_dtypes,
+    Setting: _join_settings,
+    Model: _join_models,
+    Instance: _join_instances,
+    Mixed: lambda left, right: _join_facets(left, right),
+}
+"""Joins of two values of one kind."""
+
+
+# Between facets
+
+
+def _join_facets(left: Value, right: Value) -> Value:
+    one, another = _facets(left), _facets(right)
+    array: Foreign | None = _either(_join_arrays, one.array, another.array)
+    sequence: Sequence | None = _either(_join_sequences, one.sequence, another.sequence)
+    mapping: Dictionary | None = _either(_join_mappings, one.mapping, another.mapping)
+    tensor: Tensor | Output | None = _either(_join_tensor_facets, one.tensor, another.tensor)
+    other: Other | None = _either(_join_others, one.other, another.other)
+    if other is not None and (tensor or array or sequence or mapping):
+        if other == _NONE:
+            other = None
+        elif tensor is not None:
+            tensor, other = _perhaps(tensor), None
+        elif isinstance(other, Constant | Condition):
+            other = UNKNOWN
+    members = [each for each in (tensor, array, sequence, mapping, other) if each is not None]
+    return members[0] if len(members) == 1 else Mixed(tensor, array, sequence, mapping, other)
+
+
+def _facets(value: Value) -> Mixed:
+    match value:
+        case Mixed():
+            return value
+        case Tensor() | Output():
+            return Mixed(tensor=value)
+        case Foreign():
+            return Mixed(array=value)
+        case Sequence():
+            return Mixed(sequence=value)
+        case Dictionary():
+            return Mixed(mapping=value)
+        case Bottom():
+            return Mixed()
+    return Mixed(other=value)
+
+
+def _either(joining: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    if left is None or right is None:
+        return right if left is None else left
+    return joining(left, right)
+
+
+def _join_tensor_facets(left: Tensor | Output, right: Tensor | Output) -> Tensor | Output:
+    joined = join_tensors(tensor_of(left), tensor_of(right))
+    is_output = isinstance(left, Output) or isinstance(right, Output)
+    return Output(joined) if is_output else joined
+
+
+def _perhaps(value: Tensor | Output) -> Tensor | Output:
+    """What is a tensor, or something else."""
+    vague = replace(tensor_of(value), partial=True, scalar=None)
+    return Output(vague) if isinstance(value, Output) else vague
+
+
+# Readers
+
+
+def tensor_of(value: Tensor | Output) -> Tensor:
+    """The tensor that a model's output is, or holds."""
+    return value.tensor if isinstance(value, Output) else value
+
+
+def reading(value: Value) -> Value:
+    """What someone who reads a value takes it for: never a `Mixed`.
+
+    A tensor that may be an array or a container as well is an `Output`: a tensor where it is used
+    as one. So is a container of tensors that may be something else. A tensor that may be a
+    container of anything else may be something else; and what holds no tensor at all is unknown.
+    """
+    if not isinstance(value, Mixed):
+        return value
+    containers = [each for each in (value.sequence, value.mapping) if each is not None]
+    items = [reading(each.item) for each in containers]
+    held = [tensor_of(item) for item in items if isinstance(item, Tensor | Output)]
+    if value.tensor is None:
+        return Output(replace(reduce(join_tensors, held), partial=True)) if held else UNKNOWN
+    tensor = reduce(join_tensors, held, tensor_of(value.tensor))
+    if value.array is not None or len(held) < len(containers):
+        tensor = replace(tensor, partial=True, scalar=None)
+    is_output = isinstance(value.tensor, Output) or value.array is not None or held
+    return Output(tensor) if is_output else tensor
+
+
+def by_facet(function: Callable[[Value], Value], value: Value) -> Value:
+    """The join of what a function makes of each facet."""
+    if not isinstance(value, Mixed):
+        return function(value)
+    facets = (value.tensor, value.array, value.sequence, value.mapping, value.other)
+    return join_all([function(facet) for facet in facets if facet is not None])
+
+
+def deep_reading(value: Value) -> Value:
+    """The same for what containers hold, too."""
+    match reading(value):
+        case Sequence(item=item, items=items):
+            return Sequence(
+                deep_reading(item), None if items is None else tuple(map(deep_reading, items))
+            )
+        case Dictionary(item=item, items=items):
+            return Dictionary(
+                deep_reading(item),
+                None if items is None else tuple((key, deep_reading(one)) for key, one in items),
+            )
+        case read:
+            return read

@@ -1,0 +1,180 @@
+"""Modules whose code is not seen: what they give when they are called, asked or moved."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from precision_lint.facts.dtypes import functions, sources
+from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
+from precision_lint.facts.dtypes.autocast import cast
+from precision_lint.facts.dtypes.calls import Given
+from precision_lint.facts.dtypes.lattice import join_all
+from precision_lint.facts.dtypes.values import (
+    FOREIGN,
+    UNKNOWN,
+    Constant,
+    Dictionary,
+    Dtype,
+    Foreign,
+    Model,
+    Output,
+    Sequence,
+    Tensor,
+    Value,
+    chosen,
+    tensor,
+)
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import INT64
+
+OF_THE_OUTPUT = "model outputs have the model's dtype"
+OF_THE_WEIGHTS = "the weights have the checkpoint's dtype"
+_OF_THE_MODEL = "parameters have the model's dtype"
+_DEVICE = re.compile(r"device|cuda|cpu|gpu|rank|\"|'", re.IGNORECASE)
+_STAYING = frozenset({"eval", "train", "cuda", "cpu", "requires_grad_", "to_empty", "compile"})
+_CASTS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
+_PARAMETERS = frozenset({"parameters", "buffers"})
+_NAMED = frozenset({"named_parameters", "named_buffers"})
+_MODULES = frozenset({"modules", "children"})
+EMBEDDINGS = frozenset({"get_input_embeddings", "get_output_embeddings"})
+"""Methods of models of transformers that return a module, unlike what their names suggest."""
+
+# Classes of torch.nn whose result has the dtype of their parameters, whatever comes in.
+_BY_PARAMETERS = (
+    "Linear", "Conv", "LazyLinear", "LazyConv", "Bilinear", "Embedding", "BatchNorm", "LayerNorm",
+    "GroupNorm", "RMSNorm", "InstanceNorm", "PReLU",
+)  # fmt: skip
+# Those named otherwise than the function that they call.
+_FUNCTION_OF = {
+    "ReLU": "relu", "GELU": "gelu", "SiLU": "silu", "ELU": "elu", "Softmax": "softmax",
+    "LogSoftmax": "log_softmax", "Sigmoid": "sigmoid", "Tanh": "tanh", "Dropout": "dropout",
+    "Identity": "clone", "Flatten": "flatten", "CrossEntropyLoss": "cross_entropy",
+    "NLLLoss": "nll_loss", "MSELoss": "mse_loss", "L1Loss": "l1_loss",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits", "KLDivLoss": "kl_div",
+    "SmoothL1Loss": "smooth_l1_loss", "HuberLoss": "huber_loss", "Softplus": "softplus",
+    "LeakyReLU": "leaky_relu", "CosineSimilarity": "cosine_similarity", "Hardtanh": "hardtanh",
+}  # fmt: skip
+
+
+_LINEAR = FUNCTIONS["nn.functional.linear"]
+
+
+def of_torch(name: str, given: Given) -> Model:
+    """An instance of a class of `torch.nn`: its parameters have the default dtype, or `dtype=`."""
+    parameters = tensor(given.default_dtype)
+    if "dtype" in given.keywords:
+        parameters = functions.as_dtype(given.keywords["dtype"].value).of_tensor()
+    if name in {"Sequential", "ModuleList", "ModuleDict"}:
+        members = [value for value in given.values if isinstance(value, Model)]
+        of_members = join_all([member.parameters for member in members])
+        if isinstance(of_members, Tensor) and len(members) == len(given.values):
+            parameters = of_members
+        else:
+            parameters = chosen(given.origin(_OF_THE_MODEL))
+    return Model(parameters, name)
+
+
+def pretrained(given: Given) -> Model:
+    """`from_pretrained(…)`: the dtype that it is told, else that of the checkpoint."""
+    for keyword in ("torch_dtype", "dtype"):
+        if keyword in given.keywords:
+            dtype = functions.as_dtype(given.keywords[keyword].value)
+            if dtype.dtypes:
+                return Model(dtype.of_tensor())
+    text = "the checkpoint, or its caller, chooses the dtype"
+    return Model(chosen(given.origin(text, "checkpoint")))
+
+
+def called(model: Model, given: Given) -> Value:
+    """The result of `model(…)`."""
+    name = model.name or ""
+    if name.startswith(_BY_PARAMETERS):
+        region = given.autocast
+        if region is not None and "Norm" not in name and name != "Embedding":
+            return cast(model.parameters, _LINEAR, region)
+        return replace(model.parameters, scalar=False)
+    if name in _FUNCTION_OF:
+        return functions.function(f"torch.nn.functional.{_FUNCTION_OF[name]}", given)
+    return output(model, given)
+
+
+def output(model: Model, given: Given) -> Output:
+    """What a forward pass returns: in the dtype of the parameters, or of the autocast around it."""
+    parameters = model.parameters
+    origin = parameters.origin or given.origin(OF_THE_OUTPUT)
+    if given.autocast is not None:
+        of_region = given.autocast.dtype
+        if of_region.dtypes and not of_region.partial:
+            return Output(
+                Tensor(
+                    of_region.dtypes | parameters.dtypes, True, origin=of_region.origin or origin
+                )
+            )
+    return Output(replace(parameters, origin=origin, scalar=None))
+
+
+def method(model: Model, name: str, given: Given) -> Value:
+    """The result of `model.name(…)`."""
+    if name in _STAYING:
+        return model
+    if name in _CASTS:
+        origin = given.origin(f"{_CASTS[name]} is chosen here", "dtype")
+        return replace(model, parameters=tensor(_CASTS[name], origin=origin))
+    parameters = model.parameters
+    of_checkpoint = given.origin(_OF_THE_MODEL, "checkpoint")
+    weight = replace(parameters, origin=parameters.origin or of_checkpoint)
+    match name:
+        case "to" | "type":
+            return _moved(model, given)
+        case "state_dict":
+            return Dictionary(weight)
+        case _ if name in _PARAMETERS:
+            return Sequence(weight)
+        case _ if name in _NAMED:
+            return Sequence(Sequence(UNKNOWN, (FOREIGN, weight)))
+        case _ if name in _MODULES or name in EMBEDDINGS:
+            submodule = Model(weight)
+            return Sequence(submodule) if name in _MODULES else submodule
+        case "named_modules" | "named_children":
+            return Sequence(Sequence(UNKNOWN, (FOREIGN, Model(weight))))
+    if sources.OUTPUT_METHOD.search(name):
+        return output(model, given)
+    return UNKNOWN
+
+
+def _moved(model: Model, given: Given) -> Model:
+    """`model.to(…)`: a dtype is taken on, an unknown argument that is no device may be one."""
+    for key, argument in [*enumerate(given.arguments), *given.keywords.items()]:
+        match argument.value:
+            case Dtype() as dtype:
+                return replace(model, parameters=dtype.of_tensor())
+            case Tensor() as other:
+                return replace(model, parameters=other)
+            case Constant() | Foreign():
+                continue
+        if key != "device" and not _DEVICE.search(given.source[argument.span]):
+            return replace(model, parameters=replace(model.parameters, chosen=True))
+    return model
+
+
+def attribute(model: Model, name: str, origin: Origin) -> Value:
+    """`model.name`: a parameter, or a module inside."""
+    if name in sources.WEIGHTS:
+        return replace(model.parameters, origin=model.parameters.origin or origin, scalar=False)
+    if name == "dtype":
+        return Dtype(
+            model.parameters.dtypes, model.parameters.chosen, model.parameters.partial, origin
+        )
+    if name in sources.PLAIN_ATTRIBUTES:
+        return UNKNOWN
+    return Model(model.parameters)
+
+
+def of_output(output: Output, name: str) -> Value:
+    """`outputs.name` or `outputs["name"]`: ids and masks are integers, the rest is floating."""
+    if name in sources.TOKENS or sources.INTEGRAL_NAME.search(name) or name in sources.IDS:
+        return tensor(INT64)
+    if name in sources.PLAIN_ATTRIBUTES:
+        return UNKNOWN
+    return output

@@ -1,0 +1,300 @@
+"""What a branch knows: `if x.dtype == torch.bfloat16`, `isinstance(x, np.ndarray)` …"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from precision_lint.facts.dtypes.containers import item_of
+from precision_lint.facts.dtypes.environment import Environment, bind
+from precision_lint.facts.dtypes.lattice import by_facet, reading, tensor_of
+from precision_lint.facts.dtypes.protocols import Evaluate
+from precision_lint.facts.dtypes.sources import INTEGRAL_NAME
+from precision_lint.facts.dtypes.values import (
+    FOREIGN,
+    SOME_TENSOR,
+    UNKNOWN,
+    ClassObject,
+    Dtype,
+    Foreign,
+    Instance,
+    Mixed,
+    Output,
+    Sequence,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+    chosen,
+)
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import BFLOAT16, DTYPES, FLOAT8, FLOATING
+from precision_lint.source.python.statements import captured
+
+_ORDINARY = FLOATING - FLOAT8 - {"bfloat16"}
+
+
+def narrowed(evaluate: Evaluate, test: ast.expr, env: Environment, holds: bool) -> Environment:
+    """The environment of the branch where `test` is true (or false)."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return narrowed(evaluate, operand, env, not holds)
+        case ast.BoolOp(op=ast.And(), values=values) if holds:
+            for value in values:
+                env = narrowed(evaluate, value, env, True)
+            return env
+        case ast.BoolOp(op=ast.And(), values=values) if not holds:
+            # `if on_gpu and x.dtype == torch.bfloat16: x = x.float()`: whoever asks for the dtype
+            # has thought of it, so behind the `if` it counts as dealt with. Nothing follows from
+            # `x.dtype != ...` there: another condition may have failed.
+            for value in values:
+                match value:
+                    case ast.Compare(
+                        left=ast.Attribute(attr="dtype"), ops=[ast.Eq() | ast.Is() | ast.In()]
+                    ):
+                        env = narrowed(evaluate, value, env, False)
+            return env
+        case ast.BoolOp(op=ast.Or(), values=values) if not holds:
+            for value in values:
+                env = narrowed(evaluate, value, env, False)
+            return env
+        case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kind]):
+            return _by_class(evaluate, subject, evaluate(kind, env), env, holds)
+        case ast.Compare(
+            left=ast.Call(func=ast.Name(id="type"), args=[subject]),
+            ops=[ast.Eq() | ast.Is()],
+            comparators=[kind],
+        ):
+            return _by_class(evaluate, subject, evaluate(kind, env), env, holds)
+        case (
+            ast.Call(func=ast.Attribute(attr="is_tensor" | "is_floating_point"), args=[subject])
+            | ast.Call(func=ast.Attribute(value=subject, attr="is_floating_point"), args=[])
+        ):
+            return _by_kind(evaluate, subject, test, env, holds)
+        case ast.Compare(
+            left=ast.Attribute(value=subject, attr="dtype"), ops=[operator], comparators=[other]
+        ):
+            given = evaluate.read(other, env)
+            match operator:
+                case ast.Eq() | ast.Is() | ast.In():
+                    return _by_dtype(evaluate, subject, given, env, holds)
+                case ast.NotEq() | ast.IsNot() | ast.NotIn():
+                    return _by_dtype(evaluate, subject, given, env, not holds)
+    return env
+
+
+def _by_dtype(
+    evaluate: Evaluate, subject: ast.expr, given: Value, env: Environment, equal: bool
+) -> Environment:
+    dtypes = _dtypes_of(given)
+    current = evaluate.read(subject, env)
+    if isinstance(current, Output):
+        current = current.tensor
+    if not dtypes or not isinstance(current, Tensor | Unknown):
+        return env
+    if equal:
+        if isinstance(current, Tensor) and current.proved(DTYPES):
+            kept = replace(current, dtypes=dtypes & current.dtypes or dtypes)
+            return _with(evaluate, subject, kept, env)
+        origin = given.origin if isinstance(given, Dtype) else None
+        scalar = current.scalar if isinstance(current, Tensor) else None
+        return _with(evaluate, subject, Tensor(dtypes, origin=origin, scalar=scalar), env)
+    known = current if isinstance(current, Tensor) else SOME_TENSOR
+    if known.chosen:
+        rest = replace(known, dtypes=_excluding(dtypes, known), chosen=False)
+        return _like_its_first(evaluate, subject, dtypes, _with(evaluate, subject, rest, env))
+    rest = replace(known, dtypes=known.dtypes - dtypes)
+    return _with(evaluate, subject, rest if rest.dtypes or rest.partial else known, env)
+
+
+def _excluding(dtypes: frozenset[str], known: Tensor) -> frozenset[str]:
+    """What is left of a dtype that the caller chooses, where it is none of some dtypes."""
+    ordinary = _ORDINARY if BFLOAT16 in dtypes else _ORDINARY | {BFLOAT16}
+    return (ordinary | known.dtypes) - dtypes
+
+
+def without_bfloat16(value: Value) -> Value:
+    """A value where bfloat16 was asked for, and is dealt with elsewhere.
+
+    What the program itself makes bfloat16 stays so, whatever was asked.
+    """
+    match value:
+        case Tensor(chosen=True):
+            return replace(value, dtypes=_ORDINARY | value.dtypes - {BFLOAT16}, chosen=False)
+        case Tensor(dtypes=dtypes, partial=True) if dtypes - {BFLOAT16}:
+            return replace(value, dtypes=dtypes - {BFLOAT16})
+        case Output(tensor=tensor):
+            stripped = without_bfloat16(tensor)
+            return Output(stripped) if isinstance(stripped, Tensor) else value
+        case Sequence(item=item, items=None):
+            return Sequence(without_bfloat16(item))
+        case Mixed():
+            return by_facet(without_bfloat16, value)
+    return value
+
+
+def _like_its_first(
+    evaluate: Evaluate, subject: ast.expr, dtypes: frozenset[str], env: Environment
+) -> Environment:
+    """`if xs[0].dtype != torch.bfloat16`: whoever asks the first of a list means them all."""
+    match subject:
+        case ast.Subscript(value=owner, slice=ast.Constant(value=int())):
+            match evaluate.read(owner, env):
+                case Sequence(item=Tensor() as item):
+                    rest = Tensor((_ORDINARY | item.dtypes) - dtypes)
+                    return _with(evaluate, owner, Sequence(rest), env)
+                case Output(tensor=item):
+                    rest = Tensor((_ORDINARY | item.dtypes) - dtypes)
+                    return _with(evaluate, owner, Output(rest), env)
+    return env
+
+
+def _dtypes_of(given: Value) -> frozenset[str]:
+    match given:
+        case Dtype(dtypes=dtypes, chosen=False, partial=False):
+            return dtypes
+        case Sequence(items=tuple(items)) if all(isinstance(item, Dtype) for item in items):
+            return frozenset[str]().union(*map(_dtypes_of, items))
+    return frozenset()
+
+
+def _by_kind(
+    evaluate: Evaluate, subject: ast.expr, test: ast.Call, env: Environment, holds: bool
+) -> Environment:
+    """`torch.is_tensor(x)`, `x.is_floating_point()`."""
+    assert isinstance(test.func, ast.Attribute)
+    if test.func.attr == "is_tensor":
+        return _by_class(evaluate, subject, Symbol("torch.Tensor"), env, holds)
+    current = evaluate.read(subject, env)
+    if not isinstance(current, Tensor) or current.chosen:
+        return env
+    floating = current.dtypes & FLOATING
+    if holds:
+        origin = _origin(evaluate, subject)
+        value = (
+            replace(current, dtypes=floating, chosen=True, partial=False, origin=origin)
+            if current.partial
+            else replace(current, dtypes=floating)
+        )
+    else:
+        value = replace(current, dtypes=current.dtypes - FLOATING)
+    return (
+        env
+        if not (value.dtypes or value.chosen or value.partial)
+        else _with(evaluate, subject, value, env)
+    )
+
+
+def _by_class(
+    evaluate: Evaluate, subject: ast.expr, kind: Value, env: Environment, holds: bool
+) -> Environment:
+    kinds = kind.items or () if isinstance(kind, Sequence) else (kind,)
+    if any(isinstance(one, Instance | ClassObject) for one in kinds):
+        return _by_project_class(evaluate, subject, kinds, env, holds)
+    names = {one.name for one in kinds if isinstance(one, Symbol)}
+    if len(names) != len(kinds) or not names:
+        return env
+    is_tensor = names <= _TENSORS
+    is_array = all(name.startswith(("numpy.", "pandas.", "PIL.")) for name in names)
+    current = evaluate(subject, env)
+    if isinstance(current, Mixed) and current.tensor is not None and holds and is_tensor:
+        return _with(evaluate, subject, tensor_of(current.tensor), env)
+    match reading(current), holds:
+        case _, True if is_array:
+            return _with(evaluate, subject, FOREIGN, env)
+        case Output(tensor=tensor), True if is_tensor:
+            return _with(evaluate, subject, tensor, env)
+        case Unknown(), True if is_tensor and names & _TENSORS:
+            # whoever asks expects tensors; a summary is for arguments that may be none
+            is_expected = evaluate.frame.records and not _is_integral(subject)
+            value = chosen(_origin(evaluate, subject)) if is_expected else SOME_TENSOR
+            return _with(evaluate, subject, value, env)
+        case Foreign(), True if is_tensor:
+            return _with(evaluate, subject, SOME_TENSOR, env)
+        case ((Tensor() | Output()), False) if is_tensor:
+            return _with(evaluate, subject, UNKNOWN, env)
+    return env
+
+
+_TENSORS = frozenset(
+    {"torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter", "torch.FloatTensor"}
+)
+
+
+def _by_project_class(
+    evaluate: Evaluate,
+    subject: ast.expr,
+    kinds: tuple[Value, ...],
+    env: Environment,
+    holds: bool,
+) -> Environment:
+    if not holds or len(kinds) != 1 or not isinstance(evaluate.read(subject, env), Unknown):
+        return env
+    match kinds[0]:
+        case ClassObject(definition=definition):
+            return _with(evaluate, subject, Instance(definition), env)
+    return env
+
+
+def _is_integral(subject: ast.expr) -> bool:
+    """True for what is named like ids, masks, labels …"""
+    match subject:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return INTEGRAL_NAME.search(name) is not None
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return INTEGRAL_NAME.search(name) is not None
+    return False
+
+
+def _origin(evaluate: Evaluate, subject: ast.expr) -> Origin:
+    return Origin(
+        evaluate.source, evaluate.span_of(subject), "a tensor of any dtype gets here", "caller"
+    )
+
+
+def case_narrowed(
+    evaluate: Evaluate, subject: ast.expr, value: Value, pattern: ast.pattern, env: Environment
+) -> Environment:
+    """The environment of a `case`: its captures bound, its subject narrowed by a class."""
+    branch = env.copy()
+    match pattern:
+        case ast.MatchClass(cls=kind):
+            branch = _by_class(evaluate, subject, evaluate(kind, env), branch, True).copy()
+            value = evaluate(subject, branch)
+        case ast.MatchAs(pattern=ast.MatchClass(cls=kind)):
+            branch = _by_class(evaluate, subject, evaluate(kind, env), branch, True).copy()
+            value = evaluate(subject, branch)
+    _capture(pattern, value, branch)
+    return branch
+
+
+def _capture(pattern: ast.pattern, value: Value, branch: Environment) -> None:
+    """Bind the names that a pattern captures."""
+    match pattern:
+        case ast.MatchAs(pattern=inner, name=name):
+            if name is not None:
+                branch[name] = value
+            if inner is not None:
+                _capture(inner, value, branch)
+        case ast.MatchStar(name=str(name)):
+            branch[name] = Sequence(value)
+        case ast.MatchSequence(patterns=patterns):
+            value = reading(value)
+            items = value.items if isinstance(value, Sequence) else None
+            if items is None or len(items) != len(patterns):
+                items = (item_of(value),) * len(patterns)
+            for inner, item in zip(patterns, items, strict=True):
+                _capture(inner, item, branch)
+        case _:
+            for name in captured(pattern):
+                branch[name] = UNKNOWN
+
+
+def _with(evaluate: Evaluate, subject: ast.expr, value: Value, env: Environment) -> Environment:
+    inner = env.copy()
+    match subject:
+        case ast.NamedExpr(target=target):
+            bind(target, value, inner)
+        case _:
+            bind(subject, value, inner)
+    return inner

@@ -1,0 +1,105 @@
+"""The Python files of the project that a file reads from: imports followed, callers found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.definitions import Class, Function, Module, module_of
+
+_REEXPORTS = 8
+"""How many modules a name may be handed through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a name leads to: a definition, a name that the top level assigns; None: the module."""
+
+    module: Module
+    definition: Function | Class | str | None
+
+
+_MOST_MODULES = 32
+"""Files that are read for the sake of one; what lies farther is unknown."""
+
+
+class Program:
+    """What one linted file sees of its project; files are parsed when a name leads there."""
+
+    def __init__(self, file: PythonFile) -> None:
+        self.project = file.project
+        self.main = module_of(file)
+        self._found: dict[tuple[Module, str], Found | None] = {}
+        self._modules: dict[Path, Module | None] = {file.text.path: self.main}
+
+    def module(self, path: Path) -> Module | None:
+        """The module at a path; None if it cannot be read."""
+        if path not in self._modules:
+            if len(self._modules) > _MOST_MODULES:
+                return None
+            parsed = self.project.module(path)
+            self._modules[path] = None if parsed is None else module_of(parsed)
+        return self._modules[path]
+
+    def imported(self, module: Module, name: str) -> Module | None:
+        """The project's module that an import in `module` names; relative names keep their dots."""
+        path = self.project.locate(module.file.text.path, name)
+        return None if path is None else self.module(path)
+
+    def find(self, module: Module, name: str, hops: int = _REEXPORTS) -> Found | None:
+        """What a qualified name, as imported by `module`, means in the project.
+
+        None for what other packages define, and for what is made at run time.
+        """
+        key = (module, name)
+        if key not in self._found:
+            self._found[key] = self._find(module, name, hops)
+        return self._found[key]
+
+    def _find(self, module: Module, name: str, hops: int) -> Found | None:
+        stripped = name.lstrip(".")
+        dots = name[: len(name) - len(stripped)]
+        parts = stripped.split(".") if stripped else []
+        for count in range(len(parts), -1 if dots else 0, -1):
+            target = self.imported(module, dots + ".".join(parts[:count]))
+            if target is not None:
+                return self._member(target, parts[count:], hops)
+        return None
+
+    def _member(self, module: Module, names: list[str], hops: int) -> Found | None:
+        match names:
+            case []:
+                return Found(module, None)
+            case [name]:
+                return self.name(module, name, hops)
+            case [name, attribute]:
+                owner = self.name(module, name, hops)
+                if owner is not None and isinstance(owner.definition, Class):
+                    method = owner.definition.methods.get(attribute)
+                    return None if method is None else Found(owner.module, method)
+        return None
+
+    def name(self, module: Module, name: str, hops: int = _REEXPORTS) -> Found | None:
+        """What a global name of a module means: a definition, an assigned name, a module."""
+        if name in module.top:
+            return Found(module, module.top[name])
+        if name in module.assignments:
+            return Found(module, name)
+        if hops == 0:
+            return None
+        if name in module.imports:
+            return self.find(module, module.imports[name], hops - 1)
+        for star in module.stars:
+            target = self.imported(module, star)
+            if target is not None and target is not module:
+                found = self.name(target, name, hops - 1)
+                if found is not None:
+                    return found
+        return None
+
+    def importers(self, module: Module, name: str) -> Iterator[Module | None]:
+        """The other modules that import `name` from a module; None for one too many."""
+        for path in self.project.importing(module.file.text.path, name):
+            yield self.module(path)

@@ -1,0 +1,133 @@
+"""What the parts of the interpreter need of each other: they call each other in a circle.
+
+An expression can be a call, a call is a body, and a body holds expressions. The classes that do the
+work implement these protocols, and only those who make them import them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Protocol
+
+from precision_lint.facts.dtypes.calls import Given
+from precision_lint.facts.dtypes.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.environment import Environment
+from precision_lint.facts.dtypes.frame import Frame
+from precision_lint.facts.dtypes.values import Instance, Routine, Value
+from precision_lint.facts.origin import Setting
+from precision_lint.model.finding import Span
+from precision_lint.source.text.text import SourceText
+
+
+class Interprocedural(Protocol):
+    """What the whole analysis knows: names, classes, settings, what calls return."""
+
+    default_dtype: str
+
+    def count(self, frame: Frame) -> None:
+        """One more expression is evaluated."""
+
+    def global_name(self, module: Module, name: str, span: Span) -> Value:
+        """What a name means at the top level of a module."""
+        ...
+
+    def symbol(self, module: Module, name: str) -> Value:
+        """What a qualified name means where a module imports it."""
+        ...
+
+    def class_named(self, module: Module, name: str) -> Class | None:
+        """The class of the project that an annotation or a base names in a module."""
+        ...
+
+    def class_attribute(self, definition: Class, name: str) -> Value | None:
+        """`Class.name`; None if there is none."""
+        ...
+
+    def member(self, instance: Instance, name: str) -> Value | None:
+        """`instance.name`; None if the project does not say."""
+        ...
+
+    def inherited(self, frame: Frame, name: str, env: Environment) -> Value:
+        """`super().name` in a method."""
+        ...
+
+    def setting(self, module: Module, path: str) -> Setting | None:
+        """What the project's configuration makes of `cfg.training.precision`."""
+        ...
+
+    def variable(self, module: Module, name: str) -> Setting | None:
+        """What the project makes of an environment variable."""
+        ...
+
+    def given_to(self, definition: Function, name: str) -> Value:
+        """What the calls seen so far give to a parameter of a lambda."""
+        ...
+
+    def enclose(self, definition: Function, env: Environment) -> None:
+        """A nested function closes over `env`."""
+
+    def construct(
+        self,
+        evaluator: Evaluate,
+        definition: Class,
+        given: Given,
+        node: ast.Call,
+        env: Environment,
+    ) -> Value:
+        """An instance of a class of the project."""
+        ...
+
+    def invoke(
+        self,
+        evaluator: Evaluate,
+        routine: Routine,
+        given: Given,
+        node: ast.Call,
+        env: Environment,
+    ) -> Value:
+        """The result of calling a function of the project."""
+        ...
+
+    def see(
+        self,
+        frame: Frame,
+        node: ast.Call,
+        function: Value,
+        receiver: Value,
+        given: Given,
+        env: Environment,
+    ) -> None:
+        """A call is reported with its facts."""
+
+    def assign(self, frame: Frame, name: str, value: Value) -> None:
+        """`self.name = value` in a method is reported."""
+
+
+class Evaluate(Protocol):
+    """Evaluates the expressions of one frame."""
+
+    frame: Frame
+    source: SourceText
+    span_of: Callable[[ast.expr], Span]
+
+    @property
+    def analysis(self) -> Interprocedural:
+        """The analysis that the frame belongs to."""
+        ...
+
+    def __call__(self, node: ast.expr | None, env: Environment) -> Value:
+        """The value of an expression."""
+        ...
+
+    def read(self, node: ast.expr | None, env: Environment) -> Value:
+        """The value of an expression as whoever uses it takes it: of one kind."""
+        ...
+
+    def spread(self, node: ast.expr, env: Environment) -> Value:
+        """An element of a display or an argument; of a starred one, what it yields."""
+        ...
+
+    def operate(self, left: Value, right: Value, op: type[ast.operator]) -> Value:
+        """The value of a binary operator."""
+        ...

@@ -1,0 +1,168 @@
+"""Which statements of a body can matter to the question at hand; the others are not interpreted.
+
+A backward slice that does not look at the order of statements: what a question reads, what is
+assigned to that, and so on. Control flow is always kept, for it decides what reaches what.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from precision_lint.source.python.statements import (
+    Definition,
+    FunctionDefinition,
+    Leaving,
+    TryStar,
+    blocks,
+    bound_names,
+    single_targets,
+    targets,
+)
+from precision_lint.source.text.text import SourceText
+
+_OF_DTYPES = re.compile(r"dtype|float16|bf16|autocast")
+
+_NAME = re.compile(r"(?<![\w.])(?:self\.)?[^\W\d]\w*")
+"""A variable, or an attribute of `self`. Words in strings are read along: a slice may be larger."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a simple statement, or the head of a compound one, assigns and reads.
+
+    Names are those of variables, and `self.name` for attributes of `self`; `self.*` is any of them.
+    `speaks_of_dtypes` is for those who ask which names hold a dtype.
+    """
+
+    node: ast.stmt
+    parent: ast.stmt | None
+    writes: frozenset[str]
+    reads: frozenset[str]
+    speaks_of_dtypes: bool
+    last_row: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The statements of a body that matter to a question.
+
+    `evaluated` are those whose own expressions matter; `entered` are those, what they stand in, and
+    what changes the flow of control.
+    """
+
+    evaluated: frozenset[ast.stmt]
+    entered: frozenset[ast.stmt]
+
+
+def effects(body: list[ast.stmt], source: SourceText) -> Iterator[Effect]:
+    """The effects of a body's statements, nested ones too, but for those of nested functions."""
+    pending: list[tuple[ast.stmt, ast.stmt | None]] = [(node, None) for node in reversed(body)]
+    while pending:
+        node, parent = pending.pop()
+        yield _effect(node, parent, source)
+        if not isinstance(node, FunctionDefinition):
+            for block in reversed(blocks(node)):
+                pending += [(inner, node) for inner in reversed(block.body)]
+
+
+def relevant(found: Iterable[Effect], is_asked: Callable[[Effect], bool]) -> Slice:
+    """The statements that what is asked depends on, and those that ask."""
+    every = list(found)
+    names: set[str] = set()
+    evaluated: set[ast.stmt] = set()
+    for effect in every:
+        if is_asked(effect) or isinstance(effect.node, _ALWAYS):
+            evaluated.add(effect.node)
+            names |= effect.reads | effect.writes
+    pending = every
+    is_growing = True
+    while is_growing:
+        is_growing = False
+        rest = []
+        reads_self = any(name.startswith("self.") for name in names)
+        for effect in pending:
+            if effect.node in evaluated:
+                continue
+            if effect.writes & names or (reads_self and "self.*" in effect.writes):
+                evaluated.add(effect.node)
+                if not effect.reads <= names:
+                    names |= effect.reads
+                    is_growing = True
+            else:
+                rest.append(effect)
+        pending = rest
+    parents = {effect.node: effect.parent for effect in every}
+    entered: set[ast.stmt] = set()
+    for effect in every:
+        node: ast.stmt | None = effect.node
+        if node in evaluated or isinstance(node, Leaving):
+            while node is not None and node not in entered:
+                entered.add(node)
+                node = parents[node]
+    return Slice(frozenset(evaluated), frozenset(entered))
+
+
+def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> Effect:
+    writes = set(bound_names(node))
+    last_row = node.end_lineno or node.lineno
+    match node:
+        case ast.If(test=head) | ast.While(test=head) | ast.Match(subject=head):
+            last_row = head.end_lineno or last_row
+        case ast.For(iter=head) | ast.AsyncFor(iter=head):
+            last_row = head.end_lineno or last_row
+        case ast.With() | ast.AsyncWith():
+            last_row = node.body[0].lineno - 1 or last_row
+        case ast.Try() | TryStar():
+            last_row = node.lineno
+        case ast.Expr(value=ast.Call() as call):
+            writes |= _changed_by(call)
+        case ast.Assert(test=test):  # it narrows what it asks about
+            writes |= {child.id for child in ast.walk(test) if isinstance(child, ast.Name)}
+    for target in targets(node):
+        for single in single_targets(target):
+            writes |= _roots(single)
+    text = source.rows(node.lineno, max(last_row, node.lineno))
+    if ":=" in text:
+        writes |= {child.target.id for child in ast.walk(node) if isinstance(child, ast.NamedExpr)}
+    reads = frozenset(_NAME.findall(text))
+    ends = node.lineno if isinstance(node, Definition) else last_row
+    speaks = _OF_DTYPES.search(text) is not None
+    return Effect(node, parent, frozenset(writes), reads, speaks, ends)
+
+
+REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+"""Methods of `nn.Module` that set an attribute by its name."""
+
+_ALWAYS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Delete)
+
+
+def _changed_by(call: ast.Call) -> set[str]:
+    """What a call that stands alone may change: its receiver, and what it is given."""
+    changed: set[str] = set()
+    if isinstance(call.func, ast.Attribute):
+        changed |= _roots(call.func.value)
+        if isinstance(call.func.value, ast.Name) and call.func.value.id == "self":
+            changed.add("self.*")
+            match call.args:
+                case [ast.Constant(value=str(name)), *_] if call.func.attr in REGISTERING:
+                    changed.add(f"self.{name}")
+    for argument in call.args:
+        changed |= _roots(argument)
+    return changed
+
+
+def _roots(node: ast.expr) -> set[str]:
+    """The variable, or attribute of `self`, that an expression starts from."""
+    match node:
+        case ast.Name(id="self"):
+            return set()
+        case ast.Name(id=name):
+            return {name}
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return {f"self.{name}"}
+        case ast.Attribute(value=owner) | ast.Subscript(value=owner) | ast.Starred(value=owner):
+            return _roots(owner)
+    return set()

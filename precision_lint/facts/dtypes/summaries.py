@@ -1,0 +1,1128 @@
+"""The analysis of one file: its bodies interpreted, and whatever they call, as far as it matters.
+
+A function is interpreted in two ways. Once *traced*, with what all of its callers in the project
+give it, to learn the facts at the calls that rules asked for. And *summarised* for each kind of
+arguments that it is called with, to learn what it returns. Attributes of `self` are the join of
+what the methods of a class assign.
+
+Recursion meets tables that are not complete yet: it reads what the round before left there, and
+rounds are repeated until nothing changes; what still changes in the last is unknown.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from bisect import bisect_left
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes import sources
+from precision_lint.facts.dtypes.annotations import annotated
+from precision_lint.facts.dtypes.calls import Argument, Call, Calls, Given, Region
+from precision_lint.facts.dtypes.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.environment import Environment, bind
+from precision_lint.facts.dtypes.expressions import Evaluator
+from precision_lint.facts.dtypes.frame import Frame
+from precision_lint.facts.dtypes.lattice import deep_reading, join, join_all, reading
+from precision_lint.facts.dtypes.program import Found, Program
+from precision_lint.facts.dtypes.protocols import Evaluate
+from precision_lint.facts.dtypes.relevance import Effect, Slice, relevant
+from precision_lint.facts.dtypes.statements import Body
+from precision_lint.facts.dtypes.values import (
+    BOTTOM,
+    SOME_DTYPE,
+    UNKNOWN,
+    Bottom,
+    ClassObject,
+    Constant,
+    Dictionary,
+    Dtype,
+    Instance,
+    Mixed,
+    Model,
+    Output,
+    Routine,
+    Sequence,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+    chosen,
+)
+from precision_lint.facts.origin import Origin, Setting
+from precision_lint.facts.settings import holds_settings
+from precision_lint.model.dtypes import ALIASES, FLOAT32, FLOATING, HALF
+from precision_lint.model.finding import Span
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import blocks
+from precision_lint.source.python.syntax import callee_name, with_defaults
+
+_ROUNDS = 3
+"""How often the tables are computed at most.
+
+What is read of an entry before it is complete starts at bottom, and is what the round before
+computed: entries rise from round to round where the functions of values keep the order. Nothing
+bounds the height of the lattice, so in the last round such a read is widened to `UNKNOWN`.
+"""
+
+_CALLERS_OF_CALLERS = 2
+"""How far callers are followed back for what they give to a parameter."""
+
+_DEPTH = 4
+"""Calls inside calls that are followed."""
+
+_MOST_KINDS = 48
+"""Kinds of arguments that a function is summarised for; its annotation speaks for the others."""
+
+_MOST_AT_A_GLANCE = 250_000
+"""Expressions that are evaluated for one file by itself: some seconds."""
+
+_MOST_BEYOND = 4_000
+"""Expressions that are evaluated beyond that: some hundredths of a second."""
+
+_MOST_CALLERS = 8
+"""Bodies that are asked what they give to a function."""
+
+
+_LONG = 24
+"""Rows of a global's value from which it counts as a table."""
+
+
+_WITH_DTYPES = frozenset({"GradScaler"})
+"""Calls that are judged by the dtypes around them, and not by their arguments alone."""
+
+
+class TooMuch(Exception):
+    """The budget for one file is spent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a call gives, and what it leaves in the containers that it was given."""
+
+    value: Value
+    left: Mapping[str, Value]
+
+
+class Analysis:
+    """What is known of one file and of what it reaches in its project."""
+
+    def __init__(
+        self, file: PythonFile, names: frozenset[str], glanced: frozenset[str] = frozenset()
+    ) -> None:
+        self.names = names
+        self.glanced = glanced
+        self.program = Program(file)
+        self.module = self.program.main
+        self.calls = Calls(self.module.imports)
+        self.found: dict[ast.Call, Call] = {}
+        self.default_dtype = _default_dtype(file)
+        self.aliases = _aliases(names, self.module.imports)
+        self.holders = _holders(names, file.text.text)
+        called = names | self.aliases.keys() | self.holders.keys()
+        self.rows = _rows_calling(file, called, self.module.imports)
+        self._wants_dtypes = bool(names & _WITH_DTYPES)
+        self.spent = 0
+        self._limit = _MOST_AT_A_GLANCE
+        self.glances = True
+        """Bodies are interpreted by themselves: no call, class or import is followed."""
+        self._depth = 0
+        self._asking = 0
+        self._last_round = False
+        self._before: dict[Hashable, Value] = {}
+        self._closures: dict[Function, Mapping[str, Value]] = {}
+        self._classes: dict[tuple[Module, str], Class | None] = {}
+        self._bases: dict[Class, list[Class]] = {}
+        self._symbols: dict[tuple[Module, str], Value] = {}
+        self._start_round()
+
+    def _start_round(self) -> None:
+        self._tables: dict[Hashable, Value] = {}
+        """Attributes, globals and summaries by key, complete ones."""
+        self._open: set[Hashable] = set()
+        """The keys that are being worked on."""
+        self._read: set[Hashable] = set()
+        """The keys that were read before they were complete."""
+        self._summaries: dict[Hashable, Summary] = {}
+        self._traced: dict[Function | Module, frozenset[int]] = {}
+        """The rows for whose sake each body was traced."""
+        self._sites: dict[Function, dict[ast.AST, Environment]] = {}
+        self._regions: dict[Function, dict[ast.AST, Region | None]] = {}
+        """The autocast regions that the callers of each function stand in."""
+        self._assigned: dict[tuple[Class, str], Value] = {}
+        self._kinds: dict[Function, int] = {}
+        """How many kinds of arguments each function was summarised for."""
+
+    def run(self) -> Calls:
+        """The calls that were asked for, with the facts at each.
+
+        First at a glance, each body by itself; what that leaves open is followed further.
+        """
+        try:
+            if self.rows:
+                self._trace_all()
+                self.rows = self._open_rows()
+            if self.rows:
+                self._follow()
+        except TooMuch:
+            self.calls.is_complete = False
+            self.found = {}  # facts of a loop that was not interpreted to its end prove nothing
+        self.calls.fill(list(self.found.values()))
+        return self.calls
+
+    def _follow(self) -> None:
+        """Look at callers, classes and other files; what would take too long stays as it was."""
+        at_a_glance = dict(self.found)
+        self.glances = False
+        self._limit = self.spent + _MOST_BEYOND
+        self._symbols.clear()
+        self._classes.clear()
+        self._bases.clear()
+        try:
+            self._iterate()
+        except TooMuch:
+            self.found = at_a_glance
+
+    def _iterate(self) -> None:
+        for number in range(_ROUNDS):
+            self._last_round = number == _ROUNDS - 1 or self._limit - self.spent < _MOST_BEYOND // 2
+            self._start_round()
+            self._trace_all()
+            if self._last_round or not self._has_changed():
+                break
+            self._before = {**self._tables, **self._values_read()}
+
+    def _open_rows(self) -> list[int]:
+        """The rows of the calls whose facts callers, classes or other files may know better."""
+        rows = {
+            node.lineno
+            for node, call in self.found.items()
+            if call.name not in self.glanced and _is_open(call)
+        }
+        return sorted(rows)
+
+    def _values_read(self) -> dict[Hashable, Value]:
+        return {key: self._current(key) for key in self._read}
+
+    def _current(self, key: Hashable) -> Value:
+        if key in self._tables:
+            return self._tables[key]
+        return BOTTOM
+
+    def _has_changed(self) -> bool:
+        return any(self._current(key) != self._before.get(key, BOTTOM) for key in self._read)
+
+    def _complete(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+        """A table entry, once a round; from the round before while it is being computed."""
+        if key in self._tables:
+            return self._tables[key]
+        if key in self._open:
+            self._read.add(key)
+            return UNKNOWN if self._last_round else self._before.get(key, BOTTOM)
+        self._open.add(key)
+        try:
+            value = compute()
+        finally:
+            self._open.discard(key)
+        self._tables[key] = value
+        return value
+
+    def count(self, frame: Frame) -> None:
+        """One more expression.
+
+        Raises:
+            TooMuch: the budget is spent.
+        """
+        self.spent += 1
+        if self.spent > self._limit:
+            raise TooMuch
+
+    # Tracing
+
+    def _trace_all(self) -> None:
+        rows = frozenset(self.rows)
+        self._trace_module(self.module, rows)
+        for definition in self._holding(self.module, self.rows):
+            self._trace(definition, rows)
+
+    def _trace_module(self, module: Module, rows: frozenset[int]) -> None:
+        """Interpret the top level of a module, as far as the statements at some rows need it."""
+        if rows <= self._traced.get(module, frozenset()):
+            return
+        done = self._traced.get(module, frozenset())
+        self._traced[module] = rows | done
+        rows -= done
+        tree = module.file.tree
+        within = relevant(module.effects(tree), _asked_at(sorted(rows), self._wants_dtypes))
+        frame = Frame(module, records=True, slice=within)
+        Body(self, frame).block(tree.body, Environment())
+
+    def _holding(self, module: Module, rows: list[int]) -> Iterator[Function]:
+        """The functions and methods of a module that hold one of some rows, outermost first."""
+        yield from self._below(module, module.file.tree.body, rows, "", None, None)
+
+    def _below(
+        self,
+        module: Module,
+        body: list[ast.stmt],
+        rows: list[int],
+        scope: str,
+        owner: Class | None,
+        enclosing: Function | None,
+    ) -> Iterator[Function]:
+        for node in body:
+            if not _holds(node, rows):
+                continue
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    name = f"{scope}.{node.name}".lstrip(".")
+                    definition = owner.methods.get(node.name) if owner is not None else None
+                    if definition is None or definition.node is not node:
+                        # A function, or one of those that share a method's name: a setter, a branch
+                        definition = module.function(node, name, owner, enclosing)
+                    yield definition
+                    yield from self._below(module, node.body, rows, name, None, definition)
+                case ast.ClassDef():
+                    name = f"{scope}.{node.name}".lstrip(".")
+                    inner = module.class_(node, name, enclosing)
+                    yield from self._below(module, node.body, rows, name, inner, enclosing)
+                case _:
+                    for block in blocks(node):
+                        yield from self._below(module, block.body, rows, scope, owner, enclosing)
+
+    def _trace(self, definition: Function, rows: frozenset[int]) -> None:
+        """Interpret a function with what its callers give it, for the statements at some rows."""
+        done = self._traced.get(definition, frozenset())
+        inside = {row for row in rows if _holds(definition.node, [row])}
+        if inside <= done:
+            return
+        self._traced[definition] = done | inside
+        rows = frozenset(inside - done)
+        if definition.enclosing is not None:  # what it closes over
+            self._trace(definition.enclosing, rows | {definition.node.lineno})
+        within = relevant(definition.effects, _asked_at(sorted(rows), self._wants_dtypes))
+        read = {
+            name
+            for each in definition.effects
+            if each.node in within.evaluated
+            for name in each.reads
+        }
+        env = self._entry(definition, read)
+        region = self._region_of_callers(definition)
+        self._interpret(definition, env, within, records=True, region=region)
+
+    def _region_of_callers(self, definition: Function) -> Region | None:
+        """The autocast region that a function is called in: an unknown one if in several."""
+        if "autocast" not in definition.module.file.text.text:
+            return None
+        self._given_by_callers(definition)
+        regions = set(self._regions.get(definition, {}).values())
+        if self.glances or len(regions) > 1:
+            devices = {region.device for region in regions if region is not None}
+            return Region(devices.pop() if len(devices) == 1 else None, SOME_DTYPE)
+        return next(iter(regions), None)
+
+    def _interpret(
+        self,
+        definition: Function,
+        env: Environment,
+        within: Slice,
+        *,
+        records: bool,
+        region: Region | None = None,
+    ) -> Frame:
+        node = definition.node
+        frame = Frame(
+            definition.module,
+            definition.name,
+            definition,
+            definition.owner,
+            self._closures.get(definition),
+            records,
+            within,
+        )
+        self._depth += 1
+        try:
+            outer = [] if region is None else [region]
+            frame.autocast = [*outer, *self._surrounding(definition)]
+            body = Body(self, frame)
+            if isinstance(node, ast.Lambda):
+                frame.returned = body.evaluate(node.body, env)
+            elif body.block(node.body, env):
+                frame.returned = join(frame.returned, Constant(None))
+                frame.exits.append(env)
+        finally:
+            self._depth -= 1
+        return frame
+
+    def _surrounding(self, definition: Function) -> list[Region | None]:
+        """The autocast region that a decorator opens."""
+        regions: list[Region | None] = []
+        for decorator in definition.decorators:
+            if isinstance(decorator, ast.Call) and callee_name(decorator) == "autocast":
+                body = Body(self, Frame(definition.module))
+                regions.append(body.region(decorator, Environment()))
+        return regions
+
+    # What callers give
+
+    def _entry(self, definition: Function, read: set[str]) -> Environment:
+        """The parameters of a function: what annotations, callers and defaults say of each.
+
+        Callers are asked for parameters that are `read` and that may be tensors.
+        """
+        declared = {
+            parameter.arg: annotated(self, definition.module, parameter.annotation, parameter)
+            if parameter.arg in read
+            else UNKNOWN
+            for parameter, _ in with_defaults(definition.node.args)
+        }
+        is_open = any(
+            parameter.arg in read
+            and parameter.arg not in {"self", "cls"}
+            and (parameter.annotation is None or isinstance(declared[parameter.arg], Tensor))
+            for parameter, _ in with_defaults(definition.node.args)
+        )
+        given = self._given_by_callers(definition) if is_open else {}
+        env = Environment()
+        for parameter, default in with_defaults(definition.node.args):
+            name = parameter.arg
+            value = self._parameter(
+                definition, parameter, declared[name], default, reading(given.get(name, UNKNOWN))
+            )
+            bind(ast.Name(name, ast.Store()), value, env)
+        arguments = definition.node.args
+        for star in (arguments.vararg, arguments.kwarg):
+            if star is not None:
+                env[star.arg] = given.get(star.arg, UNKNOWN)
+        self._bind_self(definition, env, None)
+        return env
+
+    def _bind_self(self, definition: Function, env: Environment, receiver: Value | None) -> None:
+        if definition.owner is None or definition.is_static or not definition.parameters:
+            return
+        value: Value = ClassObject(definition.owner)
+        if not definition.is_class_method:
+            value = Instance(definition.owner) if receiver is None else receiver
+        env[definition.parameters[0].arg] = value
+
+    def _parameter(
+        self,
+        definition: Function,
+        parameter: ast.arg,
+        declared: Value,
+        default: ast.expr | None,
+        given: Value,
+    ) -> Value:
+        """What a parameter can be: callers know best, then annotations, names and defaults."""
+        name = parameter.arg
+        is_integral = sources.INTEGRAL_NAME.search(name) is not None
+        if is_integral and isinstance(given, Tensor | Output):
+            given = UNKNOWN if given.possible(FLOATING) else given
+        if isinstance(declared, Tensor) and isinstance(given, Tensor) and given.partial:
+            given = join(declared, given) if given.dtypes or given.chosen else UNKNOWN
+        if isinstance(declared, Unknown | Tensor) and not isinstance(given, Unknown):
+            return given
+        if not isinstance(declared, Unknown) or is_integral:
+            return declared
+        module = definition.module
+        span = module.file.span_of(parameter)
+        origin = Origin(module.file.text, span, "the caller chooses its dtype", "caller")
+        value = UNKNOWN if default is None else self._default(definition, default)
+        if name.endswith("dtype"):
+            by_caller = Dtype(chosen=True, origin=origin)
+            return join(value, by_caller) if isinstance(value, Dtype) else by_caller
+        if default is None:
+            return Output(chosen(origin)) if sources.FLOAT_NAME.search(name) else UNKNOWN
+        match value:
+            case Dtype():
+                return replace(value, chosen=True)
+            case Constant():
+                return UNKNOWN  # a default is one of many values
+        return value
+
+    def _default(self, definition: Function, default: ast.expr) -> Value:
+        return Evaluator(self, Frame(definition.module))(default, Environment())
+
+    def _given_by_callers(self, definition: Function) -> Mapping[str, Value]:
+        """What the calls of a function in the project give to its parameters, joined."""
+        if self.glances or self._asking >= _CALLERS_OF_CALLERS:
+            return {}
+        key = ("given", definition)
+        self._asking += 1
+        try:
+            packed = self._complete(key, lambda: self._ask_callers(definition))
+        finally:
+            self._asking -= 1
+        if isinstance(packed, Dictionary) and packed.items is not None:
+            return {str(name): value for name, value in packed.items}
+        return {}
+
+    def _ask_callers(self, definition: Function) -> Value:
+        callers = list(islice(self._callers(definition), _MOST_CALLERS + 1))
+        is_open = len(callers) > _MOST_CALLERS or any(caller is None for caller, _ in callers)
+        for caller, rows in callers[:_MOST_CALLERS]:
+            if isinstance(caller, Module):
+                self._trace_module(caller, rows)
+            elif caller is not None:
+                self._trace(caller, rows)
+        joined: dict[str, Value] = {}
+        for env in self._sites.get(definition, {}).values():
+            for name, value in env.items():
+                joined[name] = join(joined.get(name, BOTTOM), value)
+        if is_open:  # the callers that were not asked may give anything
+            joined = {name: join(value, UNKNOWN) for name, value in joined.items()}
+        return Dictionary(UNKNOWN, tuple(joined.items())) if joined else BOTTOM
+
+    def _callers(
+        self, definition: Function
+    ) -> Iterator[tuple[Function | Module | None, frozenset[int]]]:
+        """The bodies, here and in the files that import it, where a function's name stands.
+
+        None stands for a file that is one too many to read.
+        """
+        node = definition.node
+        if isinstance(node, ast.Lambda):
+            return
+        name = node.name
+        if name == "__init__" and definition.owner is not None:
+            name = definition.owner.node.name
+        elif name in {"forward", "__call__"} or name.startswith("__"):
+            return  # called by another name
+        yield from self._mentioning(definition.module, name)
+        is_plain = definition.owner is None or node.name == "__init__"
+        if is_plain and definition.enclosing is None and definition.module is self.module:
+            for module in self.program.importers(definition.module, name):
+                if module is None:
+                    yield None, frozenset()
+                else:
+                    yield from self._mentioning(module, name)
+
+    def _mentioning(
+        self, module: Module, name: str
+    ) -> Iterator[tuple[Function | Module, frozenset[int]]]:
+        pattern = re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\b")
+        rows = _rows(module.file, pattern)
+        outside = set(rows)
+        for holding in self._holding(module, rows):
+            outside -= set(range(holding.node.lineno, (holding.node.end_lineno or 0) + 1))
+            yield holding, frozenset(rows)
+        if outside:
+            yield module, frozenset(outside)
+
+    def given_to(self, definition: Function, name: str) -> Value:
+        """What the calls seen so far give to a parameter of a lambda."""
+        sites = self._sites.get(definition, {})
+        found = join_all([env[name] for env in sites.values() if name in env])
+        return UNKNOWN if isinstance(found, Bottom) else found
+
+    def enclose(self, definition: Function, env: Environment) -> None:
+        """A nested function closes over what is known where it is defined, and later."""
+        self._closures[definition] = env
+
+    # Reports of the interpreter
+
+    def see(
+        self,
+        frame: Frame,
+        node: ast.Call,
+        function: Value,
+        receiver: Value,
+        given: Given,
+        env: Environment,
+    ) -> None:
+        """A call: kept with its facts if it stands in the linted file and was asked for."""
+        if not frame.records or frame.module is not self.module:
+            return
+        name = function.name if isinstance(function, Symbol) else None
+        package = (name or "").partition(".")[0]
+        called = callee_name(node)
+        if isinstance(node.func, ast.Name):
+            called = self.aliases.get(called, called)
+        is_instance = isinstance(function, Model) and function.name is not None
+        if isinstance(function, Model) and function.name is not None:
+            called, name = function.name, f"torch.nn.{function.name}.forward"
+        elif self.glances and isinstance(function, Unknown) and called in self.holders:
+            called, is_instance = self.holders[called], True  # as far as can be seen here
+        if is_instance:
+            receiver = UNKNOWN
+        if called not in self.names and f"{package}.*" not in self.names:
+            self.found.pop(node, None)
+            return
+        span_of = self.module.file.span_of
+        is_method = isinstance(node.func, ast.Attribute) and not is_instance
+        self.found[node] = Call(
+            span=span_of(node),
+            name=called,
+            function=name,
+            receiver=receiver.tensor if isinstance(receiver, Output) else receiver,
+            receiver_span=span_of(node.func.value)
+            if is_method and isinstance(node.func, ast.Attribute)
+            else None,
+            arguments=tuple(map(_read, given.arguments)),
+            keywords={name: _read(one) for name, one in given.keywords.items()},
+            scope=frame.scope,
+            guards=tuple(frame.guards),
+            autocast=given.autocast,
+            dtypes={name: value for name, value in env.items() if isinstance(value, Dtype)},
+            module=self.calls,
+        )
+
+    def assign(self, frame: Frame, name: str, value: Value) -> None:
+        """`self.name = value` in a method."""
+        assert frame.owner is not None
+        if frame.records:
+            key = (frame.owner, name)
+            self._assigned[key] = join(self._assigned.get(key, BOTTOM), value)
+
+    # Names
+
+    def global_name(self, module: Module, name: str, span: Span) -> Value:
+        """What a name means at the top level of a module."""
+        if name in module.imports and name not in module.top:
+            return self.symbol(module, module.imports[name])
+        found = self.program.name(module, name)
+        return UNKNOWN if found is None else self._value(found, name)
+
+    def symbol(self, module: Module, name: str) -> Value:
+        """What a qualified name means where a module imports it: the project's, or a symbol."""
+        if self.glances and not _is_constant(name):
+            return Symbol(name)
+        key = (module, name)
+        if key not in self._symbols:
+            found = self.program.find(module, name)
+            if found is not None and not isinstance(found.definition, str):
+                self._symbols[key] = self._value(found, name)
+            elif found is None:
+                self._symbols[key] = Symbol(name)
+            else:
+                return self._value(found, name)
+        return self._symbols[key]
+
+    def _value(self, found: Found, name: str) -> Value:
+        match found.definition:
+            case Function() as definition:
+                return Routine(definition)
+            case Class() as definition:
+                return ClassObject(definition)
+            case str(assigned):
+                return self._complete(
+                    ("global", found.module, assigned),
+                    lambda: self._assigned_globally(found.module, assigned),
+                )
+        return Symbol(name)
+
+    def _assigned_globally(self, module: Module, name: str) -> Value:
+        evaluate = Evaluator(self, Frame(module))
+        expressions = module.assignments[name]
+        if any(expression is None or _is_table(expression) for expression in expressions):
+            return UNKNOWN
+        return join_all([evaluate(expression, Environment()) for expression in expressions])
+
+    def class_named(self, module: Module, name: str) -> Class | None:
+        """The class of the project that an annotation or a base names in a module."""
+        key = (module, name)
+        if key not in self._classes:
+            self._classes[key] = self._class_named(module, name)
+        return self._classes[key]
+
+    def _class_named(self, module: Module, name: str) -> Class | None:
+        head, _, rest = name.partition(".")
+        qualified = module.imports.get(head)
+        if qualified is not None and head not in module.top:
+            if self.glances:
+                return None
+            found = self.program.find(module, ".".join(filter(None, (qualified, rest))))
+        else:
+            found = None if rest else self.program.name(module, head)
+        definition = None if found is None else found.definition
+        return definition if isinstance(definition, Class) else None
+
+    def setting(self, module: Module, path: str) -> Setting | None:
+        """What the project's configuration makes of `cfg.training.precision`."""
+        names = re.findall(r"\w+", path)
+        for position, name in enumerate(names[:-1]):
+            if holds_settings(name):
+                asked = tuple(names[position + 1 :])
+                return self.program.project.setting(asked, module.file.text.path)
+        return None
+
+    def variable(self, module: Module, name: str) -> Setting | None:
+        """What the project's env files and launch scripts make of an environment variable."""
+        return self.program.project.variable(name, module.file.text.path)
+
+    # Classes
+
+    def bases(self, definition: Class) -> list[Class]:
+        """A class and the classes of the project that it inherits from, in method order."""
+        if definition in self._bases:
+            return self._bases[definition]
+        found: list[Class] = []
+        pending = [definition]
+        while pending and len(found) < 32:
+            current = pending.pop(0)
+            if current in found:
+                continue
+            found.append(current)
+            for base in current.node.bases:
+                name = ast.unparse(base) if isinstance(base, ast.Name | ast.Attribute) else ""
+                inherited = self.class_named(current.module, name) if name else None
+                if inherited is not None:
+                    pending.append(inherited)
+        self._bases[definition] = found
+        return found
+
+    def method(self, definition: Class, name: str) -> Function | None:
+        for each in self.bases(definition):
+            if name in each.methods:
+                return each.methods[name]
+        return None
+
+    def class_attribute(self, definition: Class, name: str) -> Value | None:
+        """`Class.name`: a method, a nested class or an assigned value; None if there is none."""
+        method = self.method(definition, name)
+        if method is not None:
+            receiver = ClassObject(definition) if method.is_class_method else None
+            return Routine(method, receiver)
+        for each in self.bases(definition):
+            if name in each.assigned:
+                return Evaluator(self, Frame(each.module))(each.assigned[name], Environment())
+        return None
+
+    def member(self, instance: Instance, name: str) -> Value | None:
+        """`instance.name`; None if the project does not say."""
+        known = instance.field(name)
+        if known is not None:
+            return known
+        definition = instance.definition
+        method = self.method(definition, name)
+        if method is not None:
+            if method.is_static:
+                return Routine(method)
+            if method.is_class_method:
+                return Routine(method, ClassObject(definition))
+            bound = Routine(method, instance)
+            if method.is_property:
+                return self.result(bound, Environment(), None).value
+            return bound
+        if self.glances:
+            return None
+        key = ("attribute", definition, name)
+        value = self._complete(key, lambda: self._attribute(definition, name))
+        if isinstance(value, Bottom) and key not in self._open:
+            return None
+        if instance.parameters is not None and isinstance(value, Model):
+            return replace(value, parameters=instance.parameters)
+        return value
+
+    def _attribute(self, definition: Class, name: str) -> Value:
+        found: Value = BOTTOM
+        for each in self.bases(definition):
+            for method in each.assigning.get(name, ()):
+                written = f"self.{name}"
+                rows = [row for effect in method.effects for row in _rows_writing(effect, written)]
+                self._trace(method, frozenset(rows))
+            found = join(found, self._assigned.get((each, name), BOTTOM))
+            if name in each.assigned:
+                value = Evaluator(self, Frame(each.module))(each.assigned[name], Environment())
+                found = join(found, value)
+            elif name in each.annotated and isinstance(found, Bottom):
+                declared = each.annotated[name]
+                found = annotated(self, each.module, declared.annotation, declared.target)
+        if isinstance(found, Model):  # whoever holds the object may have moved it
+            origin = found.parameters.origin
+            return replace(found, parameters=replace(found.parameters, chosen=True, origin=origin))
+        return found
+
+    def inherited(self, frame: Frame, name: str, env: Environment) -> Value:
+        """`super().name` in a method."""
+        function = frame.function
+        while function is not None and function.owner is None:
+            function = function.enclosing
+        if function is None or function.owner is None or not function.parameters:
+            return UNKNOWN
+        receiver = env.get(function.parameters[0].arg, UNKNOWN)
+        for each in self.bases(function.owner)[1:]:
+            if name in each.methods:
+                return Routine(each.methods[name], receiver)
+        return UNKNOWN
+
+    # Calls of the project's functions
+
+    def construct(
+        self,
+        evaluator: Evaluate,
+        definition: Class,
+        given: Given,
+        node: ast.Call,
+        env: Environment,
+    ) -> Value:
+        """An instance of a class of the project."""
+        initialiser = self.method(definition, "__init__")
+        instance = Instance(definition)
+        if initialiser is None and any(each.is_record for each in self.bases(definition)):
+            names = [name for each in reversed(self.bases(definition)) for name in each.annotated]
+            fields: dict[str, Value] = dict.fromkeys(names, UNKNOWN)
+            for name, argument in zip(names, given.arguments, strict=False):
+                fields[name] = UNKNOWN if argument.starred else argument.value
+            for name, argument in given.keywords.items():
+                if name in fields:
+                    fields[name] = argument.value
+            for each in self.bases(definition):
+                for name, declared in each.annotated.items():
+                    is_given = isinstance(fields.get(name), Unknown)
+                    if is_given and declared.value is not None:
+                        fields[name] = Evaluator(self, Frame(each.module))(
+                            declared.value, Environment()
+                        )
+            return Instance(definition, tuple(fields.items()))
+        if initialiser is not None:
+            self._record_site(evaluator.frame, initialiser, instance, given, node)
+        if self.is_module(definition):
+            return replace(instance, parameters=Tensor(frozenset({self.default_dtype})))
+        return instance
+
+    def is_module(self, definition: Class) -> bool:
+        """True for subclasses of `nn.Module`."""
+        return any(
+            ast.unparse(base).rpartition(".")[2] in {"Module", "LightningModule"}
+            for each in self.bases(definition)
+            for base in each.node.bases
+        )
+
+    def invoke(
+        self,
+        evaluator: Evaluate,
+        routine: Routine,
+        given: Given,
+        node: ast.Call,
+        env: Environment,
+    ) -> Value:
+        """The result of calling a function of the project."""
+        frame = evaluator.frame
+        bound = self._record_site(frame, routine.definition, routine.receiver, given, node)
+        if node is frame.discarded and not any(
+            isinstance(value, Sequence | Dictionary) for value in bound.values()
+        ):
+            summary = Summary(UNKNOWN, {})  # nobody looks at what it returns
+        else:
+            summary = self.result(routine, bound, given.autocast)
+        self._leave(summary, routine, bound, node, env)
+        return summary.value
+
+    def _record_site(
+        self,
+        frame: Frame,
+        definition: Function,
+        receiver: Value | None,
+        given: Given,
+        node: ast.Call,
+    ) -> Environment:
+        bound = self._bound(definition, receiver, given)
+        if frame.records:
+            self._sites.setdefault(definition, {})[node] = bound
+            self._regions.setdefault(definition, {})[node] = frame.region
+        return bound
+
+    def _bound(self, definition: Function, receiver: Value | None, given: Given) -> Environment:
+        """The parameters of a function as one call gives them."""
+        env = Environment()
+        arguments = definition.node.args
+        names = [parameter.arg for parameter in definition.parameters]
+        is_bound = definition.owner is not None and not definition.is_static
+        if is_bound and (receiver is not None or definition.is_class_method) and names:
+            self._bind_self(definition, env, receiver)
+            names = names[1:]
+        rest: list[Value] = []
+        is_open = any(argument.starred for argument in given.arguments) or "**" in given.keywords
+        for position, argument in enumerate(given.arguments):
+            if argument.starred:
+                rest.append(argument.value)
+                names = names[:0]
+            elif position < len(names):
+                env[names[position]] = argument.value
+            else:
+                rest.append(argument.value)
+        known = {parameter.arg for parameter, _ in with_defaults(definition.node.args)}
+        extra: list[Value] = []
+        for name, keyword in given.keywords.items():
+            if name in known:
+                env[name] = keyword.value
+            else:
+                extra.append(keyword.value if name != "**" else UNKNOWN)
+        for parameter, default in with_defaults(definition.node.args):
+            if parameter.arg not in env:
+                env[parameter.arg] = (
+                    UNKNOWN if is_open or default is None else self._default(definition, default)
+                )
+        if arguments.vararg is not None:
+            is_known = not is_open
+            env[arguments.vararg.arg] = Sequence(join_all(rest), tuple(rest) if is_known else None)
+        if arguments.kwarg is not None:
+            env[arguments.kwarg.arg] = Dictionary(join_all(extra))
+        return env
+
+    def result(self, routine: Routine, bound: Environment, region: Region | None) -> Summary:
+        """What a function returns for arguments like these."""
+        definition = routine.definition
+        if self.glances or definition.is_stub or self._depth > _DEPTH:
+            return Summary(self._declared(definition), {})
+        env = bound.copy()
+        if routine.receiver is not None and definition.parameters:
+            self._bind_self(definition, env, routine.receiver)
+        key = (
+            "result",
+            definition,
+            tuple((name, _key(value)) for name, value in env.items()),
+            None if region is None else (region.device, _key(region.dtype)),
+            _closed_over(routine),
+        )
+        if key not in self._summaries and key not in self._open:
+            self._kinds[definition] = self._kinds.get(definition, 0) + 1
+            if self._kinds[definition] > _MOST_KINDS:
+                return Summary(self._declared(definition), {})
+        value = self._complete(key, lambda: self._summarise(key, routine, env, region))
+        return self._summaries.get(key, Summary(value, {}))
+
+    def _declared(self, definition: Function) -> Value:
+        """What the annotation of a function says that it returns."""
+        node = definition.node
+        if isinstance(node, ast.Lambda) or node.returns is None or "token" in node.name:
+            return UNKNOWN
+        return annotated(self, definition.module, node.returns, node.returns)
+
+    def _summarise(
+        self, key: Hashable, routine: Routine, env: Environment, region: Region | None
+    ) -> Value:
+        definition = routine.definition
+        before = self._closures.get(definition)
+        if routine.closure is not None:
+            self._closures[definition] = routine.closure
+        start = env.copy()
+        held = {name for name, given in env.items() if isinstance(given, Sequence | Dictionary)}
+        within = relevant(definition.effects, _returning_or_changing(held))
+        frame = self._interpret(definition, env, within, records=False, region=region)
+        if before is not None:
+            self._closures[definition] = before
+        value = frame.returned
+        if not isinstance(frame.yielded, Bottom):
+            value = Sequence(frame.yielded)
+        left = {
+            name: join_all([end.get(name, UNKNOWN) for end in frame.exits])
+            for name, given in start.items()
+            if isinstance(given, Sequence | Dictionary)
+        }
+        self._summaries[key] = Summary(value, left)
+        return value
+
+    def _leave(
+        self,
+        summary: Summary,
+        routine: Routine,
+        bound: Environment,
+        node: ast.Call,
+        env: Environment,
+    ) -> None:
+        """What the call did to the lists and objects that it was given; anything, if not known."""
+        names = [parameter.arg for parameter in routine.definition.parameters]
+        if routine.receiver is not None and names:
+            self._forget_attributes(routine, node, env)
+            names = names[1:]
+        for name, argument in zip(names, node.args, strict=False):
+            if isinstance(argument, ast.Name | ast.Attribute) and isinstance(
+                given := bound.get(name), Sequence | Dictionary
+            ):
+                grown = join(given, summary.left.get(name, type(given)(UNKNOWN)))
+                if grown != given:
+                    bind(argument, grown, env)
+
+    def _forget_attributes(self, routine: Routine, node: ast.Call, env: Environment) -> None:
+        """A method may have assigned attributes: what the class says of them holds again."""
+        if not isinstance(node.func, ast.Attribute):
+            return
+        owner = ast.unparse(node.func.value)
+        for path in [path for path in env.paths if path.startswith(f"{owner}.")]:
+            env.paths.discard(path)
+            env.pop(path, None)
+
+
+def _holds(node: ast.stmt | ast.Lambda, rows: list[int]) -> bool:
+    """True if one of the rows, in order, stands in a statement."""
+    first = bisect_left(rows, node.lineno)
+    return first < len(rows) and rows[first] <= (node.end_lineno or node.lineno)
+
+
+def _is_open(call: Call) -> bool:
+    """True if it is not yet known that a call has nothing to do with half precision.
+
+    What a function of another package is given counts only once it is known for a tensor.
+    """
+    values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
+    if call.receiver_span is None or not call.arguments:
+        values.append(call.receiver)
+    is_of_package = call.function is not None
+    is_method = call.receiver_span is not None and not is_of_package
+    if is_method and not call.arguments and isinstance(call.receiver, Unknown):
+        return True
+    if call.receiver_span is None and not is_of_package:
+        return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
+    return any(map(_may_be_half, values))
+
+
+def _read(argument: Argument) -> Argument:
+    """An argument as rules see it: of one kind, and so are the items of a container."""
+    return replace(argument, value=deep_reading(argument.value))
+
+
+def _may_be_half(value: Value) -> bool:
+    match value:
+        case Tensor():
+            return value.partial or value.chosen or bool(value.dtypes & HALF)
+        case Output() | Dtype() | Instance() | Routine() | Bottom():
+            return True
+        case Sequence(item=item) | Dictionary(item=item):
+            return _may_be_half(item)
+    return False
+
+
+def _is_constant(name: str) -> bool:
+    """True for a qualified name that looks like a constant: a dtype may hide behind it."""
+    last = name.rpartition(".")[2]
+    return last.isupper() or last.lower().endswith("dtype")
+
+
+def _is_table(node: ast.expr) -> bool:
+    """True for a registry of some length: what it names would all have to be followed."""
+    return (node.end_lineno or node.lineno) - node.lineno >= _LONG
+
+
+def _closed_over(routine: Routine) -> Hashable:
+    """What a nested function reads of the function around it."""
+    if routine.closure is None:
+        return None
+    closure = routine.closure
+    reads = {name for effect in routine.definition.effects for name in effect.reads}
+    if isinstance(routine.definition.node, ast.Lambda):
+        reads = set(closure)
+    return tuple((name, _key(closure[name])) for name in sorted(reads) if name in closure)
+
+
+def _asked_at(rows: list[int], wants_dtypes: bool) -> Callable[[Effect], bool]:
+    """Whether a statement stands at one of some rows, or says which names hold a dtype."""
+
+    def is_asked(effect: Effect) -> bool:
+        if wants_dtypes and effect.speaks_of_dtypes:
+            return True
+        first = bisect_left(rows, effect.node.lineno)
+        return first < len(rows) and rows[first] <= effect.last_row
+
+    return is_asked
+
+
+def _returning_or_changing(names: set[str]) -> Callable[[Effect], bool]:
+    """Whether a statement returns, yields, or changes what one of some names holds."""
+
+    def is_asked(effect: Effect) -> bool:
+        match effect.node:
+            case ast.Return():
+                return True
+            case ast.Expr(value=value) | ast.Assign(value=value):
+                is_yielding = isinstance(value, ast.Yield | ast.YieldFrom)
+                return is_yielding or not effect.writes.isdisjoint(names)
+            case ast.AugAssign():
+                return not effect.writes.isdisjoint(names)
+        return False
+
+    return is_asked
+
+
+def _rows_writing(effect: Effect, name: str) -> list[int]:
+    return [effect.node.lineno] if name in effect.writes else []
+
+
+def _rows(file: ParsedPython, pattern: re.Pattern[str]) -> list[int]:
+    return [file.text.row(match.start()) for match in pattern.finditer(file.text.text)]
+
+
+_CALL = re.compile(r"\s*\(")
+_CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
+
+
+def _aliases(names: frozenset[str], imports: Mapping[str, str]) -> Mapping[str, str]:
+    """What a file calls some of `names` by: `from torch.amp import GradScaler as Scaler`."""
+    imported = {local: name.rpartition(".")[2] for local, name in imports.items()}
+    return {local: name for local, name in imported.items() if name in names and name != local}
+
+
+def _holders(names: frozenset[str], text: str) -> Mapping[str, str]:
+    """What a file calls instances of some classes by: `self.loss = nn.CrossEntropyLoss()`."""
+    classes = sorted(name for name in names if name[0].isupper() and f"{name}(" in text)
+    if not classes:
+        return {}
+    return dict(re.findall(rf"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*({'|'.join(classes)})\(", text))
+
+
+def _rows_calling(
+    file: ParsedPython, names: frozenset[str], imports: Mapping[str, str]
+) -> list[int]:
+    """The rows with what looks like a call of `names`, as this file calls their packages.
+
+    Plain search: a regular expression of so many words would take as long as parsing.
+    """
+    packages = {name.removesuffix(".*") for name in names if name.endswith(".*")}
+    words = [(name, _CALL) for name in names if not name.endswith(".*")]
+    words += [
+        (alias, _CALL_OF_MEMBER)
+        for alias, name in imports.items()
+        if name.partition(".")[0] in packages
+    ]
+    text = file.text.text
+    rows = set()
+    for word, call in words:
+        start = text.find(word)
+        while start >= 0:
+            end = start + len(word)
+            is_whole = not (start and (text[start - 1].isalnum() or text[start - 1] == "_"))
+            if is_whole and call.match(text, end):
+                rows.add(file.text.row(start))
+            start = text.find(word, end)
+    return sorted(rows)
+
+
+_DEFAULT = re.compile(r"\bset_default_dtype\(\s*torch\.(\w+)")
+
+
+def _default_dtype(file: ParsedPython) -> str:
+    """What `torch.zeros(2)` makes here: float32, or what the file sets as the default."""
+    text = file.text.text
+    # The plain search first: it is many times faster, and nearly every file ends there.
+    match = _DEFAULT.search(text) if "set_default_dtype" in text else None
+    return FLOAT32 if match is None else ALIASES.get(match[1], FLOAT32)
+
+
+def _key(value: Value) -> Hashable:
+    """A value with the places that its dtypes come from: summaries hand them on."""
+    match value:
+        case Tensor(origin=origin) | Dtype(origin=origin):
+            return value, None if origin is None else (origin.span, id(origin.source))
+        case Output(tensor=tensor):
+            return "output", _key(tensor)
+        case Model(parameters=parameters):
+            return value, _key(parameters)
+        case Sequence(items=items, item=item):
+            return "sequence", _key(item), None if items is None else tuple(map(_key, items))
+        case Dictionary(items=items, item=item):
+            return (
+                "dictionary",
+                _key(item),
+                None if items is None else tuple((key, _key(held)) for key, held in items),
+            )
+        case Mixed(tensor=tensor, array=array, sequence=sequence, mapping=mapping, other=other):
+            held = (tensor, array, sequence, mapping, other)
+            return tuple(None if one is None else _key(one) for one in held)
+        case Instance(definition=definition, fields=fields, parameters=parameters):
+            return definition, tuple((name, _key(held)) for name, held in fields), parameters
+    return value

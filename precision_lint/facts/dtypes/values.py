@@ -1,0 +1,236 @@
+"""What the value of an expression can be, and where it got its dtype: the elements of the lattice.
+
+Their order and their join are in `lattice`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from precision_lint.facts.origin import Origin, Setting
+from precision_lint.model.dtypes import FLOATING, INT64
+from precision_lint.model.finding import Span
+
+if TYPE_CHECKING:
+    from precision_lint.facts.dtypes.definitions import Class, Function
+
+
+@dataclass(frozen=True, slots=True)
+class Bottom:
+    """No value: the item of an empty list, what a call that never returns gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Any object, and nothing shows that it is a tensor."""
+
+
+@dataclass(frozen=True, slots=True)
+class DtypeSet:
+    """The dtypes that a tensor can have.
+
+    `dtypes` are those that are known, `chosen` says that the caller or the checkpoint may choose
+    the floating dtype, `partial` that others are possible, of which nothing is known. `origin` is
+    the place that one of them comes from: one with the least precision.
+    """
+
+    dtypes: frozenset[str] = frozenset()
+    chosen: bool = False
+    partial: bool = False
+    origin: Origin | None = field(default=None, compare=False)
+
+    def proved(self, dtypes: frozenset[str]) -> bool:
+        """True if every dtype that is possible is among `dtypes`."""
+        return not (self.chosen or self.partial) and bool(self.dtypes) and self.dtypes <= dtypes
+
+    def possible(self, dtypes: frozenset[str]) -> bool:
+        """True if one of `dtypes` is known to be possible, or the caller can choose it."""
+        return bool(self.dtypes & dtypes) or (self.chosen and bool(dtypes & FLOATING))
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor(DtypeSet):
+    """A torch tensor.
+
+    `scalar` says that it has no dimension, which makes it weak in promotion; None that it may have
+    none. A tensor that is `partial` and whose `scalar` is None may as well be another object.
+    """
+
+    scalar: bool | None = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dtype(DtypeSet):
+    """A `torch.dtype` object."""
+
+    def of_tensor(self) -> Tensor:
+        """A tensor of this dtype."""
+        return Tensor(self.dtypes, self.chosen, self.partial, self.origin)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal: str, bytes, int, float, complex, bool, None or Ellipsis."""
+
+    value: object
+    kind: type = field(init=False, repr=False)
+    """Tells 1, 1.0 and True apart, which Python calls equal."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "kind", type(self.value))
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A truth value, or a tensor of them, whose source text says what it depends on."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """Not a torch tensor: an array of NumPy, a frame of pandas, a Python number …
+
+    `dtypes` are those that an array or a scalar of NumPy, or an integer, can have where that is
+    known; `scalar` says that it is a number, None that it may be one.
+    """
+
+    dtypes: frozenset[str] = frozenset()
+    scalar: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A module, function or class by its qualified name: `torch.nn.functional.linear`."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Sequence:
+    """A list, tuple, set or iterator. `items` when each is known, else what any item can be."""
+
+    item: Value
+    items: tuple[Value, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Dictionary:
+    """A mapping whose values can be `item`; `items` by constant key, when each is known."""
+
+    item: Value
+    items: tuple[tuple[object, Value], ...] | None = None
+
+    def of(self, key: object) -> Value:
+        """The value of a key."""
+        return self.item if self.items is None else dict(self.items).get(key, self.item)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A module whose code is not seen: `AutoModel.from_pretrained(…)`, `nn.Linear(…)`.
+
+    `parameters` is a tensor of the dtype that its floating parameters and buffers have; `name` the
+    class of torch that it is an instance of, if it is one.
+    """
+
+    parameters: Tensor
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What a model returned: `tensor`, or a tuple, dict or object of such tensors."""
+
+    tensor: Tensor
+
+    def possible(self, dtypes: frozenset[str]) -> bool:
+        """True if one of `dtypes` is among those that its tensors can have."""
+        return self.tensor.possible(dtypes)
+
+
+@dataclass(frozen=True, slots=True)
+class Routine:
+    """A function, method or lambda of the project; `receiver` is what it is bound to."""
+
+    definition: Function
+    receiver: Value | None = None
+    closure: Mapping[str, Value] | None = field(default=None, compare=False, hash=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassObject:
+    """A class of the project."""
+
+    definition: Class
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """An object of a class of the project.
+
+    `fields` are attributes that its construction gave it; `parameters` is the dtype of the floating
+    parameters of an `nn.Module`, None where whoever moves the module chooses it.
+    """
+
+    definition: Class
+    fields: tuple[tuple[str, Value], ...] = ()
+    parameters: Tensor | None = None
+
+    def field(self, name: str) -> Value | None:
+        return next((value for key, value in self.fields if key == name), None)
+
+    def with_field(self, name: str, value: Value) -> Instance:
+        """The object after `self.name = value`."""
+        return replace(self, fields=tuple({**dict(self.fields), name: value}.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """A value that is one of several kinds of objects: at most one member for each facet.
+
+    Only the join makes it, and never with one facet alone (see `lattice`).
+    """
+
+    tensor: Tensor | Output | None = None
+    array: Foreign | None = None
+    sequence: Sequence | None = None
+    mapping: Dictionary | None = None
+    other: Other | None = None
+
+
+Other = (
+    Unknown
+    | Dtype
+    | Constant
+    | Setting
+    | Condition
+    | Symbol
+    | Model
+    | Routine
+    | ClassObject
+    | Instance
+)
+"""Neither tensors nor arrays nor containers."""
+
+Facet = Tensor | Output | Foreign | Sequence | Dictionary | Other
+
+Value = Bottom | Facet | Mixed
+
+UNKNOWN = Unknown()
+BOTTOM = Bottom()
+FOREIGN = Foreign()
+INTEGER = Foreign(frozenset({INT64}), True)
+SOME_TENSOR = Tensor(partial=True)
+SOME_DTYPE = Dtype(partial=True)
+
+
+def tensor(*dtypes: str, origin: Origin | None = None, scalar: bool | None = False) -> Tensor:
+    return Tensor(frozenset(dtypes), origin=origin, scalar=scalar)
+
+
+def chosen(origin: Origin | None = None) -> Tensor:
+    """A floating tensor whose dtype the caller or the checkpoint chooses."""
+    return Tensor(chosen=True, origin=origin)

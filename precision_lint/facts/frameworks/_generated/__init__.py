@@ -1,0 +1,1 @@
+"""What scripts/generate.py makes of the tables."""

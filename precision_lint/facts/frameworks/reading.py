@@ -1,0 +1,186 @@
+"""What a framework makes of a configuration: its effective settings by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Source, Written
+from precision_lint.facts.frameworks.table import Framework, Key, Link
+from precision_lint.model.finding import Related, Span
+from precision_lint.source.config.config_file import ParsedConfig
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A setting as the framework reads it, and where it is written: nowhere, for a default.
+
+    The value is None if it is unknown: null, a placeholder, anything chosen at run time.
+    """
+
+    key: Key
+    value: object
+    written: Written | None = None
+
+    @property
+    def file(self) -> ParsedConfig | None:
+        return self.written.file if self.written else None
+
+    @property
+    def span(self) -> Span | None:
+        return self.written.origin.span if self.written else None
+
+    def related(self, message: str = "") -> Related | None:
+        """The place where it is written, for a report."""
+        if self.written is None:
+            return None
+        if not message:
+            is_code = isinstance(self.written.origin, CodePlace)
+            message = (
+                "the program does it here" if is_code else f"`{self.written.name}` is set here"
+            )
+        return Related(self.written.file.text.place(self.written.origin.span), message)
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """One configuration as one framework reads it, with what it refers to.
+
+    `beneath` fills what its own source leaves open, the strongest first. `is_open` says that
+    something which is not known may set what nobody is seen to set.
+    """
+
+    framework: Framework
+    source: Source
+    links: Mapping[str, Reading] = field(default_factory=dict)
+    beneath: tuple[Reading, ...] = ()
+    is_open: bool = False
+
+    @property
+    def file(self) -> ParsedConfig:
+        """The file that the reading starts from."""
+        return self.source.file
+
+    @property
+    def parts(self) -> Iterator[Reading]:
+        """This reading and all that it refers to."""
+        yield self
+        for other in (*self.beneath, *self.links.values()):
+            yield from other.parts
+
+    @property
+    def judged(self) -> Iterator[Reading]:
+        """Those of the parts that stand for themselves, and do not fill another's gaps."""
+        yield self
+        for other in self.links.values():
+            yield from other.judged
+
+    @property
+    def paths(self) -> frozenset[Path]:
+        """The files that settings come from."""
+        return frozenset(path for part in self.parts for path in _paths(part.source))
+
+    def key(self, name: str) -> Key:
+        """What the table says of a key; a key of a link is `link:key`."""
+        link, _, rest = name.partition(":")
+        if rest and link in self.links:
+            return self.links[link].key(rest)
+        return self.framework.keys.get(name) or Key(name)
+
+    def setting(self, name: str) -> Setting | None:
+        """The effective setting; None if nothing sets it and it has no default that is known."""
+        link, _, rest = name.partition(":")
+        if rest:
+            linked = self.links.get(link)
+            return linked.setting(rest) if linked else None
+        key = self.key(name)
+        written = self.written(key)
+        if written is not None:
+            return Setting(key, interpreted(key, written, self.framework), written)
+        if key.default is None or not self.is_closed_for(key):
+            return None
+        return Setting(key, key.default)
+
+    def switch(self, name: str) -> bool | None:
+        """Whether an option of the program itself is on, known to the table or not."""
+        setting = self.setting(name)
+        value = setting.value if setting else None
+        if isinstance(value, str):
+            return self.framework.switches.get(value.lower())
+        return value if isinstance(value, bool) else None
+
+    def reference(self, name: str) -> Setting | None:
+        """The setting that names the configuration which a key of a link lies in."""
+        link = name.partition(":")[0]
+        keys = (each.key for each in self.framework.links if each.name == link and each.key)
+        return next((found for key in keys if (found := self.setting(key))), None)
+
+    def written(self, key: Key) -> Written | None:
+        """Where a setting is written: the strongest of the places that do."""
+        for spelling in (key.name, *key.aliases):
+            if written := self.source.get(spelling):
+                return written
+        for other in self.beneath:
+            if written := other.written(key):
+                return written
+        return None
+
+    def overridden(self, key: Key) -> Iterator[Written]:
+        """Where a setting is written without effect, the strongest first."""
+        return islice(self._all(key), 1, None)
+
+    def _all(self, key: Key) -> Iterator[Written]:
+        for spelling in (key.name, *key.aliases):
+            yield from self.source.all(spelling)
+        for other in self.beneath:
+            yield from other._all(key)
+
+    def is_closed_for(self, key: Key) -> bool:
+        """True if a setting that is written nowhere is certainly not set."""
+        sources = (self.source, *(other.source for other in self.beneath))
+        is_open = self.is_open or self.file.is_excerpt
+        return not is_open and not any(source.may_set(key) for source in sources)
+
+    def is_absent(self, name: str) -> bool:
+        """True if nothing sets it, for certain."""
+        link, _, rest = name.partition(":")
+        if rest:
+            linked = self.links.get(link)
+            return linked.is_absent(rest) if linked else not self.may_link(link)
+        key = self.key(name)
+        return self.written(key) is None and self.is_closed_for(key)
+
+    def may_link(self, name: str) -> bool:
+        """True if there may be a configuration of that name which was not found."""
+        return any(link.name == name and self._mentions(link) for link in self.framework.links)
+
+    def _mentions(self, link: Link) -> bool:
+        return bool(link.key) and self.setting(link.key) is not None
+
+
+def _paths(source: Source) -> Iterator[Path]:
+    files = source.whole.parts if isinstance(source, MappingSource) else (source.file,)
+    yield from (file.text.path for file in files)
+
+
+def interpreted(key: Key, written: Written, framework: Framework) -> object:
+    """The value as the framework reads it; None if that is unknown."""
+    value = written.value
+    if written.is_word and key.kind in ("boolean", "number") and isinstance(value, str):
+        value = _word(key, value, framework)
+    if isinstance(value, str):
+        return key.means.get(value.lower(), value)
+    return value
+
+
+def _word(key: Key, word: str, framework: Framework) -> object:
+    """A word of a command line as a boolean or a number."""
+    if key.kind == "boolean":
+        return framework.switches.get(word.lower())
+    try:
+        number = float(word)
+    except ValueError:
+        return None
+    return int(number) if number.is_integer() and word.lstrip("+-").isdigit() else number

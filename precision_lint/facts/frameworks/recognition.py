@@ -1,0 +1,214 @@
+"""Which frameworks read what is written in a file.
+
+A mapping or a command that no framework claims has no settings, however its keys are called. Where
+one framework extends another, and both could read it, it is the more special one that does.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from fnmatch import fnmatch
+from functools import lru_cache
+
+from precision_lint.facts.frameworks.launches import Launch, launch
+from precision_lint.facts.frameworks.reading import Reading
+from precision_lint.facts.frameworks.sources import (
+    CommandSource,
+    EnvironmentSource,
+    MappingSource,
+    names_in,
+)
+from precision_lint.facts.frameworks.table import Framework, Way, frameworks
+from precision_lint.facts.project.facts import Recording
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import options
+from precision_lint.source.config.python_settings import python_settings
+from precision_lint.source.config.settings_tree import mappings
+from precision_lint.source.python.parse import ParsedPython
+
+
+def readings(file: ParsedConfig, project: Recording, *, is_open: bool = False) -> Iterator[Reading]:
+    """What each framework reads from a file alone, without what it refers to.
+
+    It `is_open` if there may be settings for it that are not seen.
+    """
+    yield from _of_mappings(file, is_open)
+    if file.python is not None:
+        yield from _of_python(file, file.python)
+    if file.script is not None:
+        yield from _of_commands(file, project)
+        yield from _of_environment(file)
+
+
+def _of_mappings(file: ParsedConfig, is_open: bool) -> Iterator[Reading]:
+    found = list(mappings(file.documents))
+    # An anchor that others merge is a stock of defaults: what counts is what they make of it.
+    merged = {id(source) for mapping in found for source in mapping.merged}
+    roots = {id(document) for document in file.documents}
+    for mapping in found:
+        if id(mapping) in merged:
+            continue
+        is_root = id(mapping) in roots
+        names = names_in(MappingSource(file, mapping, flat=is_root))
+        claimed = [
+            framework
+            for framework, way in _ways_by_name(names)
+            if (way.anywhere or is_root)
+            and _is_named(file, way)
+            and _recognizes(way, MappingSource(file, mapping, flat=framework.flat).has)
+        ]
+        for framework in _most_special(claimed):
+            source = MappingSource(file, mapping, flat=framework.flat)
+            yield Reading(framework, source, is_open=is_open)
+
+
+def _of_python(file: ParsedConfig, python: ParsedPython) -> Iterator[Reading]:
+    for made in python_settings(python):
+        if made.callee not in ("", "dict"):
+            for framework in _most_special(_called(made.callee)):
+                yield Reading(framework, MappingSource(file, made.mapping))
+            continue
+        for mapping in mappings([made.mapping]):
+            source = MappingSource(file, mapping)
+            claimed = [
+                framework
+                for framework, way in _ways_by_name(names_in(source))
+                if way.in_python and _recognizes(way, source.has)
+            ]
+            for framework in _most_special(claimed):
+                yield Reading(framework, source)
+
+
+def _called(callee: str) -> list[Framework]:
+    """The frameworks whose classes or functions have the name."""
+    names = {callee, callee.rpartition(".")[2]}
+    return [
+        framework
+        for framework in frameworks().values()
+        if any(way.form == "call" and not names.isdisjoint(way.callees) for way in framework.ways)
+    ]
+
+
+def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[Reading]:
+    assert file.script is not None
+    for command in file.script.commands:
+        started = launch(command)
+        if started is None:
+            continue
+        given = {option.name.replace("-", "_") for option in options(started.words)}
+        claimed = [
+            framework
+            for framework in frameworks().values()
+            for way in framework.ways
+            if way.form == "command"
+            and (
+                any(fnmatch(started.name, pattern) for pattern in way.programs)
+                if way.programs and not way.own
+                else _is_started(started, way)
+                and _recognizes(way, given.__contains__)
+                and (not way.mentions or _program_mentions(file, project, started, way.mentions))
+            )
+        ]
+        for framework in _most_special(claimed):
+            source = CommandSource(file, framework, started.words, started)
+            yield Reading(framework, source)
+        if started.launcher:
+            yield from _of_launcher(file, started)
+
+
+def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[Reading]:
+    """The options in front of the program, whatever that is."""
+    words = started.launcher
+    given = {option.name.replace("-", "_") for option in options(words)}
+    for framework in frameworks().values():
+        if any(
+            way.form == "launcher" and _recognizes(way, given.__contains__)
+            for way in framework.ways
+        ):
+            place = Launch(started.span, "", words, environment=started.environment)
+            yield Reading(framework, CommandSource(file, framework, words, place))
+
+
+def _program_mentions(
+    file: ParsedConfig, project: Recording, started: Launch, words: tuple[str, ...]
+) -> bool:
+    """True if the file that is started lies in the project, and has one of the words."""
+    files = project.config_files
+    path = files.program(started.program, file.text.path)
+    if path is None:
+        return False
+    return re.search(rf"\b(?:{'|'.join(map(re.escape, words))})\b", files.text(path)) is not None
+
+
+def _is_started(started: Launch, way: Way) -> bool:
+    return not way.programs or any(fnmatch(started.name, pattern) for pattern in way.programs)
+
+
+def _of_environment(file: ParsedConfig) -> Iterator[Reading]:
+    assert file.script is not None
+    variables = file.script.variables
+    for framework in frameworks().values():
+        for way in framework.ways:
+            if way.form == "environment" and _recognizes(way, variables.__contains__):
+                relevant = {
+                    name: assigned
+                    for name, assigned in variables.items()
+                    if name in way.variables or name == way.arguments
+                }
+                further = None
+                if way.arguments in variables:
+                    words = file.script.words(way.arguments)
+                    place = Launch(variables[way.arguments].span, "", words)
+                    further = CommandSource(file, framework, words, place)
+                if relevant:
+                    source = EnvironmentSource(file, framework, relevant, way.variables, further)
+                    yield Reading(framework, source, is_open=True)
+
+
+def _recognizes(way: Way, has: Callable[[str], bool]) -> bool:
+    own = sum(map(has, way.own))
+    return (
+        own > 0 and own + sum(map(has, way.shared)) >= way.enough and not any(map(has, way.foreign))
+    )
+
+
+def _is_named(file: ParsedConfig, way: Way) -> bool:
+    name = file.text.path.name
+    return not way.files or any(fnmatch(name, pattern) for pattern in way.files)
+
+
+def _ways_by_name(names: frozenset[str]) -> Iterator[tuple[Framework, Way]]:
+    """The ways for mappings of which one `own` name may be there."""
+    index = _index()
+    seen: set[int] = set()
+    for name in sorted(names & index.keys()):
+        for framework, way in index[name]:
+            if id(way) not in seen:
+                seen.add(id(way))
+                yield framework, way
+
+
+@lru_cache(maxsize=1)
+def _index() -> Mapping[str, list[tuple[Framework, Way]]]:
+    index: dict[str, list[tuple[Framework, Way]]] = defaultdict(list)
+    for framework in frameworks().values():
+        for way in framework.ways:
+            if way.form == "mapping":
+                for name in way.own:
+                    index[re.split(r"\.", name)[0]].append((framework, way))
+    return dict(index)
+
+
+def _most_special(claimed: list[Framework]) -> list[Framework]:
+    """Those that no other one extends, each once."""
+    extended = {slug for framework in claimed for slug in _ancestors(framework)}
+    unique = {framework.slug: framework for framework in claimed}
+    return [framework for slug, framework in unique.items() if slug not in extended]
+
+
+def _ancestors(framework: Framework) -> Iterator[str]:
+    while framework.extends:
+        yield framework.extends
+        framework = frameworks()[framework.extends]

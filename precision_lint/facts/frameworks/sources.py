@@ -1,0 +1,308 @@
+"""Where settings are written together: a mapping, a command, an environment.
+
+A source answers for names of settings, dotted from its root, whatever its format.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, TypeAlias
+
+from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.facts.frameworks.table import Framework, Key
+from precision_lint.model.finding import Span
+from precision_lint.source.config import settings_tree as tree
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import Option, assignments, options
+from precision_lint.source.shell.variables import Assigned, Word
+from precision_lint.source.shell.words import UNKNOWN
+
+Origin: TypeAlias = "tree.Member | Option | Assigned | CodePlace"
+
+_INTERPOLATION = re.compile(r"\$\{([\w.-]+)\}")
+_MAX_HOPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class CodePlace:
+    """Where in a Python file something is decided that is no setting by itself."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A value as its format's loader reads it, and where it is written.
+
+    The value is None if it is unknown or null, a mapping of the tree if there is one.
+    """
+
+    name: str
+    value: object
+    origin: Origin
+    file: ParsedConfig
+    is_word: bool = False
+    """It is a word of a command line, which the program has yet to read."""
+
+    @property
+    def sourced_from(self) -> Path | None:
+        """The file that a script sources it from; None for what stands where it says."""
+        match self.origin:
+            case Assigned(elsewhere=place) if place is not None:
+                return place.path
+            case Option(words=words):
+                places = (word.elsewhere for word in words)
+                return next((place.path for place in places if place is not None), None)
+        return None
+
+    def is_beside(self, other: Written) -> bool:
+        """True if both stand in one file."""
+        return self.file.text is other.file.text and self.sourced_from == other.sourced_from
+
+
+class Source(Protocol):
+    """Settings that are written in one place."""
+
+    @property
+    def file(self) -> ParsedConfig: ...
+
+    @property
+    def span(self) -> Span: ...
+
+    def get(self, name: str) -> Written | None:
+        """What is written for a dotted name; None if nothing is."""
+
+    def all(self, name: str) -> Iterator[Written]:
+        """Everything that is written for a dotted name, what counts first."""
+
+    def may_set(self, key: Key) -> bool:
+        """True if something that cannot be read may set what is not written here."""
+
+
+@dataclass(frozen=True, eq=False)
+class MappingSource:
+    """A mapping of a YAML, JSON, TOML or Python file, or of several that are composed."""
+
+    whole: ParsedConfig
+    root: tree.Mapping
+    flat: bool = False
+
+    @property
+    def file(self) -> ParsedConfig:
+        return self.whole.home(self.root)
+
+    @property
+    def span(self) -> Span:
+        return self.root.span
+
+    def has(self, name: str) -> bool:
+        """True if anything is written for a dotted name."""
+        return self.member(name) is not None
+
+    def get(self, name: str) -> Written | None:
+        member = self.member(name)
+        return self._written(name, member) if member else None
+
+    def all(self, name: str) -> Iterator[Written]:
+        first = self.member(name)
+        if first is None:
+            return
+        is_root = first.entry.name in (name, f"--{name}")
+        outer = self.root if is_root else self.section(name.rpartition(".")[0])
+        others = outer.all(first.entry.name or "") if outer else iter(())
+        for member in (first, *(other for other in others if other.entry is not first.entry)):
+            if written := self._written(name, member):
+                yield written
+
+    def member(self, name: str) -> tree.Member | None:
+        """The entry that a dotted name leads to."""
+        member = self._in_sections(name) or _member(self.root, name)
+        if member is not None:
+            return member
+        head, _, rest = name.partition(".")
+        if not rest:
+            return None
+        outer = _member(self.root, head)
+        if outer is None or not isinstance(outer.entry.value, tree.Mapping):
+            return None
+        return MappingSource(self.whole, outer.entry.value).member(rest)
+
+    def _in_sections(self, name: str) -> tree.Member | None:
+        """The entry of a flat file in the last section that has it."""
+        entries = reversed(self.root.entries) if self.flat else ()
+        sections = (entry.value for entry in entries if isinstance(entry.value, tree.Mapping))
+        return next(filter(None, (_member(section, name) for section in sections)), None)
+
+    def section(self, name: str) -> tree.Mapping | None:
+        """The mapping that a dotted name leads to."""
+        if not name:
+            return self.root
+        member = self.member(name)
+        value = member.entry.value if member else None
+        return value if isinstance(value, tree.Mapping) else None
+
+    def may_set(self, key: Key) -> bool:
+        if _is_open(self.root):
+            return True
+        outer = key.name.rpartition(".")[0]
+        member = self.member(outer) if outer else None
+        return member is not None and (
+            isinstance(member.entry.value, tree.Opaque)
+            or (isinstance(member.entry.value, tree.Mapping) and _is_open(member.entry.value))
+        )
+
+    def _written(self, name: str, member: tree.Member, hops: int = 0) -> Written | None:
+        match member.entry.value:
+            case tree.Scalar(value=value):
+                pass
+            case tree.Mapping() as mapping:
+                value = mapping
+            case tree.Opaque(content=tree.Scalar(value=str(text))) if hops < _MAX_HOPS and (
+                place := _INTERPOLATION.fullmatch(text)
+            ):
+                # OmegaConf looks from the root of the file, which may lie above this mapping.
+                found = [_deep(root, place[1]) for root in self.whole.documents]
+                target = next((one for one in found if one is not None), None)
+                meant = self._written(name, target, hops + 1) if target is not None else None
+                value = meant.value if meant else None
+            case _:
+                value = None
+        home = self.whole.home(member.entry if member.entry in self.whole.homes else member.mapping)
+        return Written(name, value, member, home)
+
+
+def _member(mapping: tree.Mapping, name: str) -> tree.Member | None:
+    return mapping.get(name) or mapping.get(f"--{name}")
+
+
+def _deep(value: tree.Value, name: str) -> tree.Member | None:
+    member = None
+    for part in name.split("."):
+        member = value.get(part) if isinstance(value, tree.Mapping) else None
+        if member is None:
+            return None
+        value = member.entry.value
+    return member
+
+
+def _is_open(mapping: tree.Mapping) -> bool:
+    """True if the mapping merges what is not known, or has keys that are not."""
+    return mapping.is_open or any(
+        not isinstance(entry.key, tree.Scalar)
+        or (
+            entry.key.value is tree.Merge.KEY
+            and not isinstance(entry.value, tree.Mapping | tree.Sequence)
+        )
+        for entry in mapping.entries
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CommandSource:
+    """The options of a program that a command starts. A later option beats an earlier one."""
+
+    file: ParsedConfig
+    framework: Framework
+    words: tuple[Word, ...]
+    launch: Launch
+    program: str = ""
+    """The text of the program, if it lies in the project."""
+    given: Mapping[str, Written] = field(init=False)
+
+    def __post_init__(self) -> None:
+        given = {written.name: written for written in self._read()}
+        object.__setattr__(self, "given", given)
+
+    @property
+    def span(self) -> Span:
+        return self.launch.span
+
+    def get(self, name: str) -> Written | None:
+        return self.given.get(name)
+
+    def all(self, name: str) -> Iterator[Written]:
+        return (written for written in reversed([*self._read()]) if written.name == name)
+
+    def may_set(self, key: Key) -> bool:
+        """Words that are unknown may be options; the program may set what it is not given."""
+        values = {id(word) for option in options(self.words) for word in option.words[1:]}
+        if any(
+            UNKNOWN in word.text.partition("=")[0]
+            for word in self.words
+            if _may_be_option(word) and not (id(word) in values and self._is_one(word))
+        ):
+            return True
+        return any(_sets(self.program, name) for name in (key.name, *key.aliases))
+
+    def _is_one(self, word: Word) -> bool:
+        """True if a word stays one, whatever its variables hold: `"$DIR"`, `$DIR/ds.json`."""
+        return "/" in word.text or (word.verbatim and self.file.text[word.span].startswith('"'))
+
+    def _read(self) -> Iterator[Written]:
+        for option in options(self.words):
+            name = option.name.replace("-", "_")
+            negated = self.framework.negation
+            if negated and name.startswith(negated) and option.value is True:
+                yield Written(name.removeprefix(negated), False, option, self.file)
+            else:
+                yield Written(name, option.value, option, self.file, is_word=True)
+        if self.framework.assignments:
+            for option in assignments(self.words):
+                yield Written(option.name, option.value, option, self.file, is_word=True)
+
+
+def _may_be_option(word: Word) -> bool:
+    return word.text.startswith((UNKNOWN, "--"))
+
+
+def _sets(program: str, name: str) -> bool:
+    """True if a program mentions a setting in a way that may set it: `args.fp16 = True`."""
+    escaped = re.escape(name)
+    return bool(re.search(rf"\b{escaped}\b\s*(?::[^=\n]+)?=[^=]|[\"']{escaped}[\"']", program))
+
+
+@dataclass(frozen=True, eq=False)
+class EnvironmentSource:
+    """Variables that become settings, and the one that holds further options."""
+
+    file: ParsedConfig
+    framework: Framework
+    variables: Mapping[str, Assigned]
+    names: Mapping[str, str]
+    further: CommandSource | None = None
+
+    @property
+    def span(self) -> Span:
+        return min(assigned.span for assigned in self.variables.values())
+
+    def get(self, name: str) -> Written | None:
+        return next(self.all(name), None)
+
+    def all(self, name: str) -> Iterator[Written]:
+        if self.further:
+            yield from self.further.all(name)
+        for variable, key in self.names.items():
+            if key == name and (assigned := self.variables.get(variable)):
+                text = assigned.text.chars.strip()
+                value = None if UNKNOWN in text else text
+                yield Written(variable, value, assigned, self.file, is_word=True)
+
+    def may_set(self, key: Key) -> bool:
+        """An environment is never all that there is."""
+        return True
+
+
+def names_in(source: MappingSource) -> frozenset[str]:
+    """The keys at the root of a mapping, as they are asked for; in a flat file, all of them."""
+    values = [entry.value for entry in source.root.entries] if source.flat else []
+    sections = (value for value in values if isinstance(value, tree.Mapping))
+    sources: Iterable[tree.Mapping] = (source.root, *source.root.merged, *sections)
+    return frozenset(
+        entry.name.removeprefix("--")
+        for mapping in sources
+        for entry in mapping.entries
+        if entry.name is not None
+    )

@@ -1,0 +1,235 @@
+"""What a framework does with a combination of settings, held against the table of its conflicts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from precision_lint.facts.context import ConfigFile, finding_in
+from precision_lint.facts.frameworks.conditions import is_met
+from precision_lint.facts.frameworks.reading import Reading, Setting
+from precision_lint.facts.frameworks.recognition import readings
+from precision_lint.facts.frameworks.runs import runs
+from precision_lint.facts.frameworks.sources import MappingSource, Written
+from precision_lint.facts.frameworks.table import Conflict, Repair
+from precision_lint.facts.project.facts import Recording
+from precision_lint.model.finding import Applicability, Finding, Fix, Related
+from precision_lint.model.memo import fact
+from precision_lint.model.rule import Rule
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.settings_tree import Mapping, Member
+
+_VALUE = re.compile(r"\{([\w.:]+)\}")
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """A conflict that holds in a run, at the place where it is to be reported."""
+
+    conflict: Conflict
+    run: Reading
+    project: Recording
+    place: Written
+    others: tuple[Setting, ...]
+    unknown: tuple[Member, ...] = ()
+    """The entries that are unknown in their section, where that is the conflict."""
+
+    @property
+    def file(self) -> ParsedConfig:
+        return self.place.file
+
+    @property
+    def repair(self) -> Repair | None:
+        return self.conflict.repair
+
+    @property
+    def safety(self) -> Applicability:
+        """How safe the repair is: what others read, too, may not be changed for this one alone."""
+        assert self.conflict.repair is not None
+        safety = self.conflict.repair.safety
+        return min(safety, Applicability.UNSAFE) if self.is_shared else safety
+
+    @property
+    def is_shared(self) -> bool:
+        """True if something refers to the file of the finding that is no run like this one."""
+        path = self.file.text.path
+        if self.run.file.text.path == path:
+            return False
+        alike = {
+            run.file.text.path
+            for run in runs(self.file, self.project)
+            for part in run.judged
+            if part.framework.slug == self.run.framework.slug
+        }
+        files = self.project.config_files
+        readers = {file.text.path for file in files.referring(path)}
+        return not alike.issuperset(readers.union(files.named_in_python(path)))
+
+    def message(self) -> str:
+        def value(match: re.Match[str]) -> str:
+            setting = self.run.setting(match[1])
+            return shown(setting.value) if setting else match[0]
+
+        names = ", ".join(f"`{member.entry.name}`" for member in self.unknown)
+        return _VALUE.sub(value, self.conflict.message.replace("{unknown}", names))
+
+    def why(self) -> str:
+        """What the framework says, and which releases of it."""
+        framework = self.run.framework
+        gates = []
+        if self.conflict.since:
+            gates.append(f"since {self.conflict.since}")
+        if self.conflict.before:
+            gates.append(f"before {self.conflict.before}")
+        where = f" ({framework.library} {', '.join(gates)})" if gates else ""
+        return f"{framework.name}: {self.conflict.says}{where}"
+
+    def finding(self, rule: Rule, fix: Fix | None) -> Finding:
+        related: Sequence[Related] = [
+            one
+            for setting in self.others
+            if setting.written is not self.place and (one := setting.related()) is not None
+        ]
+        return finding_in(
+            self.file.text,
+            rule,
+            self.place.origin.span,
+            self.message(),
+            confidence=self.conflict.confidence,
+            severity=self.conflict.severity,
+            why=self.why(),
+            fix=fix,
+            related=related,
+        )
+
+
+def verdicts(file: ConfigFile, rule: str) -> Iterator[Verdict]:
+    """The conflicts of a rule that are to be reported in a file, each once."""
+    seen = set()
+    for verdict in _all(file):
+        key = (verdict.place.origin.span, verdict.message())
+        if verdict.conflict.rule == rule and key not in seen:
+            seen.add(key)
+            yield verdict
+
+
+def verdicts_of(run: Reading, project: Recording) -> Iterator[Verdict]:
+    """The conflicts of a run, in whichever of its files they are to be reported."""
+    for part in run.judged:
+        for conflict in part.framework.conflicts:
+            if _is_of_version(conflict, part, project):
+                yield from _judged(conflict, part, project)
+
+
+@fact
+def _all(file: ConfigFile) -> tuple[Verdict, ...]:
+    return tuple(
+        verdict
+        for run in runs(file, file.project)
+        for verdict in verdicts_of(run, file.project)
+        if verdict.file.text.path == file.text.path
+    )
+
+
+def _is_of_version(conflict: Conflict, run: Reading, project: Recording) -> bool:
+    """True if every release that the project pins does it; the newest where none is pinned."""
+    if not (conflict.since or conflict.before):
+        return True
+    names = (run.framework.library, *run.framework.aliases)
+    pinned = [release for name in names if (release := project.release_of(name))]
+    if not pinned:
+        return not conflict.before
+    return _release(conflict.since) <= min(pinned) and (
+        not conflict.before or max(pinned) < _release(conflict.before)
+    )
+
+
+def _release(text: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in text.split(".")) if text else ()
+
+
+def _judged(conflict: Conflict, run: Reading, project: Recording) -> Iterator[Verdict]:
+    if not is_met(conflict, run):
+        return
+    if conflict.unknown_in:
+        yield from _unknown_keys(conflict, run, project)
+        return
+    names = dict.fromkeys((*conflict.at, *conflict.when))
+    settings = [setting for name in names if (setting := run.setting(name)) is not None]
+    references = [one for name in names if (one := run.reference(name)) is not None]
+    for candidates in (settings, references):
+        written = [setting.written for setting in candidates if setting.written is not None]
+        if place := _place(conflict, run, written, project):
+            yield Verdict(conflict, run, project, place, (*settings, *references))
+            break
+
+
+def _place(
+    conflict: Conflict, run: Reading, written: Sequence[Written], project: Recording
+) -> Written | None:
+    """Where it is reported: what a fix edits comes first, then the order of the table.
+
+    What is not asked for is not reported on; what a document shows is the document's own matter.
+    """
+    edited: frozenset[int] = frozenset()
+    if conflict.repair:
+        names = (*conflict.repair.remove, *conflict.repair.set)
+        targets = [setting.written for name in names if (setting := run.setting(name))]
+        edited = frozenset(id(one.file.text) for one in targets if one is not None)
+    if run.file.is_excerpt:
+        written = [one for one in written if one.file.text is run.file.text]
+    asked = [one for one in written if project.reports(one.file.text.path)]
+    asked.sort(key=lambda one: (one.sourced_from is not None, id(one.file.text) not in edited))
+    if not asked:
+        return None
+    sourced = {path for one in written if (path := one.sourced_from) is not None}
+    if any(_is_told_in(path, conflict, project) for path in sorted(sourced)):
+        return None
+    first = asked[0]
+    if conflict.at:
+        return first
+    # Of two settings in one file it is the later that contradicts.
+    together = [one for one in asked if one.is_beside(first)]
+    return max(together, key=lambda one: one.origin.span)
+
+
+def _is_told_in(path: Path, conflict: Conflict, project: Recording) -> bool:
+    """True if a file that a script sources has the conflict by itself."""
+    file = project.config_files.at(path)
+    return file is not None and any(
+        conflict in reading.framework.conflicts and is_met(conflict, reading)
+        for reading in readings(file, project)
+    )
+
+
+def _unknown_keys(conflict: Conflict, run: Reading, project: Recording) -> Iterator[Verdict]:
+    if not isinstance(run.source, MappingSource):
+        return
+    section = run.source.section(conflict.unknown_in)
+    if section is None:
+        return
+    unknown = [
+        Member(section, entry)
+        for entry in section.entries
+        if entry.name is not None and entry.name not in conflict.known
+        if not conflict.only or entry.name in conflict.only
+    ]
+    if unknown and project.reports(run.file.text.path):
+        first = unknown[0]
+        name = f"{conflict.unknown_in}.{first.entry.name}"
+        place = Written(name, None, first, run.source.file)
+        yield Verdict(conflict, run, project, place, (), tuple(unknown))
+
+
+def shown(value: object) -> str:
+    """A value as messages and reports have it."""
+    match value:
+        case None:
+            return "unknown"
+        case bool():
+            return str(value).lower()
+        case Mapping():
+            return "{…}"
+    return str(value)

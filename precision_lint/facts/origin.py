@@ -1,0 +1,43 @@
+"""Where a fact comes from, and what the project's configuration makes of a setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from precision_lint.model.finding import Related, Span
+from precision_lint.source.text.text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a dtype comes from: a place of any file of the project, and what happens there."""
+
+    source: SourceText
+    span: Span
+    text: str
+    kind: Literal["dtype", "checkpoint", "caller"] = "dtype"
+    """What decides: a dtype that is named there, the checkpoint that is loaded, or any caller."""
+
+    @property
+    def related(self) -> Related:
+        """The place, as the other half of a finding."""
+        return Related(self.source.place(self.span), self.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What the project's configuration makes of a setting: one choice for each place that sets it.
+
+    `cfg.training.precision` where a YAML file beside the code says `precision: bf16`.
+    """
+
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that a configuration file, an argument's default or an env file gives a setting."""
+
+    value: object
+    origin: Origin = field(compare=False)

@@ -1,0 +1,1 @@
+"""What a project as a whole says: its evidence and its modules."""

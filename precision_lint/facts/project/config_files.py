@@ -1,0 +1,187 @@
+"""The configuration files of a project, found by path and by reference."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from precision_lint.facts.frameworks.triggers import may_be_read
+from precision_lint.facts.project.modules import ParsedModules
+from precision_lint.project.discovery import Kind, kind_of
+from precision_lint.project.files import Project
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.parse import MAX_CHARACTERS, parse_config
+from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
+
+if TYPE_CHECKING:
+    from precision_lint.source.python.parse import ParsedPython
+    from precision_lint.source.shell.parse import Follow, Script
+
+_REFERENCE = re.compile(
+    rb"(?<![\w.-])[\w.-]{1,200}\.(?:json|jsonc|ya?ml|toml|env|config|conf|cfg)\b"
+)
+_DEFAULTS = re.compile(rb"^defaults:[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:[-#].*)?\r?\n)+)", re.MULTILINE)
+"""Hydra's list of the files from which a file is composed."""
+_NAMED = re.compile(rb"[\w.-]+")
+_LARGEST = 1 << 20
+"""Bytes of a file that is searched for references."""
+
+_MAX_SOURCED = 16
+"""Files that one script takes over."""
+
+
+@dataclass(frozen=True)
+class ConfigFiles:
+    """Reads files once. `None` means that a file is missing or cannot be read."""
+
+    project: Project
+    modules: ParsedModules = field(repr=False)
+    _parsed: dict[Path, ParsedConfig | None] = field(default_factory=dict, repr=False)
+    _texts: dict[Path, str] = field(default_factory=dict, repr=False)
+
+    def at(self, path: Path) -> ParsedConfig | None:
+        """The parsed file at a path, whatever it is called: a reference says what it is."""
+        if path not in self._parsed:
+            self._parsed.setdefault(path, self._parse(path))
+        return self._parsed[path]
+
+    def read(self, path: Path) -> ParsedConfig | None:
+        """The file at a path, parsed now; None if it is too large for a configuration.
+
+        Raises:
+            OSError, UnicodeError, LookupError: the file cannot be read, or is no text.
+            Unparsable, RecursionError, MemoryError: it is not valid in its format.
+        """
+        if path.stat().st_size > _LARGEST:
+            return None
+        kind = kind_of(path)
+        if kind == "python":
+            python = self.modules.read(path)
+            return ParsedConfig(python.text, kind, python=python)
+        text = SourceText.from_bytes(path, path.read_bytes())
+        kind = kind or _kind_of_content(text.text)
+        return parse_config(text, kind, follow=self.follow(path), parse_python=self._python)
+
+    def _python(self, text: SourceText) -> ParsedPython:
+        return self.modules.parse(text, is_on_disk=True)
+
+    def follow(self, near: Path) -> Follow:
+        """Finds what a script at `near` sources; each file is read once, and not while it is."""
+        return self._follow(near, {})
+
+    def _follow(self, near: Path, read: dict[Path, Script | None]) -> Follow:
+        def follow(reference: str) -> Script | None:
+            path = self.find(reference, near)
+            if path is None:
+                return None
+            if path not in read:
+                if len(read) >= _MAX_SOURCED:
+                    return None
+                read[path] = None
+                read[path] = self._sourced(path, read)
+            return read[path]
+
+        return follow
+
+    def _sourced(self, path: Path, read: dict[Path, Script | None]) -> Script | None:
+        from precision_lint.source.shell import parse as shell
+
+        try:
+            text = SourceText.from_bytes(path, path.read_bytes())
+        except (OSError, UnicodeError):
+            return None
+        if len(text.text) > MAX_CHARACTERS:
+            return None
+        return shell.parse(text, follow=self._follow(path, read))[0]
+
+    def text(self, path: Path) -> str:
+        """The text of a file; empty if it cannot be read."""
+        if path not in self._texts:
+            try:
+                self._texts[path] = path.read_bytes()[:_LARGEST].decode("utf-8", "replace")
+            except OSError:
+                self._texts[path] = ""
+        return self._texts[path]
+
+    def find(self, reference: str, near: Path) -> Path | None:
+        """The file that a reference in the file `near` refers to, inside the project.
+
+        Scripts are started from their own folder or from a parent folder: the closest match counts.
+        """
+        root = self.project.root
+        if not reference or "\0" in reference or os.path.isabs(reference):
+            return None
+        for folder in near.parents:
+            path = Path(os.path.normpath(folder / reference))
+            if root in path.parents and path.is_file():
+                return path
+            if folder == root:
+                break
+        return None
+
+    def program(self, name: str, near: Path) -> Path | None:
+        """The file of a Python program: a path, or the dotted name of a module."""
+        module = name.replace(".", "/")
+        candidates = (name, f"{module}.py", f"{module}/__main__.py")
+        found = (self.find(candidate, near) for candidate in candidates)
+        return next((path for path in found if path is not None), None)
+
+    def referring(self, path: Path) -> list[ParsedConfig]:
+        """The files in which the name of a file stands, in path order."""
+        found = (self.at(other) for other in self._references.get(path.name, ()))
+        return [file for file in found if file is not None]
+
+    def named_in_python(self, path: Path) -> list[Path]:
+        """The Python files and notebooks that contain the name of a file and may read it."""
+        name = path.name.encode()
+        notebooks = (one for one in self.project.files if kind_of(one) == "notebook")
+        code = (*self.project.python_files, *notebooks)
+        return [one for one in code if name in _content(one)]
+
+    @cached_property
+    def _references(self) -> Mapping[str, list[Path]]:
+        """The files that contain the name of another file, by that name."""
+        references: dict[str, list[Path]] = defaultdict(list)
+        for path in self.project.files:
+            try:
+                if path.stat().st_size > _LARGEST:
+                    continue
+                content = path.read_bytes()
+            except OSError:
+                continue
+            if not may_be_read(content, kind_of(path) or "yaml"):
+                continue
+            for name in {*_REFERENCE.findall(content), *_composed_of(content)}:
+                references[name.decode()].append(path)
+        return references
+
+    def _parse(self, path: Path) -> ParsedConfig | None:
+        try:
+            return self.read(path)
+        except (OSError, UnicodeError, LookupError, Unparsable, RecursionError, MemoryError):
+            return None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def _composed_of(content: bytes) -> Iterator[bytes]:
+    """A superset of the names of the files from which a file may be composed."""
+    for names in _DEFAULTS.findall(content):
+        yield from (name + b".yaml" for name in _NAMED.findall(names))
+
+
+def _kind_of_content(text: str) -> Kind:
+    """The kind of a file whose name does not show it: `ds_zero3.config`."""
+    return "json" if text.lstrip()[:1] in ("{", "[") else "yaml"

@@ -1,0 +1,270 @@
+"""Evidence that a project uses a half dtype, from its configuration and its code.
+
+Files are parsed in the order of how clear their evidence is for a reader, until one has it.
+Comments, docstrings and strings that contain more than the name of a dtype are not evidence.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from precision_lint.facts.settings.files import config_settings
+from precision_lint.facts.settings.given import MAX_BYTES, Given, read_bytes, read_text
+from precision_lint.facts.settings.vocabulary import (
+    names_bfloat16,
+    names_float16,
+    names_precision,
+    switches_bfloat16,
+    switches_float16,
+)
+from precision_lint.model.finding import Related, Span
+from precision_lint.project.discovery import kind_of
+from precision_lint.source.python.parse import ParsedPython, ReadPython
+from precision_lint.source.text.text import SourceText
+
+
+@dataclass(frozen=True, slots=True)
+class Half:
+    """The names of a half dtype.
+
+    `mentions`: bytes without which a file does not mention it. `sets`: a pattern without which a
+    configuration file is not worth parsing (most files that only mention the dtype are data).
+    `attributes`: its names in torch. `calls`: methods that are only called to use it.
+    """
+
+    mentions: tuple[bytes, ...]
+    sets: re.Pattern[str] | None
+    attributes: frozenset[str]
+    calls: frozenset[str]
+    names: Callable[[object], bool]
+    switches: Callable[[str], bool]
+
+
+BFLOAT16 = Half(
+    (b"bfloat16", b"bf16", b"BF16", b"BFLOAT16"),
+    re.compile(
+        r"""(?:bf16|bfloat16)["']?\s*[:=] | --[\w.-]{0,64}(?:bf16|bfloat16)
+          | [:=\s\[,]["']?(?:torch\.|amp_|mixed_|pure_)?(?:bf16|bfloat16)""",
+        re.VERBOSE | re.IGNORECASE,
+    ),
+    frozenset({"bfloat16"}),
+    frozenset(),
+    names_bfloat16,
+    switches_bfloat16,
+)
+FLOAT16 = Half(
+    (b"float16", b"fp16", b"FP16", b".half()", b"autocast", b"GradScaler", b"use_amp"),
+    None,  # a configuration with float16 has chosen not to use bfloat16
+    frozenset({"float16", "half"}),
+    frozenset({"autocast", "GradScaler"}),
+    names_float16,
+    switches_float16,
+)
+"""float16, and autocast, whose default dtype it is."""
+
+_ON = frozenset({"true", "yes", "1"})
+_AUTO = "auto"
+_AUTOCAST = re.compile(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
+_TESTING = frozenset({"hasattr", "isinstance", "getattr"})
+_OPTIONS = frozenset({"add_argument", "option"})
+_OF_AN_OPTION = frozenset({"default", "choices", "type"})
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """A place that names the dtype, and the name of the setting that it sets, if any.
+
+    A weak use only mentions the dtype: a comparison, a table of dtypes, a list of choices.
+    """
+
+    span: Span
+    setting: str
+    is_weak: bool = False
+
+
+def mentions(path: Path, half: Half) -> bool:
+    """True if the bytes of a file mention the dtype; other files are not decoded."""
+    content = read_bytes(path)
+    return content is not None and any(word in content for word in half.mentions)
+
+
+def find(
+    paths: Iterable[Path],
+    half: Half,
+    message: str,
+    read_python: ReadPython,
+    *,
+    only_weights: bool = False,
+    only_enabling: bool = False,
+) -> Related | None:
+    """The first use that is not weak, or else the first one.
+
+    `only_weights` restricts this to settings whose name contains dtype (`backbone_dtype`),
+    `only_enabling` to uses that are not weak.
+    """
+    weak: Related | None = None
+    for path in paths:
+        with suppress(RecursionError):  # the file is reported when it is linted itself
+            for text, use in _uses(path, half, read_python):
+                if only_weights and not _is_weights_dtype(use.setting):
+                    continue
+                found = Related(text.place(use.span), message)
+                if not use.is_weak:
+                    return found
+                if not only_enabling:
+                    weak = weak or found
+    return weak
+
+
+def is_used_in(file: ParsedPython) -> bool:
+    """True if a Python file itself names a half dtype, or autocast."""
+    return any(use for half in (BFLOAT16, FLOAT16) for use in _Code(file, half).uses(file.tree))
+
+
+def enabled_in(file: ParsedPython) -> Related | None:
+    """Where a Python file itself enables bfloat16."""
+    uses = (use for use in _Code(file, BFLOAT16).uses(file.tree) if not use.is_weak)
+    use = next(uses, None)
+    return None if use is None else Related(file.text.place(use.span), "bfloat16 is enabled here")
+
+
+def _is_weights_dtype(name: str) -> bool:
+    """True for the name of a setting that gives the dtype of weights, not of autocast."""
+    return name.endswith("dtype") and _AUTOCAST.search(name) is None
+
+
+def _uses(path: Path, half: Half, read_python: ReadPython) -> Iterator[tuple[SourceText, Use]]:
+    if kind_of(path) == "python":
+        if (python := read_python(path, MAX_BYTES)) is not None:
+            for use in _Code(python, half).uses(python.tree):
+                yield python.text, use
+        return
+    text = read_text(path)
+    if text is not None and half.sets is not None and half.sets.search(text.text):
+        for given in config_settings(text):
+            if (found := _use_in_config(given, half)) is not None:
+                yield text, found
+
+
+def _use_in_config(given: Given, half: Half) -> Use | None:
+    if half.names(given.value):
+        return Use(given.origin.span, given.path[-1] if given.path else "")
+    # DeepSpeed and Megatron: `"bf16": {"enabled": true}`
+    path = given.path[:-1] if given.path[-1:] == ("enabled",) else given.path
+    value = str(given.value).lower()
+    if not path or not half.switches(path[-1]) or value not in {*_ON, _AUTO}:
+        return None
+    return Use(given.origin.span, path[-1], is_weak=value == _AUTO)
+
+
+class _Code:
+    """The uses in a Python file, in the order of the source."""
+
+    def __init__(self, file: ParsedPython, half: Half) -> None:
+        self.file = file
+        self.half = half
+
+    def uses(self, node: ast.AST, setting: str = "", is_weak: bool = False) -> Iterator[Use]:
+        """`setting` is the name that receives the value of `node`; `is_weak` is inherited."""
+        match node:
+            case ast.Expr(value=ast.Constant()) | ast.JoinedStr():
+                return  # prose
+            case ast.Attribute(value=ast.Name(id="torch"), attr=name) | ast.Name(id=name) if (
+                name in self.half.attributes
+            ):
+                yield self.use(node, setting, is_weak)
+                return
+            case ast.Constant(value=str(value)):
+                if self.half.names(value):
+                    yield self.use(node, setting, is_weak)
+                return
+            case ast.Call(func=ast.Attribute(attr=name), args=[], keywords=[]) if (
+                name in self.half.attributes
+            ):
+                yield self.use(node, setting, is_weak)
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if (
+                name in self.half.calls
+            ):
+                yield self.use(node, setting, is_weak)
+            case ast.Call(func=ast.Name(id=name)) if name in _TESTING:
+                is_weak = True
+            case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant(str(option)), *_]) if (
+                name in _OPTIONS
+            ):
+                setting = option
+            case ast.keyword(arg="dtype", value=value):  # of any function; most create a tensor
+                yield from self.uses(value, "", is_weak)
+                return
+            case ast.Compare() | ast.Assert() | ast.Subscript() | ast.Raise():
+                is_weak = True
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                is_weak |= _is_table(items)
+            case ast.Dict(keys=keys, values=values):
+                yield from self.dictionary(keys, values, setting, is_weak)
+                return
+            case ast.keyword(arg=str(name), value=value):
+                of_option = name in _OF_AN_OPTION and setting
+                name = setting if of_option else name
+                yield from self.bound(name, value, is_weak)
+                return
+            case ast.Assign(targets=[target], value=value):
+                yield from self.bound(_name(target), value, is_weak)
+                return
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                yield from self.bound(_name(target), value, is_weak)
+                return
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
+                setting = ""
+        for child in ast.iter_child_nodes(node):
+            yield from self.uses(child, setting, is_weak)
+
+    def dictionary(
+        self, keys: list[ast.expr | None], values: list[ast.expr], setting: str, is_weak: bool
+    ) -> Iterator[Use]:
+        """A table that lists several dtypes chooses none; other dicts assign values to keys."""
+        is_table = _is_table([key for key in keys if key is not None]) or _is_table(values)
+        for key, value in zip(keys, values, strict=True):
+            match key:
+                case ast.Constant(value=str(name)) if not is_table:
+                    yield from self.bound(name, value, is_weak)
+                case _:
+                    yield from self.uses(value, "" if is_table else setting, is_weak or is_table)
+
+    def bound(self, name: str, value: ast.expr, is_weak: bool) -> Iterator[Use]:
+        """A value under its name."""
+        match value:
+            case ast.Constant(value=True) if self.half.switches(name):
+                yield self.use(value, name, is_weak)
+            case _:
+                yield from self.uses(value, name, is_weak)
+
+    def use(self, node: ast.expr, setting: str, is_weak: bool) -> Use:
+        return Use(self.file.span_of(node), setting, is_weak)
+
+
+def _is_table(items: list[ast.expr]) -> bool:
+    """True if more than one item names a dtype."""
+    return sum(map(_is_dtype, items)) > 1
+
+
+def _is_dtype(item: ast.expr) -> bool:
+    match item:
+        case ast.Constant(value=value):
+            return names_precision(value)
+        case ast.Attribute(value=ast.Name(id="torch"), attr=name):
+            return names_precision(name)
+    return False
+
+
+def _name(target: ast.expr) -> str:
+    match target:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+    return ""

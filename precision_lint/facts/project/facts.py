@@ -1,0 +1,315 @@
+"""What the whole project says, whichever files were asked for: the one door to it.
+
+Answers are worked out once and shared. Each file that is linted asks through a recording of its
+own, which remembers the questions with a digest of each answer: as long as the answers are the
+same, so is what was found in the file.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from precision_lint.facts.project.modules import Imports, ParsedModules
+from precision_lint.model.finding import Related
+
+if TYPE_CHECKING:
+    from precision_lint.facts.origin import Setting
+    from precision_lint.facts.project.config_files import ConfigFiles
+    from precision_lint.facts.project.evidence import Half
+    from precision_lint.facts.settings import Configured
+    from precision_lint.project.files import Project
+    from precision_lint.source.python.parse import ParsedPython
+    from precision_lint.source.shell.parse import Follow, Script
+    from precision_lint.source.text.text import SourceText
+
+
+class Question(NamedTuple):
+    """One that a file asked of its project: `("version_of", ("torch",))`."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
+
+
+class Dependency(NamedTuple):
+    """A question, and a digest of its answer."""
+
+    question: Question
+    digest: str
+
+
+class ProjectFacts:
+    """The facts of a project, read from its files on first use."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.modules = ParsedModules()
+        self.imports = Imports(project)
+        self._matched: dict[bytes, bool] = {}
+
+    def __reduce__(self) -> tuple[type[ProjectFacts], tuple[Project]]:
+        """Another process reads the facts anew: they are many times larger than the files."""
+        return ProjectFacts, (self.project,)
+
+    def recording(self, on_disk: Path | None = None) -> Recording:
+        """What one file sees of the project.
+
+        `on_disk` is its path if its text is what is on the disk: others share its tree.
+        """
+        return Recording(self, on_disk)
+
+    @cached_property
+    def half_precision(self) -> Related | None:
+        from precision_lint.facts.project.evidence import BFLOAT16, FLOAT16
+
+        return self._evidence(BFLOAT16, "the project uses bfloat16 here") or self._evidence(
+            FLOAT16, "the project uses half precision here"
+        )
+
+    @cached_property
+    def bfloat16(self) -> Related | None:
+        from precision_lint.facts.project.evidence import BFLOAT16, find
+
+        message = "the project enables bfloat16 here"
+        plain, _ = self._mentioning(BFLOAT16)
+        return find(plain, BFLOAT16, message, self.modules.at, only_enabling=True)
+
+    @cached_property
+    def bfloat16_weights(self) -> Related | None:
+        from precision_lint.facts.project.evidence import BFLOAT16
+
+        message = "the configuration offers bfloat16 here"
+        return self._evidence(BFLOAT16, message, only_weights=True)
+
+    def _evidence(self, half: Half, message: str, *, only_weights: bool = False) -> Related | None:
+        """The plainest use in what the project runs, else in its tests."""
+        from precision_lint.facts.project.evidence import find
+
+        plain, tests = self._mentioning(half)
+        parsed = self.modules.at
+        return find(plain, half, message, parsed, only_weights=only_weights) or find(
+            tests, half, message, parsed, only_weights=only_weights
+        )
+
+    def _mentioning(self, half: Half) -> tuple[list[Path], list[Path]]:
+        """The files with a word for a half dtype, plainest first: of the project, of its tests."""
+        from precision_lint.facts.project.evidence import mentions
+
+        project = self.project
+        paths = (path for path in project.evidence_files if mentions(path, half))
+        ranked = sorted(paths, key=project.rank)
+        tests = [path for path in ranked if project.is_test(path)]
+        return ranked[: len(ranked) - len(tests)], tests
+
+    @cached_property
+    def configured(self) -> Configured:
+        """What the configuration says of settings."""
+        from precision_lint.facts.settings import Configured
+
+        project = self.project
+        paths = [path for path in project.evidence_files if not project.is_test(path)]
+        return Configured(project.root, paths, self.modules.at)
+
+    @cached_property
+    def config_files(self) -> ConfigFiles:
+        """The configuration files, and which of them refer to which."""
+        from precision_lint.facts.project.config_files import ConfigFiles
+
+        return ConfigFiles(self.project, self.modules)
+
+    def python_source_matches(self, pattern: bytes) -> bool:
+        """True if a Python file holds what a regular expression matches."""
+        if pattern not in self._matched:
+            expression = re.compile(pattern)
+            self._matched[pattern] = any(map(expression.search, self._python_contents()))
+        return self._matched[pattern]
+
+    def _python_contents(self) -> Iterator[bytes]:
+        for path in self.project.python_files:
+            try:
+                yield path.read_bytes()
+            except OSError:
+                continue
+
+
+class Recording:
+    """The project as one file sees it; all that it asks is recorded."""
+
+    def __init__(self, facts: ProjectFacts, on_disk: Path | None) -> None:
+        self._facts = facts
+        self._on_disk = on_disk
+        self._answers: dict[Question, object] = {}
+
+    def _record(self, name: str, *arguments: object, answer: object) -> None:
+        self._answers[Question(name, tuple(map(str, arguments)))] = answer
+
+    @property
+    def dependencies(self) -> tuple[Dependency, ...]:
+        """What was asked so far, in order, with digests of the answers."""
+        return tuple(
+            Dependency(question, _digest(answer)) for question, answer in self._answers.items()
+        )
+
+    # The file itself
+
+    def parse(self, text: SourceText) -> ParsedPython:
+        """Parse the Python file that asks. No question: it is its own text.
+
+        Raises:
+            Unparsable: see `parse_python`.
+        """
+        return self._facts.modules.parse(text, is_on_disk=text.path == self._on_disk)
+
+    # The project
+
+    @property
+    def root(self) -> Path:
+        return self._facts.project.root
+
+    def is_test(self, path: Path) -> bool:
+        """True for what tests the project, and is no part of what it does."""
+        return self._facts.project.is_test(path)
+
+    def is_secondary(self, path: Path) -> bool:
+        """True for tests, benchmarks and vendored code: nobody trains with them as they are."""
+        return self._facts.project.is_secondary(path)
+
+    def reports(self, path: Path) -> bool:
+        """True if findings in a file are wanted: a fact of two files is told in one of those."""
+        answer = self._facts.project.reports(path)
+        self._record("reports", path, answer=answer)
+        return answer
+
+    def version_of(self, library: str) -> tuple[int, int] | None:
+        """Major and minor version of a library; None where nothing says one."""
+        answer = self._facts.project.version_of(library)
+        self._record("version_of", library, answer=answer)
+        return answer
+
+    def release_of(self, library: str) -> tuple[int, ...] | None:
+        """The version of a library with all its numbers; None where nothing says one."""
+        answer = self._facts.project.release_of(library)
+        self._record("release_of", library, answer=answer)
+        return answer
+
+    def lowest_version_of(self, library: str) -> tuple[int, int] | None:
+        """The oldest version of a library that code must run with; None where nothing says one."""
+        answer = self._facts.project.lowest_version_of(library)
+        self._record("lowest_version_of", library, answer=answer)
+        return answer
+
+    # Evidence and settings
+
+    @property
+    def half_precision(self) -> Related | None:
+        """The plainest place where the project chooses bfloat16, else float16 or autocast.
+
+        Code that runs in one half dtype runs in the other with another checkpoint or flag.
+        """
+        answer = self._facts.half_precision
+        self._record("half_precision", answer=answer)
+        return answer
+
+    @property
+    def bfloat16(self) -> Related | None:
+        """The plainest place where the project enables bfloat16, outside of its tests.
+
+        A comparison, an assertion or a list of accepted dtypes enables nothing.
+        """
+        answer = self._facts.bfloat16
+        self._record("bfloat16", answer=answer)
+        return answer
+
+    @property
+    def bfloat16_weights(self) -> Related | None:
+        """The plainest setting that makes bfloat16 the dtype of weights; None if there is none."""
+        answer = self._facts.bfloat16_weights
+        self._record("bfloat16_weights", answer=answer)
+        return answer
+
+    def setting(self, path: tuple[str, ...], near: Path | None = None) -> Setting | None:
+        """The choices for a setting by the names that lead to it: see `Configured.setting`."""
+        answer = self._facts.configured.setting(path, near)
+        self._record("setting", ".".join(path), near, answer=answer)
+        return answer
+
+    def variable(self, name: str, near: Path | None = None) -> Setting | None:
+        """The choices for an environment variable; None if nothing sets it."""
+        answer = self._facts.configured.variable(name, near)
+        self._record("variable", name, near, answer=answer)
+        return answer
+
+    # Configuration files
+
+    @property
+    def config_files(self) -> ConfigFiles:
+        """The configuration files. Which answers count is not known: all of the project does."""
+        self._record("config_files", answer=self._facts.project)
+        return self._facts.config_files
+
+    def follow(self, near: Path) -> Follow:
+        """Finds and reads what a script at `near` sources."""
+        inner: Follow | None = None
+
+        def follow(reference: str) -> Script | None:
+            nonlocal inner
+            inner = inner or self.config_files.follow(near)
+            return inner(reference)
+
+        return follow
+
+    # Python files
+
+    def python_source_matches(self, pattern: bytes) -> bool:
+        """True if a Python file of the project holds what a regular expression matches."""
+        answer = self._facts.python_source_matches(pattern)
+        self._record("python_source_matches", pattern.decode(), answer=answer)
+        return answer
+
+    def module(self, path: Path) -> ParsedPython | None:
+        """The Python file at a path; None if it cannot be parsed, or is too large for code."""
+        answer = self._facts.modules.at(path)
+        self._record("module", path, answer=answer)
+        return answer
+
+    def locate(self, importer: Path, name: str) -> Path | None:
+        """The file of the module that `importer` calls `name`; relative names keep their dots."""
+        answer = self._facts.imports.locate(importer.parent, name)
+        self._record("locate", importer.parent, name, answer=answer)
+        return answer
+
+    def importing(self, path: Path, name: str) -> Iterator[Path]:
+        """The other Python files that name `name` and import the module at `path`, in path order.
+
+        Nobody may want all of them: each is an answer of its own.
+        """
+        number = 0
+        for answer in self._facts.imports.importing(path, name):
+            self._record("importing", path, name, number, answer=answer)
+            yield answer
+            number += 1
+        self._record("importing", path, name, number, answer=None)
+
+
+def _digest(answer: object) -> str:
+    """A short string that differs for answers that differ."""
+    import hashlib
+
+    from precision_lint.facts.origin import Setting
+    from precision_lint.project.files import Project
+    from precision_lint.source.python.parse import ParsedPython
+
+    match answer:
+        case Project():
+            return answer.fingerprint
+        case ParsedPython(text=text):
+            written = f"{text.encoding} {text.text}"
+        case Setting(choices=choices):
+            written = repr([(choice.value, choice.origin.related) for choice in choices])
+        case _:
+            written = repr(answer)
+    encoded = written.encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(encoded, digest_size=16).hexdigest()

@@ -1,0 +1,205 @@
+"""The Python files of a project: parsed once, found by import, and by what they import."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from precision_lint.project.files import Project
+    from precision_lint.source.python.parse import ParsedPython
+    from precision_lint.source.text.errors import Unparsable
+    from precision_lint.source.text.text import SourceText
+
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
+_WORD = re.compile(rb"\w+")
+_OF_TENSORS = (b"torch", b"tensor", b"model")
+"""Who speaks of none of them hands no tensor over."""
+
+_LARGEST = 1_000_000
+"""Bytes; larger Python files are generated tables, and no help."""
+
+_KEPT = 3_000_000
+"""Characters of the files whose trees are kept; a tree takes thirty times as many bytes."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What parsing a text gave: a file, or why there is none."""
+
+    text: SourceText
+    parsed: ParsedPython | None
+    problem: Unparsable | None
+
+    @property
+    def size(self) -> int:
+        return len(self.text.text)
+
+
+class ParsedModules:
+    """The Python files that were parsed last: whoever asks for one gets the same tree.
+
+    A run over more than `_KEPT` characters may parse a file again, and holds no more trees.
+    """
+
+    def __init__(self) -> None:
+        self._read: OrderedDict[Path, _Read] = OrderedDict()
+        self._size = 0
+        self._lock = Lock()
+
+    def parse(self, text: SourceText, *, is_on_disk: bool) -> ParsedPython:
+        """Parse a text, unless that was done; it is kept for others if it is what is on the disk.
+
+        Raises:
+            Unparsable: see `parse_python`.
+        """
+        read = self._kept(text.path)
+        if read is None or read.text != text:
+            read = _parsed(text)
+            if is_on_disk:
+                self._keep(read)
+        return _given(read)
+
+    def read(self, path: Path) -> ParsedPython:
+        """The file on the disk.
+
+        Raises:
+            OSError, UnicodeError, LookupError: it cannot be read, or is no text.
+            Unparsable: see `parse_python`.
+        """
+        read = self._kept(path)
+        if read is None:
+            from precision_lint.source.text.text import decode_python
+
+            read = _parsed(decode_python(path, path.read_bytes()))
+            self._keep(read)
+        return _given(read)
+
+    def at(self, path: Path, largest: int = _LARGEST) -> ParsedPython | None:
+        """The file on the disk; None if it cannot be parsed, or has more than `largest` bytes."""
+        from precision_lint.source.text.errors import Unparsable
+
+        try:
+            return self.read(path) if path.stat().st_size <= largest else None
+        except (OSError, UnicodeError, LookupError, Unparsable):
+            return None
+
+    def _kept(self, path: Path) -> _Read | None:
+        with self._lock:
+            if path in self._read:
+                self._read.move_to_end(path)
+            return self._read.get(path)
+
+    def _keep(self, read: _Read) -> None:
+        if read.size > _LARGEST:
+            return
+        with self._lock:
+            replaced = self._read.pop(read.text.path, None)
+            self._read[read.text.path] = read
+            self._size += read.size - (replaced.size if replaced else 0)
+            while self._size > _KEPT:
+                self._size -= self._read.popitem(last=False)[1].size
+
+
+def _parsed(text: SourceText) -> _Read:
+    from precision_lint.source.python.parse import parse_python
+    from precision_lint.source.text.errors import Unparsable
+
+    try:
+        return _Read(text, parse_python(text), None)
+    except Unparsable as problem:
+        return _Read(text, None, problem)
+
+
+def _given(read: _Read) -> ParsedPython:
+    if read.parsed is not None:
+        return read.parsed
+    assert read.problem is not None
+    raise read.problem
+
+
+class Imports:
+    """Which file a module of a project is, and which files import it."""
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._located: dict[tuple[Path, str], Path | None] = {}
+
+    def locate(self, folder: Path, name: str) -> Path | None:
+        """The file of the module that a file in `folder` calls `name`; relative names have dots.
+
+        An absolute name is looked for in the folders from the importer's own up to the project's
+        root, as scripts, packages and `src` layouts have it.
+        """
+        key = (folder, name)
+        if key not in self._located:
+            self._located[key] = self._locate(folder, name)
+        return self._located[key]
+
+    def _locate(self, folder: Path, name: str) -> Path | None:
+        stripped = name.lstrip(".")
+        parts = stripped.split(".") if stripped else []
+        dots = len(name) - len(stripped)
+        root = self._project.root
+        if dots:
+            for _ in range(dots - 1):
+                folder = folder.parent
+            return _module_file(folder.joinpath(*parts))
+        folders = [folder, *folder.parents] if folder.is_relative_to(root) else [folder]
+        for base in folders:
+            if (found := _module_file(base.joinpath(*parts))) is not None:
+                return found
+            if base == root:
+                break
+        return _module_file(root.joinpath("src", *parts))
+
+    def importing(self, path: Path, name: str) -> Iterator[Path]:
+        """The other Python files that name `name` and import the module at `path`, in path order.
+
+        Tests speak for themselves alone: what they hand over is no use that was meant.
+        """
+        stem = path.parent.name if path.stem == "__init__" else path.stem
+        text = name.encode()
+        word = re.compile(rb"\b%b\b" % text)
+        is_test = self._project.is_test
+        tests_count = is_test(path)
+        for candidate in self._importers.get(stem.encode(), ()):
+            if candidate == path or (is_test(candidate) and not tests_count):
+                continue
+            try:
+                content = candidate.read_bytes()
+            except OSError:
+                continue
+            # The plain search first: it is many times faster, and most files end there.
+            if text in content and word.search(content):
+                yield candidate
+
+    @cached_property
+    def _importers(self) -> Mapping[bytes, Sequence[Path]]:
+        """For each word of an import statement, the files that hold one with it."""
+        found: dict[bytes, list[Path]] = {}
+        for path in self._project.python_files:
+            try:
+                content = path.read_bytes()
+            except OSError:
+                continue
+            if len(content) > _LARGEST or not any(word in content for word in _OF_TENSORS):
+                continue
+            words = {word for line in _IMPORT.findall(content) for word in _WORD.findall(line)}
+            for word in words:
+                found.setdefault(word, []).append(path)
+        return found
+
+
+def _module_file(path: Path) -> Path | None:
+    """`a/b.py` or `a/b/__init__.py` for the path `a/b`."""
+    for candidate in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
+        if path.name and candidate.is_file():
+            return candidate
+    return None

@@ -1,0 +1,309 @@
+"""What Python declares of settings: options of argparse, click, typer and absl, fields of classes.
+
+A declaration gives a default, and what it offers beside: choices, and both states of a switch.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from precision_lint.facts.origin import Origin
+from precision_lint.facts.settings.given import Given, Kind, key_path, normal
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import statements
+from precision_lint.source.python.syntax import last_name, with_defaults
+
+MARKERS = (
+    b"add_argument", b".option(", b"typer", b"DEFINE_", b"dataclass", b"BaseModel",
+    b"BaseSettings", b"environ", b"set_defaults",
+)  # fmt: skip
+"""What a Python file holds if it declares settings."""
+
+SETTINGS_CLASS = re.compile(
+    r"Config|Cfg|Arg(?:ument)?s|Option|Opts|Settings|Param(?:eter)?s|H[Pp]arams"
+)
+"""Names of classes whose fields are settings, and not the state of some object."""
+
+_IMPLIED = {"store_true": False, "store_false": True}
+"""The default of an option that is a switch, where none is given."""
+_SWITCHES = frozenset({*_IMPLIED, "BooleanOptionalAction"})
+_FIELDS = frozenset({"field", "Field", "ib", "attrib"})
+_ATTRS = frozenset({"define", "frozen", "mutable", "s", "attrs"})
+_MODELS = frozenset({"BaseModel", "BaseSettings"})
+
+
+def declared(file: ParsedPython) -> Iterator[Given]:
+    """What a Python file declares, in the order of the source."""
+    yield from _Reader(file, _constants(file.tree)).module(file.tree)
+
+
+def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
+    """The names of a module that are assigned once: `CHOICES = ["bf16", "fp16"]`."""
+    found: dict[str, ast.expr] = {}
+    again = set()
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                again |= {name} & found.keys()
+                found[name] = value
+    return {name: value for name, value in found.items() if name not in again}
+
+
+@dataclass(frozen=True, slots=True)
+class _Declaration:
+    """An option or a field: `node` is where its name stands, `shown` how a reader knows it."""
+
+    node: ast.expr
+    kind: Kind
+    path: tuple[str, ...]
+    shown: str
+    default: ast.expr | None = None
+    offered: ast.expr | None = None
+    is_switch: bool = False
+    implied: bool | None = None
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    file: ParsedPython
+    constants: Mapping[str, ast.expr]
+
+    def module(self, tree: ast.Module) -> Iterator[Given]:
+        for node in _statements(tree):
+            for declaration in _declarations(node):
+                yield from self.given(declaration)
+            match node:
+                case ast.Assign(targets=[ast.Subscript(value=holder, slice=key)], value=value):
+                    yield from self.variable(holder, key, value)
+                case ast.Call(
+                    func=ast.Attribute(value=holder, attr="setdefault"), args=[key, value]
+                ):
+                    yield from self.variable(holder, key, value)
+
+    def given(self, what: _Declaration) -> Iterator[Given]:
+        """The values that a declaration gives, the default first."""
+        default = f"the default of `{what.shown}`"
+        offered = f"`{what.shown}` offers it"
+        if what.default is not None:
+            for value in self.values(what.default):
+                yield self.value(what, value, what.default, default)
+        elif what.implied is not None:
+            yield self.value(what, what.implied, what.node, default)
+        for item in self.items(what.offered) if what.offered is not None else ():
+            for value in self.values(item):
+                yield self.value(what, value, item, offered)
+        if what.is_switch:
+            for state in (True, False):
+                yield self.value(what, state, what.node, offered)
+
+    def value(self, what: _Declaration, value: object, node: ast.expr, text: str) -> Given:
+        origin = Origin(self.file.text, self.file.span_of(node), text)
+        return Given(what.kind, what.path, value, origin, what.owner)
+
+    def variable(self, holder: ast.expr, key: ast.expr, value: ast.expr) -> Iterator[Given]:
+        """`os.environ["PRECISION"] = "bf16"`."""
+        name = _string(key)
+        if name and _word(holder) == "environ":
+            for constant in self.values(value):
+                origin = Origin(self.file.text, self.file.span_of(value), f"`{name}` is set here")
+                yield Given(Kind.VARIABLE, (name,), constant, origin)
+
+    def values(self, node: ast.expr) -> Iterator[object]:
+        """The plain value of an expression, if it is one: a dtype of torch is its name."""
+        match node:
+            case ast.Constant(value=str() | bool() | int() | float() as value):
+                yield value
+            case ast.Attribute(value=ast.Name(id="torch"), attr=name):
+                yield name
+            case ast.Name(id=name) if name in self.constants:
+                yield from _Reader(self.file, {}).values(self.constants[name])
+
+    def items(self, node: ast.expr) -> Iterable[ast.expr]:
+        """The elements of a display, or of a constant of the module that is one."""
+        match node:
+            case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+                return items
+            case ast.Dict(keys=keys):
+                return [key for key in keys if key is not None]
+            case ast.Call(func=ast.Attribute(value=holder, attr="keys"), args=[]):
+                return self.items(holder)
+            case ast.Call(func=ast.Name(id="list" | "tuple" | "sorted"), args=[holder]):
+                return self.items(holder)
+            case ast.Name(id=name) if name in self.constants:
+                return _Reader(self.file, {}).items(self.constants[name])
+        return ()
+
+
+def _statements(tree: ast.Module) -> Iterator[ast.AST]:
+    """The statements of a file in order, with the calls that they are, assign or are decorated by:
+    nobody declares a setting anywhere else, and expressions are most of a tree.
+    """
+    for node in statements(tree.body):
+        yield node
+        match node:
+            case ast.Expr(value=ast.Call() as call) | ast.Assign(value=ast.Call() as call):
+                yield call
+        yield from getattr(node, "decorator_list", ())
+
+
+def _declarations(node: ast.AST) -> Iterator[_Declaration]:
+    """What a node declares."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="add_argument" | "option")):
+            yield from _option(node)
+        case ast.Call(func=ast.Attribute(attr="set_defaults"), keywords=keywords):
+            for keyword in keywords:
+                if keyword.arg is not None:
+                    path = (keyword.arg,)
+                    yield _Declaration(
+                        keyword.value, Kind.ARGUMENT, path, keyword.arg, keyword.value
+                    )
+        case ast.Call(func=ast.Attribute() | ast.Name()):
+            yield from _flag(node)
+        case ast.ClassDef() if _holds_settings(node):
+            yield from _fields(node)
+        case ast.FunctionDef(args=arguments) | ast.AsyncFunctionDef(args=arguments):
+            yield from _typer_parameters(arguments)
+
+
+def _option(call: ast.Call) -> Iterator[_Declaration]:
+    """`parser.add_argument("--dtype", …)`, `@click.option("--dtype", …)`."""
+    names = [name for name in map(_string, call.args) if name]
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    long = [name for name in names if name.startswith("--")]
+    plain = [name for name in names if not name.startswith("-")]
+    destination = _string(given["dest"]) if "dest" in given else None
+    name = destination or next(iter([*plain, *long]), None)
+    if name is None:
+        return
+    on, slash, _ = name.partition("/")  # click's `--bf16/--no-bf16`
+    action = _word(given.get("action"))
+    yield _Declaration(
+        call.args[0] if call.args else call,
+        Kind.ARGUMENT,
+        key_path(on),
+        [*long, name][0].partition("/")[0],
+        default=given.get("default"),
+        offered=given.get("choices") or _choice_type(given.get("type")),
+        is_switch=action in _SWITCHES or "is_flag" in given or bool(slash),
+        implied=False if "is_flag" in given else _IMPLIED.get(action),
+    )
+
+
+def _flag(call: ast.Call) -> Iterator[_Declaration]:
+    """`flags.DEFINE_enum("dtype", "bf16", ["bf16", "fp32"], "help")`."""
+    kind = _word(call.func)
+    match call.args:
+        case [ast.Constant(value=str(name)) as node, default, *rest] if kind.startswith("DEFINE_"):
+            yield _Declaration(
+                node,
+                Kind.ARGUMENT,
+                (normal(name),),
+                f"--{name}",
+                default=default,
+                offered=rest[0] if kind == "DEFINE_enum" and rest else None,
+                is_switch=kind in ("DEFINE_bool", "DEFINE_boolean"),
+            )
+
+
+def _fields(owner: ast.ClassDef) -> Iterator[_Declaration]:
+    """The fields of a class of settings."""
+    for node in owner.body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name) as target, annotation=annotation):
+                yield _Declaration(
+                    target,
+                    Kind.FIELD,
+                    (name,),
+                    f"{owner.name}.{name}",
+                    default=_default_of_field(node.value),
+                    offered=_literal(annotation) or _choices_of_field(node.value),
+                    is_switch=_word(annotation) == "bool",
+                    owner=owner.name,
+                )
+
+
+def _typer_parameters(arguments: ast.arguments) -> Iterator[_Declaration]:
+    """`def main(dtype: str = typer.Option("bf16"))`."""
+    for parameter, given in with_defaults(arguments):
+        match given:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name("typer"), attr="Option" | "Argument"), args=args
+            ):
+                yield _Declaration(
+                    given,
+                    Kind.ARGUMENT,
+                    (parameter.arg,),
+                    f"--{parameter.arg.replace('_', '-')}",
+                    default=args[0] if args else None,
+                    offered=_literal(parameter.annotation),
+                    is_switch=_word(parameter.annotation) == "bool",
+                )
+
+
+def _holds_settings(node: ast.ClassDef) -> bool:
+    """True for a dataclass, an attrs class or a model of pydantic that is named as settings are."""
+    decorators = (
+        _word(decorator.func if isinstance(decorator, ast.Call) else decorator)
+        for decorator in node.decorator_list
+    )
+    bases = map(_word, node.bases)
+    return SETTINGS_CLASS.search(node.name) is not None and (
+        any("dataclass" in name or name in _ATTRS for name in decorators)
+        or any(name in _MODELS or SETTINGS_CLASS.search(name) for name in bases)
+    )
+
+
+def _default_of_field(value: ast.expr | None) -> ast.expr | None:
+    """`"bf16"`, `field(default="bf16")`, `Field("bf16")`."""
+    match value:
+        case ast.Call(func=function, args=args, keywords=keywords) if _word(function) in _FIELDS:
+            named = [keyword.value for keyword in keywords if keyword.arg == "default"]
+            return next(iter([*named, *args]), None)
+    return value
+
+
+def _choices_of_field(value: ast.expr | None) -> ast.expr | None:
+    """`field(metadata={"choices": ["bf16", "fp32"]})`."""
+    match value:
+        case ast.Call(keywords=keywords):
+            for keyword in keywords:
+                match keyword:
+                    case ast.keyword(arg="metadata", value=ast.Dict(keys=keys, values=values)):
+                        for key, choices in zip(keys, values, strict=True):
+                            if key is not None and _string(key) == "choices":
+                                return choices
+    return None
+
+
+def _choice_type(kind: ast.expr | None) -> ast.expr | None:
+    """`type=click.Choice(["bf16", "fp32"])`."""
+    match kind:
+        case ast.Call(func=function, args=[choices, *_]) if _word(function) == "Choice":
+            return choices
+    return None
+
+
+def _literal(annotation: ast.expr | None) -> ast.expr | None:
+    """The values of `Literal["bf16", "fp32"]`, in whatever it stands."""
+    for node in ast.walk(annotation) if annotation is not None else ():
+        match node:
+            case ast.Subscript(value=value, slice=values) if _word(value) == "Literal":
+                return values
+    return None
+
+
+def _string(node: ast.expr) -> str | None:
+    match node:
+        case ast.Constant(value=str(value)):
+            return value
+    return None
+
+
+def _word(node: ast.expr | None) -> str:
+    """The last component of a dotted name, or the name of an action or a type as a string."""
+    return last_name(node) if node is None else _string(node) or last_name(node)

@@ -1,0 +1,141 @@
+"""What configuration files, launch scripts and env files give settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from itertools import islice
+
+from precision_lint.facts.origin import Origin
+from precision_lint.facts.settings.given import Given, Kind, key_path, normal
+from precision_lint.project.discovery import kind_of
+from precision_lint.source.config.options import options
+from precision_lint.source.config.settings_tree import (
+    MAX_DEPTH,
+    Entry,
+    Mapping,
+    Scalar,
+    Sequence,
+    Value,
+)
+from precision_lint.source.shell.commands import Command
+from precision_lint.source.shell.parse import Script
+from precision_lint.source.shell.words import UNKNOWN
+from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
+
+ITEM = "[]"
+"""Stands for the items of a list in a path: no code asks for that name."""
+
+_MOST = 20_000
+"""Settings of one file; aliases can make any number of them."""
+
+_LAUNCHERS = re.compile(
+    r"(?:.*/)?(?:python[\d.]*|accelerate|torchrun|deepspeed|srun|mpirun|colossalai|composer)"
+)
+_OVERRIDE = re.compile(r"(\+{0,2}[A-Za-z_][\w.]*)=(.+)", re.DOTALL)
+_BOOLEANS = {"true": True, "false": False}
+
+
+def config_settings(text: SourceText) -> Iterator[Given]:
+    """The settings of a file, in order; none if it is broken."""
+    with suppress(Unparsable, RecursionError, MemoryError):
+        match kind_of(text.path):
+            case "yaml":
+                from precision_lint.source.config import yaml
+
+                yield from _settings(text, yaml.parse(text))
+            case "json":
+                from precision_lint.source.config import json
+
+                yield from _settings(text, json.parse(text)[0])
+            case "toml":
+                from precision_lint.source.config import toml
+
+                yield from _settings(text, toml.parse(text))
+            case "shell":
+                from precision_lint.source.shell import parse as shell
+
+                yield from _of_script(shell.parse(text)[0])
+
+
+def _settings(text: SourceText, documents: tuple[Value, ...]) -> Iterator[Given]:
+    for document in documents:
+        yield from islice(_below(text, document, ()), _MOST)
+
+
+def _below(text: SourceText, value: Value, path: tuple[str, ...]) -> Iterator[Given]:
+    """The settings of a collection."""
+    if len(path) > MAX_DEPTH:
+        return
+    match value:
+        case Mapping():
+            sources = (value, *value.merged)
+            entries = (entry for source in sources for entry in source.entries)
+            for name in dict.fromkeys(entry.name for entry in entries):
+                member = value.get(name) if name is not None else None
+                if name is not None and member is not None:
+                    yield from _of_entry(text, member.entry, (*path, *key_path(name)))
+        case Sequence(items=items):
+            for item in items:
+                if isinstance(item, Scalar):
+                    origin = Origin(text, item.span, f"`{'.'.join(path)}` lists it")
+                    yield Given(Kind.FILE, (*path, ITEM), item.value, origin)
+                else:
+                    yield from _below(text, item, (*path, ITEM))
+
+
+def _of_entry(text: SourceText, entry: Entry, path: tuple[str, ...]) -> Iterator[Given]:
+    if isinstance(entry.value, Scalar):
+        origin = Origin(text, entry.span, f"`{'.'.join(path)}` is set here")
+        yield Given(Kind.FILE, path, entry.value.value, origin)
+    else:
+        yield from _below(text, entry.value, path)
+
+
+def _of_script(script: Script) -> Iterator[Given]:
+    for command in script.commands:
+        if _is_launch(command):
+            yield from _of_launch(script.source, command)
+    for name, assigned in script.variables.items():
+        value = assigned.text.chars.strip()
+        if UNKNOWN not in value:
+            origin = Origin(script.source, assigned.span, f"`{name}` is set here")
+            yield Given(Kind.VARIABLE, (name,), value, origin)
+
+
+def _is_launch(command: Command) -> bool:
+    """True if a command starts a Python program."""
+    first = command.words[0].text if command.words else ""
+    return _LAUNCHERS.fullmatch(first) is not None or any(
+        word.text.endswith(".py") for word in command.words
+    )
+
+
+def _of_launch(source: SourceText, command: Command) -> Iterator[Given]:
+    program = _program(command)
+    for option in options(command.words):
+        origin = Origin(source, option.span, f"`--{option.name}` is given here")
+        yield Given(Kind.LAUNCH, key_path(option.name), _typed(option.value), origin, program)
+    for word in command.words:
+        if UNKNOWN not in word.text and (match := _OVERRIDE.fullmatch(word.text)):
+            origin = Origin(source, word.span, f"`{match[1]}` is given here")
+            path = tuple(map(normal, match[1].lstrip("+").split(".")))
+            yield Given(Kind.LAUNCH, path, _typed(match[2]), origin, program)
+
+
+def _program(command: Command) -> str:
+    """The path of the program that a command starts, as far as it is known."""
+    words = [word.text for word in command.words]
+    for index, word in enumerate(words):
+        if word.endswith(".py"):
+            return word.rpartition(UNKNOWN)[2].lstrip("/")
+        if words[index - 1 : index] == ["-m"] and UNKNOWN not in word:
+            return f"{word.replace('.', '/')}.py"
+    return ""
+
+
+def _typed(value: str | bool | None) -> object:
+    """A word as the parsers of command lines read it: strings but for the booleans."""
+    return _BOOLEANS.get(value.lower(), value) if isinstance(value, str) else value

@@ -1,0 +1,64 @@
+"""A value that a place of the project gives a setting, and how the files that say so are read."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+
+from precision_lint.facts.origin import Origin
+from precision_lint.source.text.text import SourceText
+
+MAX_BYTES = 1 << 19
+"""Larger files are data."""
+
+
+class Kind(Enum):
+    """Where a setting gets its value, in the order in which a reader would like to be told."""
+
+    FILE = "a configuration file"
+    LAUNCH = "the command line of a launch script"
+    ARGUMENT = "an argument's declaration"
+    FIELD = "the field of a class of settings"
+    VARIABLE = "an environment variable"
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """A setting by the names that lead to it, a value of it, and where it gets that value.
+
+    `owner` is the class that declares a field, or the program that a command line starts.
+    """
+
+    kind: Kind
+    path: tuple[str, ...]
+    value: object
+    origin: Origin
+    owner: str = ""
+
+
+def normal(name: str) -> str:
+    """A name as an attribute: `mixed-precision` is read as `mixed_precision`."""
+    return name.replace("-", "_")
+
+
+def key_path(name: str) -> tuple[str, ...]:
+    """The path of a dotted name: `training.precision`, `--model.dtype`."""
+    return tuple(map(normal, name.lstrip("-+").split(".")))
+
+
+def read_bytes(path: Path) -> bytes | None:
+    """The bytes of a file; None if it cannot be read, or is larger than what people write."""
+    with suppress(OSError):
+        if path.stat().st_size <= MAX_BYTES:
+            return path.read_bytes()
+    return None
+
+
+def read_text(path: Path) -> SourceText | None:
+    """A file as text; None if it is none. What is broken is reported when it is linted itself."""
+    content = read_bytes(path)
+    with suppress(UnicodeDecodeError):
+        return SourceText.from_bytes(path, content) if content is not None else None
+    return None

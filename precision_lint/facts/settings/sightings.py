@@ -1,0 +1,103 @@
+"""Which files are worth parsing for a setting: what their bytes show, at the price of a search.
+
+A project is asked for every attribute that nobody knows the value of, and most are no settings of
+precision. So the names are collected once, and files are parsed only for names that were seen.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
+from pathlib import Path
+
+from precision_lint.facts.settings.declarations import MARKERS
+from precision_lint.facts.settings.given import key_path, read_bytes
+from precision_lint.facts.settings.vocabulary import WORDS
+from precision_lint.project.discovery import kind_of
+
+_BITS = rb"(?:bf|bfloat|fp|float)(?:8|16|32|64)"
+_VALUE = rb"(?i:(?:torch\.|amp_|mixed_|pure_)?(?:half|" + _BITS + rb"))"
+_NAME = rb"(?i:[\w.-]{0,64}?(?:" + _BITS + rb"|precision|dtype|half|amp)[\w.-]{0,64})"
+
+_BY_NAME = re.compile(rb"""(?<![\w.-])(""" + _NAME + rb""")["']?(?:[ \t]*[:=]|\s|$)""")
+_BY_VALUE = re.compile(
+    rb"""(?<![\w.-])([A-Za-z_-][\w.-]{0,64})["']?[ \t]*[:=\s][ \t]*["']?""" + _VALUE + rb"\b"
+)
+
+_DECLARATIONS = (b"add_argument(", b"ption(", b"DEFINE_", b"set_defaults(")
+_LONGEST = 800
+"""Bytes of a declaration that are looked at: with a help text it may be long."""
+_QUOTED = re.compile(rb"""["'](-{0,2}[A-Za-z_][\w.-]*)(?:/[^"']*)?["']|\b(\w+)[ \t]*=""")
+_FIELD = re.compile(rb"(?m)^(?: {2,4}|\t)([A-Za-z_]\w*)[ \t]*:[ \t]*[A-Za-z_\"'][^\n]*(?<!,)$")
+"""A line in the body of a class; one that ends in a comma is a parameter's."""
+_TYPER = re.compile(rb"(?<!\w)(\w+)[ \t]*:[^=,\n]*=[ \t]*typer\.")
+_ENVIRON = re.compile(rb"""environ(?:\[|\.setdefault\()[ \t]*["'](\w+)["']""")
+_IMPORT = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n#]*)")
+_HOLDER = re.compile(
+    rb"""(?m)^[ \t]+(?:self\.)?(\w+)[ \t]*[:=][ \t]*["']?(?:Optional\[["']?)?(?:\w+\.)*([A-Z]\w*)"""
+)
+
+
+def sightings(paths: Iterable[Path]) -> Mapping[str, list[Path]]:
+    """The files by the last names of the settings of precision that they seem to give."""
+    found: defaultdict[str, list[Path]] = defaultdict(list)
+    for path in paths:
+        for name in _names(path):
+            found[name].append(path)
+    return dict(found)
+
+
+def _names(path: Path) -> set[str]:
+    is_python = kind_of(path) == "python"
+    content = read_bytes(path)
+    if content is None or (is_python and not any(mark in content for mark in MARKERS)):
+        return set()
+    if not any(word in content for word in WORDS):
+        return set()
+    seen = _in_python(content) if is_python else _in_config(content)
+    return {key_path(name.decode("utf-8", "replace"))[-1] for name in seen}
+
+
+def holders(path: Path) -> Iterator[tuple[str, str]]:
+    """The names that classes of a Python file give to an object of another class, and that class:
+    `model: ModelConfig`, `self.model = ModelConfig()`.
+    """
+    content = read_bytes(path)
+    if content is not None and any(mark in content for mark in MARKERS):
+        for match in _HOLDER.finditer(content):
+            yield match[1].decode("utf-8", "replace"), match[2].decode("utf-8", "replace")
+
+
+def imported_names(path: Path) -> frozenset[str]:
+    """Every name in the imports of a Python file."""
+    content = read_bytes(path) or b""
+    found = b" ".join(b" ".join(match.groups(b"")) for match in _IMPORT.finditer(content))
+    return frozenset(name.decode("utf-8", "replace") for name in re.findall(rb"\w+", found))
+
+
+def _places(mark: bytes, content: bytes) -> Iterator[int]:
+    start = content.find(mark)
+    while start >= 0:
+        yield start
+        start = content.find(mark, start + 1)
+
+
+def _in_config(content: bytes) -> Iterator[bytes]:
+    for pattern in (_BY_NAME, _BY_VALUE):
+        yield from (match[1] for match in pattern.finditer(content))
+
+
+def _in_python(content: bytes) -> Iterator[bytes]:
+    starts = sorted(start for mark in _DECLARATIONS for start in _places(mark, content))
+    for start, following in pairwise([*starts, len(content)]):
+        segment = content[start : min(following, start + _LONGEST)]
+        if any(word in segment for word in WORDS):
+            yield from (match[1] or match[2] for match in _QUOTED.finditer(segment))
+    for match in _FIELD.finditer(content):
+        if any(word in match[0] for word in WORDS):
+            yield match[1]
+    for literal, pattern in ((b"typer.", _TYPER), (b"environ", _ENVIRON)):
+        if literal in content:
+            yield from (match[1] for match in pattern.finditer(content))

@@ -1,0 +1,58 @@
+"""How sure a finding about a kernel is: what shows that its pointers hold half precision?"""
+
+from __future__ import annotations
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.triton.dtypes import HALF
+from precision_lint.facts.triton.kernels import Kernel
+from precision_lint.facts.triton.notes.note import Note
+from precision_lint.facts.triton.rejections import Rejection
+from precision_lint.model.finding import Confidence, Severity
+
+
+def certainty(rejection: Rejection, kernel: Kernel, file: PythonFile) -> Confidence:
+    """The confidence of a finding that reports a rejection.
+
+    Kernels load float32 state, too, so that a pointer could hold half precision is not enough: the
+    kernel or its launch must show that it takes more than one dtype. A launch in another file may
+    cast to float32 first, so that it shows nothing.
+    """
+    if rejection.is_of_float8 and (rejection.is_conditional or not rejection.always):
+        # A flag tells the kernel that it gets float8, and what float8 meets may be float8, too.
+        return Confidence.LOW
+    if rejection.always:
+        return Confidence.MEDIUM if rejection.is_conditional else Confidence.HIGH
+    if kernel.is_launched_here and _is_meant_for_half(rejection):
+        return file.chosen_by_caller()
+    return Confidence.LOW
+
+
+def severity(confidence: Confidence) -> Severity:
+    """An error only where something says that the dtype that fails is used."""
+    return Severity.WARNING if confidence is Confidence.LOW else Severity.ERROR
+
+
+def _is_meant_for_half(rejection: Rejection) -> bool:
+    if not rejection.fails_for >= HALF:
+        return False  # made for the one that works
+    match rejection.kind:
+        case "mismatch":
+            return False  # a default of 0.0 beside what is loaded
+        case "branch" | "loop" | "ternary" | "return":
+            # A value that promotes itself shows what its author expects of the elements.
+            return rejection.promotes_itself
+    # A compile-time choice may be made by the dtype.
+    return rejection.varies and not rejection.is_conditional
+
+
+def note_certainty(note: Note, kernel: Kernel, file: PythonFile) -> Confidence:
+    """The confidence of a finding about what a kernel computes in half precision."""
+    if note.always:
+        return Confidence.MEDIUM if note.is_conditional else Confidence.HIGH
+    if note.kind in ("zero", "infinity") and not note.holds_for >= HALF:
+        return (
+            Confidence.LOW
+        )  # the number is fine in the other half dtype, which may be the one used
+    if kernel.is_launched_here and note.is_shown:
+        return file.chosen_by_caller()
+    return Confidence.LOW

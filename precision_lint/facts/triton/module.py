@@ -1,0 +1,255 @@
+"""What a module says before a kernel runs: imports, jit functions, constants, launches."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from precision_lint.model.finding import Span
+from precision_lint.source.python.imports import Import, imported
+from precision_lint.source.python.statements import (
+    Definition,
+    FunctionDefinition,
+    bound_names,
+    head,
+    own_nodes,
+    own_statements,
+    statements,
+    targets,
+)
+from precision_lint.source.python.syntax import named_parameters, span_of, with_defaults
+from precision_lint.source.text.text import SourceText
+
+HostFunction = FunctionDefinition | ast.Module
+_HOST_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+_PREDICTABLE = (
+    ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert, ast.Pass, ast.If,
+    ast.For, ast.While, ast.Raise, ast.Break, ast.Continue,
+)  # fmt: skip
+"""The statements that leave local variables what assignments make them."""
+_DECORATORS = frozenset({"triton.jit", "triton.runtime.jit.jit", "triton.runtime.jit"})
+_HANDED_ON = {"triton": "triton", "tl": "triton.language"}
+_LAUNCHERS = frozenset({"triton.autotune", "triton.heuristics"})
+
+
+@dataclass(frozen=True)
+class JitFunction:
+    """A function under `@triton.jit`, with what its decorators say."""
+
+    module: Module
+    node: ast.FunctionDef
+    is_launched: bool
+    """Under `@triton.autotune` or `@triton.heuristics`: called from the host only."""
+
+    @property
+    def parameters(self) -> list[ast.arg]:
+        return named_parameters(self.node.args)
+
+    @cached_property
+    def heuristics(self) -> dict[str, ast.expr]:
+        """What `@triton.heuristics` computes for parameters: the bodies of its lambdas."""
+        found = {}
+        for decorator in self.node.decorator_list:
+            match decorator:
+                case (
+                    ast.Call(args=[ast.Dict() as values])
+                    | ast.Call(keywords=[ast.keyword(arg="values", value=ast.Dict() as values)])
+                ):
+                    for key, value in zip(values.keys, values.values, strict=True):
+                        match key, value:
+                            case ast.Constant(value=str() as name), ast.Lambda(body=body):
+                                found[name] = body
+        return found
+
+    @cached_property
+    def stored(self) -> frozenset[str]:
+        """The names that anything in the function binds."""
+        return frozenset(
+            node.id
+            for node in ast.walk(self.node)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+        )
+
+    @cached_property
+    def assigned(self) -> frozenset[str]:
+        """The local variables, without those whose assignment is no statement of Triton's."""
+        names: set[str] = set()
+        others: set[str] = set()
+        for node in ast.walk(self.node):
+            match node:
+                case ast.AnnAssign(value=None):
+                    pass
+                case ast.NamedExpr(target=target) | ast.comprehension(target=target):
+                    others |= names_in(target)
+                case ast.Starred(value=value):
+                    others |= names_in(value)
+                case ast.stmt() if isinstance(node, _PREDICTABLE):
+                    names |= set[str]().union(*map(names_in, targets(node)))
+                case ast.stmt() | ast.Lambda() if node is not self.node:
+                    return frozenset()
+        return frozenset(names - others)
+
+    @cached_property
+    def defaults(self) -> dict[str, ast.expr]:
+        given = with_defaults(self.node.args)
+        return {each.arg: default for each, default in given if default is not None}
+
+
+class Module:
+    """The names of one file, as far as its kernels need them.
+
+    `imported` finds the jit functions of other files of the project, by the name that this file has
+    for them.
+    """
+
+    def __init__(
+        self,
+        tree: ast.Module,
+        text: SourceText,
+        imported: Callable[[Module, str], JitFunction | None] | None = None,
+    ) -> None:
+        self.tree = tree
+        self.text = text
+        self._imported = imported
+        self._helpers: dict[str, JitFunction | None] = {}
+
+    def span(self, node: ast.expr | ast.stmt | ast.arg) -> Span:
+        return span_of(self.text, node)
+
+    @cached_property
+    def statements(self) -> list[ast.stmt]:
+        """Every statement of the file. Expressions, most of the tree, are not walked for it."""
+        return [*statements(self.tree.body)]
+
+    @cached_property
+    def launches(self) -> dict[str, list[tuple[HostFunction, ast.Call]]]:
+        """Every `name[...](...)` of the file by name, with the function that it is in."""
+        found: dict[str, list[tuple[HostFunction, ast.Call]]] = {}
+        for function in (self.tree, *self.statements):
+            if isinstance(function, HostFunction):
+                for node in host_nodes(function):
+                    match node:
+                        case ast.Call(func=ast.Subscript(value=ast.Name(id=name))):
+                            found.setdefault(name, []).append((function, node))
+        return found
+
+    @cached_property
+    def imports(self) -> dict[str, str]:
+        """Qualified names of what the file imports from Triton, wherever it does.
+
+        Some projects hand `triton` and `tl` on from a module of their own.
+        """
+        found = {}
+        for node in self.statements:
+            if isinstance(node, Import):
+                for each in imported(node):
+                    is_member = isinstance(node, ast.ImportFrom)
+                    path = _HANDED_ON.get(each.alias.name) if is_member else None
+                    found[each.name] = path or each.qualified.lstrip(".")
+        return {name: path for name, path in found.items() if path.partition(".")[0] == "triton"}
+
+    @cached_property
+    def functions(self) -> dict[str, JitFunction]:
+        """The jit functions of the file; a name that is defined twice stands for neither."""
+        found: dict[str, JitFunction | None] = {}
+        for function in self.jit_functions:
+            name = function.node.name
+            found[name] = None if name in found else function
+        return {name: function for name, function in found.items() if function is not None}
+
+    @cached_property
+    def jit_functions(self) -> list[JitFunction]:
+        """Every function under `@triton.jit`, in source order."""
+        found = []
+        for node in self.statements:
+            if isinstance(node, ast.FunctionDef) and node.decorator_list:
+                names = {self._decorator(decorator) for decorator in node.decorator_list}
+                if names & _DECORATORS:
+                    found.append(JitFunction(self, node, bool(names & _LAUNCHERS)))
+        return sorted(found, key=lambda function: function.node.lineno)
+
+    def helper(self, name: str) -> JitFunction | None:
+        """The jit function that a name, or `module.name`, of this file stands for."""
+        if name in self.functions or self._imported is None:
+            return self.functions.get(name)
+        if name not in self._helpers:
+            self._helpers[name] = self._imported(self, name)
+        return self._helpers[name]
+
+    def lacks(self, name: str) -> bool:
+        """True if no statement outside of functions can have given a meaning to a name."""
+        return self._bound is not None and name not in self._bound and not hasattr(builtins, name)
+
+    @cached_property
+    def _bound(self) -> set[str] | None:
+        """The names that statements bind outside of functions; None after `import *`."""
+        found: set[str] = set()
+        for statement in own_statements(self.tree.body):
+            found |= set(bound_names(statement))
+            for expression in () if isinstance(statement, Definition) else head(statement):
+                found |= {
+                    node.id
+                    for node in ast.walk(expression)
+                    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+                }
+        return None if "*" in found else found
+
+    @cached_property
+    def assignments(self) -> dict[str, list[ast.expr]]:
+        """What the names at the top level are assigned from, under `if` and `try` too."""
+        found: dict[str, list[ast.expr]] = {}
+        for statement in own_statements(self.tree.body):
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    found.setdefault(name, []).append(value)
+                case ast.AnnAssign(target=ast.Name(id=name), value=ast.expr() as value):
+                    found.setdefault(name, []).append(value)
+        return found
+
+    def qualified(self, node: ast.expr, within: frozenset[str] = frozenset()) -> str | None:
+        """`tl.load` as `triton.language.load`, also through `load = tl.load` at the top level."""
+        match node:
+            case ast.Name(id=name) if name in self.imports:
+                return self.imports[name]
+            case ast.Name(id=name) if name not in within:
+                paths = {
+                    self.qualified(value, within | {name})
+                    if isinstance(value, ast.Attribute)
+                    else None
+                    for value in self.assignments.get(name, ())
+                }
+                # Whichever branch ran: the same function, say of one libdevice or another.
+                if None in paths or len({path.rpartition(".")[2] for path in paths if path}) != 1:
+                    return None
+                return min(path for path in paths if path)
+            case ast.Attribute(value=value, attr=attribute):
+                base = self.qualified(value, within)
+                return None if base is None else f"{base}.{attribute}"
+        return None
+
+    def name_of(self, member: str) -> str | None:
+        """How this file can spell a member of `triton.language`: `tl.float32`."""
+        path = f"triton.language.{member}"
+        reach = [
+            (imported, name + path.removeprefix(imported))
+            for name, imported in self.imports.items()
+            if f"{path}.".startswith(f"{imported}.")
+        ]
+        return max(reach)[1] if reach else None
+
+    def _decorator(self, node: ast.expr) -> str | None:
+        return self.qualified(node.func if isinstance(node, ast.Call) else node)
+
+
+def names_in(node: ast.expr) -> set[str]:
+    """The names in an expression or a target."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def host_nodes(function: HostFunction) -> Iterator[ast.AST]:
+    """The nodes of a function or module without those of functions in it; lambdas are run here."""
+    return own_nodes(function, _HOST_FUNCTIONS)

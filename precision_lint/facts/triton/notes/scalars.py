@@ -1,0 +1,73 @@
+"""Notes on scalar parameters that are float64 under `torch.compile`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.facts.triton import wording
+from precision_lint.facts.triton.dtypes import FLOAT32
+from precision_lint.facts.triton.notes.buffers import shown_to_be_floats
+from precision_lint.facts.triton.notes.doubles import doubles_in
+from precision_lint.facts.triton.notes.note import Note
+from precision_lint.facts.triton.notes.observer import Observer
+from precision_lint.facts.triton.notes.remedies import pin
+from precision_lint.facts.triton.notes.runs import Runs
+from precision_lint.facts.triton.parameters import values_of
+from precision_lint.facts.triton.refusals import Refusal
+from precision_lint.facts.triton.rejections import ASSUMPTIONS, Analysis
+from precision_lint.facts.triton.values import Tensor
+from precision_lint.model.finding import Related
+
+
+def scalar_notes(runs: Runs) -> Iterator[Note]:
+    """A note on each scalar that makes a block float64, or that Triton then refuses."""
+    analysis = runs.analysis
+    scalars = _float_scalars(analysis)
+    if not scalars:
+        return
+    doubled = {elements: runs.with_doubles(elements, scalars) for elements in ("fp32", "bf16")}
+    shown = shown_to_be_floats(analysis.module, analysis.function)
+    shown = shown.union(doubled["fp32"].doubles.factors)
+    refused = [_refused(runs, elements, run) for elements, run in doubled.items()]
+    for name in sorted(scalars):
+        sights = [
+            sight
+            for sight in doubled["fp32"].sights.values()
+            if sight.kind == "float64" and sight.subject == name
+        ]
+        both = [found.get(name) for found in refused]
+        refusal = both[0] if all(both) else None
+        if refusal is None and not sights:
+            continue
+        place = refusal.crossing or refusal.at if refusal else sights[0].place
+        yield Note(
+            "float64",
+            runs.place_of(name),
+            name,
+            frozenset(ASSUMPTIONS),
+            is_shown=name in shown,
+            said=wording.said(refusal, analysis.version) if refusal else "",
+            related=(Related(analysis.module.text.place(place), "float64 from here on"),),
+            remedy=pin(analysis.module, analysis.function, name),
+        )
+
+
+def _float_scalars(analysis: Analysis) -> frozenset[str]:
+    """The parameters that are float32 if they are passed by hand."""
+    given = values_of(analysis.function, analysis.launches, analysis.usage, "fp32")
+    return frozenset(
+        name
+        for name, value in given.items()
+        if isinstance(value, Tensor) and value.dtypes == FLOAT32
+    )
+
+
+def _refused(runs: Runs, elements: str, doubled: Observer) -> dict[str, Refusal]:
+    """What Triton certainly refuses only because parameters are float64, by parameter."""
+    found: dict[str, Refusal] = {}
+    for key, refusal in doubled.refusals.found.items():
+        if key in runs.of(elements).refusals.found or refusal.choices:
+            continue
+        for name in doubles_in(refusal.before) | doubles_in(refusal.after):
+            found.setdefault(name, refusal)
+    return found

@@ -1,0 +1,1 @@
+"""What everything else speaks of: findings, rules as data, dtype names."""

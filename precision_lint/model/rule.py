@@ -1,0 +1,62 @@
+"""A rule as data: its identity, and what the engine must know before it runs it.
+
+A rule is a module with a `RULE` and one or more hooks, each a generator of findings:
+
+    check_source(file: PythonFile)                  for every Python file: what needs no dtypes
+    check_call(call: Call, file: PythonFile)        for every call that `RULE.calls` names
+    check_step(step: TrainingStep, file)            for every function that uses a scaler
+    check_kernel(kernel: Kernel, file: PythonFile)  for every `@triton.jit` function
+    check_config(file: ConfigFile)                  for every configuration file
+
+`hooks.HOOKS` says how each is called. The docstring is the page of the rule: what it does, why it
+hurts, example, use instead, fix safety, references.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from precision_lint.model.finding import Severity
+
+FixAvailability = Literal["always", "sometimes", "display", "never"]
+
+DOCS = "https://github.com/precision-lint/precision-lint/blob/main/docs/rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """The identity of a rule and what the engine must know before it runs it.
+
+    `triggers` are byte strings in conjunctive form: a file is parsed for this rule only if it
+    contains at least one literal of every group. `calls` are what `check_call` wants to see: the
+    last component of a callee (`numpy`), or a package and all of its functions (`matplotlib.*`).
+    """
+
+    code: str
+    name: str
+    summary: str
+    severity: Severity
+    since: str
+    fix: FixAvailability = "never"
+    triggers: tuple[tuple[bytes, ...], ...] = ()
+    calls: frozenset[str] = frozenset()
+    glanced: frozenset[str] = frozenset()
+    """Those of `calls` for which callers, classes and other files need not be asked."""
+
+    pitfalls: tuple[str, ...] = ()
+    hooks: frozenset[str] = frozenset()
+    """Filled in by the generated index from the functions that the module defines."""
+
+    @property
+    def module(self) -> str:
+        """The name of the rule's module under `rules/`."""
+        return self.name.replace("-", "_")
+
+    @property
+    def url(self) -> str:
+        return f"{DOCS}/{self.name}.md"
+
+    def wants(self, content: bytes) -> bool:
+        """True if the bytes hold a literal of every trigger group."""
+        return all(any(literal in content for literal in group) for group in self.triggers)

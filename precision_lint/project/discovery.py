@@ -1,0 +1,201 @@
+"""Which files to read: the requested paths, without excluded and ignored files."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fnmatch import translate
+from pathlib import Path, PurePath
+from typing import Literal
+
+from precision_lint.project.gitignore import Ignores
+
+Kind = Literal[
+    "python", "yaml", "json", "toml", "shell", "dockerfile", "makefile", "markdown", "notebook"
+]
+
+DEFAULT_EXCLUDE = (
+    ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
+    ".pytest_cache", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode", "__pycache__",
+    "__pypackages__", "_build", "build", "dist", "node_modules", "site-packages", "venv",
+)  # fmt: skip
+
+_KINDS: dict[str, Kind] = {
+    ".py": "python", ".pyi": "python",
+    ".yaml": "yaml", ".yml": "yaml",
+    ".json": "json", ".jsonc": "json",
+    ".toml": "toml",
+    ".sh": "shell", ".bash": "shell", ".env": "shell", ".slurm": "shell", ".sbatch": "shell",
+    ".dockerfile": "dockerfile", ".mk": "makefile",
+    ".md": "markdown", ".markdown": "markdown",
+    ".ipynb": "notebook",
+}  # fmt: skip
+_DOCKERFILE = re.compile(r"(?:Docker|Container)file(?:[._-]|$)")
+
+
+def kind_of(path: PurePath, *, markdown: bool = True) -> Kind | None:
+    """The kind of file for a file name; None for files that are not read."""
+    if (kind := _KINDS.get(path.suffix.lower())) is not None:
+        return kind if markdown or kind != "markdown" else None
+    name = path.name
+    if _DOCKERFILE.match(name):
+        return "dockerfile"
+    if name in ("Makefile", "makefile", "GNUmakefile"):
+        return "makefile"
+    # `.env`, `.env.local`, `config.env.example`
+    return "shell" if name.startswith(".env") or ".env." in name else None
+
+
+class Excludes:
+    """Exclude patterns, matched against paths relative to the project root only.
+
+    A pattern without a slash matches any component (`build`, `*.gen.py`); one with a slash matches
+    a path from the root, or a folder above it; after `**/` it matches at any depth.
+    """
+
+    def __init__(self, root: Path, patterns: Iterable[str]) -> None:
+        self.root = root
+        names = []
+        self._paths = []
+        for pattern in patterns:
+            trimmed = pattern.rstrip("/").removeprefix("./").removeprefix("**/")
+            if "/" in trimmed:
+                self._paths.append(trimmed.removeprefix("/"))
+                if pattern.startswith("**/"):
+                    self._paths.append(f"*/{trimmed}")
+            else:
+                names.append(trimmed)
+        self._name = re.compile("|".join(map(translate, names)) or r"(?!)")
+        self._path = re.compile("|".join(map(translate, self._paths)) or r"(?!)")
+
+    def match_entry(self, path: Path) -> bool:
+        """True if this very file or folder is excluded, whatever is above it."""
+        if self._name.match(path.name):
+            return True
+        return bool(self._paths) and self._path.match(self._relative(path)) is not None
+
+    def match(self, path: Path) -> bool:
+        """True if the path or a folder above it, below the root, is excluded."""
+        parts = PurePath(self._relative(path)).parts
+        return any(
+            self.match_entry(self.root.joinpath(*parts[: depth + 1])) for depth in range(len(parts))
+        )
+
+    def _relative(self, path: Path) -> str:
+        try:
+            return path.relative_to(self.root).as_posix()
+        except ValueError:
+            return path.name
+
+
+Ignoring = tuple[tuple[Path, Ignores], ...]
+"""The folders above an entry that have ignore patterns, from the top."""
+
+
+def _ignored(path: Path, is_folder: bool, ignoring: Ignoring) -> bool:
+    """True if git ignores `path`: the deepest folder with a matching pattern decides."""
+    for folder, ignores in reversed(ignoring):
+        decision = ignores.decide(path.relative_to(folder).as_posix(), is_folder)
+        if decision is not None:
+            return decision
+    return False
+
+
+def _ignoring(folders: Iterable[Path]) -> Ignoring:
+    said = ((folder, Ignores.of(folder)) for folder in folders)
+    return tuple((folder, ignores) for folder, ignores in said if ignores is not None)
+
+
+def _walk(
+    top: Path,
+    excludes: Excludes,
+    ignoring: Ignoring,
+    note: Callable[[str], None],
+    is_read: Callable[[Path], bool],
+) -> Iterator[Path]:
+    pending = [(top, ignoring)]
+    while pending:
+        folder, ignoring = pending.pop()
+        try:
+            entries = list(os.scandir(folder))
+        except OSError as error:
+            note(f"{folder}: {error.strerror or error}")
+            continue
+        for entry in entries:
+            path = folder / entry.name
+            # Links to folders are not followed: their files are linted at their real path,
+            # and loops are impossible.
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_folder and not (is_read(path) and _is_regular(path)):
+                continue
+            if excludes.match_entry(path) or _ignored(path, is_folder, ignoring):
+                continue
+            if is_folder:
+                pending.append((path, (*ignoring, *_ignoring([path]))))
+            else:
+                yield path
+
+
+def _is_regular(path: Path) -> bool:
+    """True for a file that can be read to its end: no FIFO, no device, no dangling link."""
+    try:
+        return stat.S_ISREG(path.stat().st_mode)
+    except OSError:
+        return False
+
+
+def files(
+    paths: Sequence[Path],
+    root: Path,
+    exclude: Iterable[str] = DEFAULT_EXCLUDE,
+    *,
+    force_exclude: bool = False,
+    markdown: bool = False,
+    note: Callable[[str], None] = lambda message: None,
+) -> list[Path]:
+    """The files below `paths` that are read, each once, in path order.
+
+    A file that is named explicitly is read even if excluded, unless `force_exclude`. Markdown is
+    read only on request. `note` is called for folders that cannot be listed.
+    """
+
+    def is_read(path: Path) -> bool:
+        return kind_of(path, markdown=markdown) is not None
+
+    excludes = Excludes(root, exclude)
+    found: dict[str, Path] = {}
+    for path in paths:
+        if os.path.isdir(path):
+            if force_exclude and excludes.match(path):
+                continue
+            between = [path, *path.parents]
+            above = between[: between.index(root) + 1] if root in between else [path]
+            candidates: Iterable[Path] = _walk(
+                path, excludes, _ignoring(reversed(above)), note, is_read
+            )
+        elif not is_read(path) or (force_exclude and excludes.match(path)):
+            continue
+        else:
+            candidates = (path,)
+        for candidate in candidates:
+            # A link and its target are one file, represented by the real path.
+            real = os.path.realpath(candidate)
+            found[real] = min(candidate, found.get(real, candidate), key=_by_plainness(real))
+    return sorted(found.values(), key=str)
+
+
+def _by_plainness(real: str) -> Callable[[Path], tuple[bool, str]]:
+    """A sort key that puts the real path first, for any order of the paths."""
+    return lambda path: (str(path) != real, str(path))
+
+
+def project_root(start: Path) -> Path:
+    """The folder whose files are one project: the closest with a .git, else with a pyproject."""
+    above = (start, *start.parents)
+    for mark in (".git", "pyproject.toml", "setup.py", ".precision-lint.toml"):
+        for folder in above:
+            if os.path.exists(folder / mark):
+                return folder
+    return start

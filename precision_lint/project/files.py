@@ -1,0 +1,106 @@
+"""The files of a project: which there are, what they are for, and the versions that they pin."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from precision_lint.project.discovery import DEFAULT_EXCLUDE, files, kind_of
+from precision_lint.project.pins import lowest_version, pin_files, pinned_version
+
+_TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
+_SECONDARY = re.compile(
+    r"(?:^|[/_.-])benchmarks?(?:[/_.-]|$)"
+    r"|(?:^|/)(?:_?vendor|_?vendored|third[_-]?party|submodules|externals?)/"
+)
+_EXAMPLES = re.compile(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project root and what is below it; what the files say is asked of `ProjectFacts`."""
+
+    root: Path
+    exclude: tuple[str, ...] = DEFAULT_EXCLUDE
+    target: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Versions of libraries by name, from the settings."""
+    reported: frozenset[Path] | None = field(default=None, compare=False, repr=False)
+    """The files that findings are wanted for; None if for any."""
+
+    def reports(self, path: Path) -> bool:
+        """True if findings in a file are reported; a conflict of two files needs only one."""
+        return self.reported is None or path in self.reported
+
+    def version_of(self, library: str) -> tuple[int, int] | None:
+        """Major and minor version of a library: from the settings, or else the project's pins.
+
+        None if neither gives one: rules then assume the newest version that they know.
+        """
+        version = self.target.get(library) or pinned_version(self.root, library) or ""
+        match = re.match(r"(\d+)\.(\d+)", version)
+        return (int(match[1]), int(match[2])) if match else None
+
+    def release_of(self, library: str) -> tuple[int, ...] | None:
+        """The version of a library with all its numbers; None where nothing says one."""
+        version = self.target.get(library) or pinned_version(self.root, library) or ""
+        match = re.match(r"\d+(?:\.\d+)*", version)
+        return tuple(map(int, match[0].split("."))) if match else None
+
+    def lowest_version_of(self, library: str) -> tuple[int, int] | None:
+        """The oldest version of a library that the code must support, as in `version_of`.
+
+        A lower bound (`torch>=2.1`) takes precedence over the version in a lock file.
+        """
+        declared = None if library in self.target else lowest_version(self.root, library)
+        match = re.match(r"(\d+)\.(\d+)", declared or "")
+        return (int(match[1]), int(match[2])) if match else self.version_of(library)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Changes when a file of the project does: names, sizes and times of all of them."""
+        import hashlib
+
+        digest = hashlib.blake2b(digest_size=16)
+        for path in (*self.files, *pin_files(self.root)):
+            try:
+                status = path.stat()
+            except OSError:
+                continue
+            digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
+        return digest.hexdigest()
+
+    @cached_property
+    def files(self) -> Sequence[Path]:
+        """Every file of the project that is read, in path order."""
+        return files([self.root], self.root, self.exclude)
+
+    @cached_property
+    def python_files(self) -> Sequence[Path]:
+        """Every Python file of the project, in path order."""
+        return [path for path in self.files if path.suffix == ".py"]
+
+    @property
+    def evidence_files(self) -> Iterator[Path]:
+        """The files that say something of the others: a notebook speaks of itself alone."""
+        return (path for path in self.files if kind_of(path) != "notebook")
+
+    def rank(self, path: Path) -> tuple[bool, bool, bool, str]:
+        """The order in which files are shown as evidence: configuration before code, tests last."""
+        name = self._relative(path)
+        is_example = _EXAMPLES.search(name) is not None
+        return self.is_test(path), is_example, kind_of(path) == "python", name
+
+    def is_test(self, path: Path) -> bool:
+        """True for files that test the project and are not part of it."""
+        return _TESTS.search(self._relative(path)) is not None
+
+    def is_secondary(self, path: Path) -> bool:
+        """True for tests, benchmarks and vendored code, which are not used for training as is."""
+        return self.is_test(path) or _SECONDARY.search(self._relative(path)) is not None
+
+    def _relative(self, path: Path) -> str:
+        inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path
+        return inside.as_posix()

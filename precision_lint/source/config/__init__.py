@@ -1,0 +1,1 @@
+"""Configuration in any format as one tree of settings."""

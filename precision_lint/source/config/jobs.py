@@ -1,0 +1,187 @@
+"""The commands of YAML files that describe jobs: workflows, compose files, Kubernetes, SkyPilot.
+
+They all have the same keys: a script under `run` or `command`, variables under `env`. Variables of
+a mapping hold for everything inside of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from collections.abc import Mapping as Variables
+
+from precision_lint.model.finding import Span
+from precision_lint.source.config.config_file import Embedded, ParsedConfig, ParsePart
+from precision_lint.source.config.settings_tree import (
+    MAX_DEPTH,
+    Entry,
+    Mapping,
+    Opaque,
+    Scalar,
+    Sequence,
+    Value,
+)
+from precision_lint.source.shell.variables import Assigned
+from precision_lint.source.shell.words import UNKNOWN, Text
+from precision_lint.source.text.masking import Mask
+
+_SCRIPTS = frozenset({"run", "command", "script", "args", "setup", "entrypoint"})
+_ENVIRONMENTS = frozenset({"env", "environment", "envs", "env_variables"})
+
+_EXPRESSION = re.compile(r"\$\{\{.*?\}\}|\{\{.*?\}\}", re.DOTALL)
+_BLOCK = re.compile(r"[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n")
+_MARGIN = re.compile(r" *(?=[^ \r\n])")
+_BREAK = re.compile(r"\r?\n(?=[ \t]*\S)")
+_PLAIN = re.compile(r"[\w@%+=:,./-]+")
+_STARTS_SCRIPT = re.compile(r"[\"']?-[a-z]*c[\"']?")
+_QUOTED = re.compile(r"\"[^\"\\$`]*\"|'[^']*'")
+
+_Known = Variables[str, Assigned]
+
+
+def job_scripts(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
+    """The scripts in a YAML file, each with the variables that are given to it."""
+    mask = Mask((file.masked or file.text).text)
+    for document in file.documents:
+        yield from _below(file, parse, mask, document, {}, "", 0)
+
+
+def _below(
+    file: ParsedConfig,
+    parse: ParsePart,
+    mask: Mask,
+    value: Value,
+    known: _Known,
+    name: str,
+    depth: int,
+) -> Iterator[Embedded]:
+    if depth > MAX_DEPTH:
+        return
+    match value:
+        case Sequence(items=items):
+            for index, item in enumerate(items):
+                if value.span.start <= item.span.start <= value.span.end:  # else an alias
+                    yield from _below(file, parse, mask, item, known, f"{name}{index}.", depth + 1)
+        case Mapping(entries=entries):
+            for entry in entries:
+                if entry.name in _ENVIRONMENTS:
+                    known = {**known, **dict(_variables(entry.value, mask.text))}
+            for entry in entries:
+                if _is_alias(entry):
+                    continue  # what is elsewhere is read there
+                if entry.name in _SCRIPTS and (script := _script(value, entry, mask)):
+                    masked, margin = script
+                    part = parse(file, masked, "shell", margin=margin, given=known)
+                    if part is not None:
+                        yield Embedded(f"{name}{entry.name}", part)
+                else:
+                    inner = f"{name}{entry.name}."
+                    yield from _below(file, parse, mask, entry.value, known, inner, depth + 1)
+
+
+def _is_alias(entry: Entry) -> bool:
+    return not entry.span.start <= entry.value.span.start <= entry.span.end
+
+
+def _variables(value: Value, text: str) -> Iterator[tuple[str, Assigned]]:
+    """`NAME: value`, `- NAME=value`, `- {name: NAME, value: value}`."""
+    match value:
+        case Mapping(entries=entries):
+            for entry in entries:
+                if entry.name is not None:
+                    yield entry.name, _assigned(entry.span, entry.value, text)
+        case Sequence(items=items):
+            for item in items:
+                yield from _variable(item, text)
+
+
+def _variable(item: Value, text: str) -> Iterator[tuple[str, Assigned]]:
+    match item:
+        case Scalar(span, str(written)) | Opaque(span, Scalar(value=str(written))):
+            name, separator, value = written.partition("=")
+            if separator:
+                start = text.find("=", *span) + 1
+                yield name, Assigned(span, _text(value, Span(start, span.end), text))
+        case Mapping() as mapping:
+            named = mapping.get("name") or mapping.get("key")
+            given = mapping.get("value")
+            if named and given and isinstance(named.entry.scalar, str):
+                yield named.entry.scalar, _assigned(mapping.span, given.entry.value, text)
+
+
+def _assigned(span: Span, value: Value, text: str) -> Assigned:
+    match value:
+        case Scalar(value=str(written)):
+            return Assigned(span, _text(written, value.span, text))
+        case Scalar(value=int() | float()) if not isinstance(value.value, bool):
+            return Assigned(span, _text(text[slice(*value.span)], value.span, text))
+        case _:
+            return Assigned(span, Text(UNKNOWN, (value.span.start,)))
+
+
+def _text(value: str, span: Span, text: str) -> Text:
+    """A value as traced text; what something replaces before it is a variable is unknown."""
+    if "$" in value or "{{" in value:
+        return Text(UNKNOWN, (span.start,))
+    start = text.find(value, *span)
+    if start < 0:
+        return Text(value, (span.start,) * len(value))
+    return Text(value, tuple(range(start, start + len(value))))
+
+
+def _script(mapping: Mapping, entry: Entry, mask: Mask) -> tuple[str, int] | None:
+    """The text of a script at its offsets, and how far it is indented; None for what is none."""
+    match entry.value:
+        case Scalar(span, str()) | Opaque(span, Scalar(value=str())):
+            return _of_string(span, mask)
+        case Sequence(items=[*words, script]):
+            before = words
+            if entry.name == "args" and not words:  # of `command: [bash, -c]`
+                command = mapping.get("command")
+                value = command.entry.value if command else None
+                before = list(value.items) if isinstance(value, Sequence) else []
+            if before and _STARTS_SCRIPT.fullmatch(mask.text[slice(*before[-1].span)]):
+                return _of_string(script.span, mask)
+            return _of_list(entry.value, mask)
+        case _:
+            return None
+
+
+def _of_string(span: Span, mask: Mask) -> tuple[str, int] | None:
+    written = mask.text[span.start : span.end]
+    margin = 0
+    if block := _BLOCK.match(written):
+        span = Span(span.start + block.end(), span.end)
+        content = written[block.end() :]
+        indent = _MARGIN.match(content)
+        margin = len(indent.group()) if indent else 0
+        if written[0] == ">":
+            content = _folded(content)
+    elif written[:1] in ("'", '"'):
+        content = " " + written[1:-1] + " "
+        if "\\" in content or "''" in content:
+            return None
+        content = _folded(content)
+    else:
+        content = _folded(written)
+    content = _EXPRESSION.sub(lambda match: UNKNOWN * len(match.group()), content)
+    return mask.replacing([(span, content)]), margin
+
+
+def _folded(content: str) -> str:
+    """Lines that YAML makes one."""
+    return _BREAK.sub(lambda match: " " * len(match.group()), content)
+
+
+def _of_list(value: Sequence, mask: Mask) -> tuple[str, int] | None:
+    """The words of a command, one an item: `["python", "train.py", "--fp16"]`."""
+    parts = []
+    for item in value.items:
+        written = mask.text[item.span.start : item.span.end]
+        if not (_PLAIN.fullmatch(written) or _QUOTED.fullmatch(written)):
+            return None
+        parts.append((item.span, written))
+    line = Span(value.span.start, parts[-1][0].end)
+    masked = mask.replacing(parts)
+    words = masked[line.start : line.end].replace("\n", " ").replace("\r", " ")
+    return masked[: line.start] + words + masked[line.end :], 0

@@ -1,0 +1,81 @@
+"""The configurations in a Markdown document: the fences that people copy.
+
+Each fence is a file of its own, and so is what a fence holds. One that lists what could be written
+is none: nobody sets all of it at once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from precision_lint.model.finding import Span
+from precision_lint.source.config.config_file import Embedded, ParsedConfig, ParsePart, most_parts
+from precision_lint.source.config.settings_tree import mappings
+from precision_lint.source.text.comments import comments
+from precision_lint.source.text.fences import Fence, fences
+from precision_lint.source.text.masking import Mask
+
+_TITLE = re.compile(r"\b(?:title|filename)=(?:\"([^\"]*)\"|'([^']*)')")
+_HEADLINE = re.compile(r"\s*(?:#|//)[ \t]*([\w./-]+\.\w+)[ \t]*\r?$", re.MULTILINE)
+
+_LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_PROMPT = re.compile(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]")
+_MORE = re.compile(r"[ \t]*>[ \t]")
+_CONTINUED = re.compile(r"\\\r?\n\Z")
+
+_CHOICE = re.compile(r"\[-{1,2}\w|\|[ \t]*--|--[\w-]{1,40}[= ][^\s|\"']{1,40}\|\w")
+"""`[--fp16]`, `--fp16 | --bf16`, `--dtype fp16|bf16`."""
+
+
+def copied(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
+    """The configurations of a document, by the names that it gives to them."""
+    text = file.text.text
+    mask = Mask(text)
+    read = ((fence, fence.format) for fence in fences(text) if fence.format)
+    for fence, format in islice(read, most_parts(file)):
+        lines = [(fence.body, file.text[fence.body])]
+        if format == "shell" and (fence.is_session or _has_prompt(text, fence.body)):
+            lines = list(_typed(text, fence.body))
+        part = parse(file, mask.replacing(lines), format, margin=fence.margin)
+        if part is not None and not _is_list(part, fence, lines):
+            yield Embedded(_name(fence, text), part)
+            yield from part.embedded
+
+
+def _is_list(part: ParsedConfig, fence: Fence, lines: Sequence[tuple[Span, str]]) -> bool:
+    """True for usage lines, and where at least every second setting is explained by a comment."""
+    if part.format == "shell":
+        return any(_CHOICE.search(written) for _, written in lines)
+    body = part.text.with_text(part.text[fence.body])
+    explained = len(comments(body, part.format)) - bool(_HEADLINE.match(body.text))
+    return sum(len(mapping.entries) for mapping in mappings(part.documents)) <= 2 * explained
+
+
+def _name(fence: Fence, text: str) -> str:
+    """The path that a document gives to a fence; empty if it gives none."""
+    if title := _TITLE.search(fence.info):
+        return title[1] or title[2] or ""
+    headline = _HEADLINE.match(text, *fence.body)
+    return headline[1] if headline else ""
+
+
+def _has_prompt(text: str, body: Span) -> bool:
+    return any(_PROMPT.match(line.group()) for line in _LINE.finditer(text, *body))
+
+
+def _typed(text: str, body: Span) -> Iterator[tuple[Span, str]]:
+    """The lines of a session that somebody types, without the prompts."""
+    last = ""
+    for line in _LINE.finditer(text, *body):
+        written = line.group()
+        prompt = _PROMPT.match(written) or (_MORE.match(written) if last else None)
+        if prompt:
+            last = " " * prompt.end() + written[prompt.end() :]
+        elif _CONTINUED.search(last):
+            last = written
+        else:
+            last = ""
+            continue
+        yield Span(*line.span()), last

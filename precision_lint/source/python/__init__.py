@@ -1,0 +1,1 @@
+"""The syntax of Python: trees, scopes, names and bindings."""

@@ -1,0 +1,86 @@
+"""What a name or an attribute of `self` can be, where a file's syntax alone says it."""
+
+from __future__ import annotations
+
+import ast
+
+from precision_lint.source.python.statements import Loop
+from precision_lint.source.python.syntax import parameters
+from precision_lint.source.python.syntax_tree import Scope, SyntaxTree
+
+_MOST = 50
+"""Assignments of one name; where there are more, nothing is certain."""
+
+
+def binding(node: ast.Name, syntax: SyntaxTree) -> ast.arg | list[ast.expr] | None:
+    """The parameter that a name is, or the values it can have; None if not all are seen."""
+    own: Scope = syntax.function(node) or syntax.tree
+    scope: Scope | None = own
+    while scope is not None:
+        stores = syntax.stores(scope, node.id)
+        given = [] if isinstance(scope, ast.Module) else parameters(scope.args)
+        parameter = next((each for each in given if each.arg == node.id), None)
+        if len(stores) > _MOST:
+            return None
+        if stores:
+            if scope is own and (latest := _latest(stores, node, syntax)) is not None:
+                return [latest]
+            values = [value for store in stores if (value := _stored(store, syntax)) is not None]
+            return values if len(values) == len(stores) and parameter is None else None
+        if parameter is not None:
+            return parameter
+        scope = None if isinstance(scope, ast.Module) else syntax.function(scope) or syntax.tree
+    return None
+
+
+def _stored(store: ast.AST, syntax: SyntaxTree) -> ast.expr | None:
+    """The value that a plain assignment gives."""
+    match syntax.parent(store):
+        case ast.Assign(targets=[target], value=value) if target is store:
+            return value
+        case ast.AnnAssign(value=value):
+            return value
+    return None
+
+
+def _latest(stores: list[ast.Name], node: ast.Name, syntax: SyntaxTree) -> ast.expr | None:
+    """The value of the last assignment before a use, if the use certainly comes behind it."""
+    behind = [store for store in stores if _position(store) > _position(node)]
+    before = sorted((store for store in stores if store not in behind), key=_position)
+    if not before or any(_share_a_loop(store, node, syntax) for store in behind):
+        return None
+    statement = syntax.parent(before[-1])
+    surrounding = {node, *syntax.around(node)}
+    block = syntax.block(statement) if isinstance(statement, ast.stmt) else []
+    if not any(each in surrounding for each in block):
+        return None
+    return _stored(before[-1], syntax)
+
+
+def _position(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "lineno", 0), getattr(node, "col_offset", 0)
+
+
+def _share_a_loop(one: ast.AST, other: ast.AST, syntax: SyntaxTree) -> bool:
+    loops = {each for each in syntax.around(one) if isinstance(each, Loop)}
+    return any(each in loops for each in syntax.around(other))
+
+
+def enclosing_class(node: ast.AST, syntax: SyntaxTree) -> ast.ClassDef | None:
+    """The class in whose body a node stands."""
+    return next((each for each in syntax.around(node) if isinstance(each, ast.ClassDef)), None)
+
+
+def attribute(
+    node: ast.Attribute, owner: ast.ClassDef, syntax: SyntaxTree
+) -> list[ast.expr] | None:
+    """The values that a class assigns to `self.name`; None if not all are seen."""
+    stores = [
+        each
+        for each in ast.walk(owner)
+        if isinstance(each, ast.Attribute)
+        and each.attr == node.attr
+        and isinstance(each.ctx, ast.Store)
+    ]
+    values = [value for store in stores if (value := _stored(store, syntax)) is not None]
+    return values if len(values) == len(stores) else None

@@ -1,0 +1,95 @@
+"""A parsed Python file: its `ast` for the facts, concrete syntax of expressions for the fixes."""
+
+from __future__ import annotations
+
+import ast
+import sys
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from precision_lint.model.finding import Span
+from precision_lint.model.memo import Memo
+from precision_lint.source.python.syntax import span_of
+from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
+
+if TYPE_CHECKING:
+    from precision_lint.source.python.expressions import Expression
+
+
+@dataclass(frozen=True, eq=False)
+class ParsedPython(Memo):
+    """A Python file as text and tree.
+
+    Facts come from the fast `ast`; LibCST parses the few expressions that a fix changes.
+    """
+
+    text: SourceText
+    tree: ast.Module
+
+    def span_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
+        """The span of an `ast` node."""
+        return span_of(self.text, node)
+
+    def expression(self, span: Span) -> Expression | None:
+        """The concrete syntax of the expression at exactly `span`; LibCST is imported here.
+
+        None if LibCST cannot parse it. A fix is built from nodes, so where there are none there is
+        a finding without a fix.
+        """
+        from precision_lint.source.python.expressions import Expression
+
+        node = self._expression_at(span)
+        return None if node is None else Expression.parse(self.text[span], span.start, node)
+
+    def _expression_at(self, span: Span) -> ast.expr | None:
+        """The outermost expression at exactly `span`, which leaves parentheses around it out."""
+        around: list[ast.AST] = [self.tree]
+        while around:
+            for node in ast.iter_child_nodes(around.pop()):
+                if isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword):
+                    own = self.span_of(node)
+                    if isinstance(node, ast.expr) and own == span:
+                        return node
+                    # Decorators stand before the definition that they belong to.
+                    is_behind = span.end <= own.start and not hasattr(node, "decorator_list")
+                    if own.end <= span.start or is_behind:
+                        continue
+                around.append(node)
+        return None
+
+
+ReadPython: TypeAlias = Callable[[Path, int], "ParsedPython | None"]
+"""Gives the parsed file at a path; None if there is none with at most so many bytes."""
+
+
+def parse_python(text: SourceText) -> ParsedPython:
+    """Parse a Python file without importing or executing it.
+
+    Raises:
+        Unparsable: it is not Python that this interpreter knows, or nested too deeply.
+    """
+    try:
+        with warnings.catch_warnings():
+            # Invalid escapes and the like are another linter's business.
+            warnings.simplefilter("ignore")
+            tree = compile(
+                text.code,
+                "<source>",  # by a real name, the place of an error is looked up on the disk
+                "exec",
+                ast.PyCF_ONLY_AST,
+                dont_inherit=True,
+            )
+    except SyntaxError as error:
+        version = ".".join(map(str, sys.version_info[:2]))
+        problem = f"{error.msg} (read with Python {version})"
+        raise Unparsable(problem, error.lineno or 1, error.offset or 1) from None
+    except ValueError as error:  # a null byte, before Python 3.12
+        raise Unparsable(str(error), 1, 1) from None
+    except (RecursionError, MemoryError):
+        raise Unparsable("nested too deeply", 1, 1) from None
+    assert isinstance(tree, ast.Module)
+    return ParsedPython(text, tree)

@@ -1,0 +1,136 @@
+"""A file's syntax tree with what surrounds each node, and who reads and binds its names."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from precision_lint.model.memo import Memo, fact
+from precision_lint.source.python.imports import imported_names
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import (
+    FUNCTIONS,
+    AnyFunction,
+    TryStar,
+    blocks,
+    own_nodes,
+)
+from precision_lint.source.python.syntax import callee_name
+
+_EXPECTS_FAILURE = re.compile(r"raises|warns|assertRaises|assertWarns|assertLogs|suppress")
+
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.Return)
+
+Scope = AnyFunction | ast.Module
+
+
+class SyntaxTree(Memo):
+    """A file's tree with what surrounds each node."""
+
+    def __init__(self, file: ParsedPython) -> None:
+        self.tree = file.tree
+        self.names = imported_names(file)
+        self._parents: dict[ast.AST, ast.AST] = {}
+        self._stores: dict[Scope, dict[str, list[ast.Name]]] = {}
+        self._reads: dict[Scope, dict[str, list[ast.AST]]] = {}
+        self._calls: dict[str, list[ast.Call]] = {}
+        for node in ast.walk(file.tree):
+            for child in ast.iter_child_nodes(node):
+                self._parents[child] = node
+            if isinstance(node, ast.Call):
+                self._calls.setdefault(callee_name(node), []).append(node)
+
+    def parent(self, node: ast.AST) -> ast.AST | None:
+        return self._parents.get(node)
+
+    def around(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node stands in, innermost first."""
+        parent = self._parents.get(node)
+        while parent is not None:
+            yield parent
+            parent = self._parents.get(parent)
+
+    def within_function(self, node: ast.AST) -> Iterator[ast.AST]:
+        """What a node stands in up to its function, which comes last if there is one."""
+        for parent in self.around(node):
+            yield parent
+            if isinstance(parent, FUNCTIONS):
+                return
+
+    def function(self, node: ast.AST) -> AnyFunction | None:
+        """The function whose body a node runs in: not the one that it decorates."""
+        inner = node
+        for parent in self.around(node):
+            if isinstance(parent, FUNCTIONS) and _runs_in(inner, parent):
+                return parent
+            inner = parent
+        return None
+
+    def block(self, statement: ast.stmt) -> list[ast.stmt]:
+        """The statements among which a statement stands."""
+        parent = self._parents.get(statement)
+        found = [parent.body] if isinstance(parent, ast.Module) else []
+        if isinstance(parent, ast.ExceptHandler | ast.match_case):
+            found = [parent.body]
+        elif isinstance(parent, ast.stmt):
+            found = [block.body for block in blocks(parent)]
+        return next((block for block in found if statement in block), [])
+
+    def calls(self, name: str) -> list[ast.Call]:
+        """The calls whose callee ends in a name."""
+        return self._calls.get(name, [])
+
+    def reads(self, function: AnyFunction, name: str) -> list[ast.AST]:
+        """Where a function, or what is nested in it, reads, deletes or declares a name."""
+        if function not in self._reads:
+            found: dict[str, list[ast.AST]] = {}
+            self._reads[function] = found
+            for node in ast.walk(function):
+                match node:
+                    case ast.Name(id=read, ctx=ast.Load() | ast.Del()):
+                        found.setdefault(read, []).append(node)
+                    case ast.Global(names=declared) | ast.Nonlocal(names=declared):
+                        for each in declared:
+                            found.setdefault(each, []).append(node)
+        return self._reads[function].get(name, [])
+
+    def stores(self, scope: Scope, name: str) -> list[ast.Name]:
+        """Where a scope itself binds or deletes a name."""
+        if scope not in self._stores:
+            found: dict[str, list[ast.Name]] = {}
+            self._stores[scope] = found
+            for node in own_nodes(scope):
+                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                    found.setdefault(node.id, []).append(node)
+        return self._stores[scope].get(name, [])
+
+    def may_fail_on_purpose(self, node: ast.AST) -> bool:
+        """Whether a node is a probe: in `try:`, or where a test expects an error or a warning."""
+        inner = node
+        for parent in self.around(node):
+            match parent:
+                case ast.Try(body=body) | TryStar(body=body) if (
+                    isinstance(inner, _SIMPLE) and inner in body
+                ):
+                    return True
+                case ast.With(items=items) | ast.AsyncWith(items=items):
+                    opened = [each.context_expr for each in items]
+                    calls = [each for each in opened if isinstance(each, ast.Call)]
+                    if any(_EXPECTS_FAILURE.search(callee_name(call)) for call in calls):
+                        return True
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    return False
+            inner = parent
+        return False
+
+
+def _runs_in(node: ast.AST, function: AnyFunction) -> bool:
+    """Decorators, defaults and annotations are evaluated outside of the function."""
+    return node is function.body or (isinstance(function.body, list) and node in function.body)
+
+
+@fact
+def syntax_tree(file: ParsedPython) -> SyntaxTree:
+    """The file's tree, made once for all the rules that look at it."""
+    return SyntaxTree(file)

@@ -1,0 +1,1 @@
+"""The syntax of shell scripts: commands, words and variables."""

@@ -1,0 +1,173 @@
+"""What the words of a script expand to: variables, arrays, the folder that the script lies in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from precision_lint.model.finding import Span
+from precision_lint.source.shell.places import Places
+from precision_lint.source.shell.variables import Assigned, Variables, Word
+from precision_lint.source.shell.words import (
+    UNKNOWN,
+    Literal,
+    Part,
+    RawWord,
+    Substitution,
+    Text,
+    Variable,
+)
+from precision_lint.source.text.text import SourceText
+
+_MAX_VALUE = 16 * 1024  # a variable that doubles itself is no configuration
+_MAX_EXPANDED = 4 * 1024 * 1024
+_MAX_CALL = 200  # characters of `$(dirname "$0")` in all its forms
+
+_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^]]*\])?(\+?=)", re.ASCII)
+_OWN_FOLDER = re.compile(
+    r"""\$\(\s*(?:cd\s+["']?(?P<cd>\$\(.*\)[\w./-]*)["']?\s*
+        (?:&?>\s*/dev/null\s*(?:2>&1\s*)?)?&&\s*pwd(?:\s+-P)?
+      | dirname\s+(?:--\s+)?["']?(?:\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?
+          | \$\(\s*(?:realpath|readlink\s+-f)\s+["']?\$\{?(?:0|BASH_SOURCE(?:\[0\])?)\}?["']?\s*\)
+        )["']?)\s*\)""",
+    re.VERBOSE,
+)
+"""`$(dirname "$0")`, `$(cd "$(dirname "$0")/.." && pwd)`: the folder that the script lies in."""
+
+
+class Expander:
+    """Expands words with what is known of the variables so far."""
+
+    def __init__(self, source: SourceText, places: Places, variables: Variables) -> None:
+        self.source = source
+        self.places = places
+        self.variables = variables
+        self.in_file = True  # and not in a script that is a word of this one
+        self._arrays: set[str] = set()
+        self._expanded = 0
+
+    def spend(self, size: int) -> bool:
+        """Count characters that are expanded; False if they are too many for a configuration."""
+        self._expanded += size
+        return self._expanded <= _MAX_EXPANDED
+
+    def assigned(self, word: RawWord) -> tuple[str, Assigned] | None:
+        """The name and the value that a word assigns; None if it is only a part of an array."""
+        assignment = assignment_of(word)
+        if assignment is None or assignment[2]:
+            return None
+        name, _, operator = assignment.groups()
+        if word.array is not None:
+            self._arrays.add(name)
+        elif name in self._arrays:
+            return None  # the first of its elements
+        before = self.variables[name]
+        elements = tuple(self.expand(word.array or ()))
+        texts = [self._text_of(part) for part in word.parts]
+        texts[0] = texts[0][assignment.end() :]
+        if operator == "+=":
+            unknown = self._unknown(name, None, word.span)
+            texts.insert(0, before.text if before else unknown)
+            elements = (*self._elements_of(before, unknown, word), *elements)
+        text = Text() if word.array is not None else self._join(word.span, texts)
+        span, elsewhere = self.places.locate(word.span)
+        return name, Assigned(span, text, elements, word.array is not None, elsewhere)
+
+    def _elements_of(
+        self, before: Assigned | None, unknown: Text, word: RawWord
+    ) -> tuple[Word, ...]:
+        """What an array holds before something is added to it."""
+        if before is not None and before.is_array:
+            return before.elements
+        text = before.text if before else unknown
+        return (replace(self.places.word(text, word), verbatim=False),)
+
+    def expand(self, words: Iterable[RawWord]) -> Iterator[Word]:
+        """The words that a command or an array gets: unquoted variables split, arrays stay apart.
+
+        An expansion that is only a part of a word is not split: `--name=$VALUE` is meant as one.
+        """
+        for word in words:
+            match word.parts:
+                case [Variable() as variable] if (found := self._elements(variable)) is not None:
+                    for element in found:
+                        if variable.quoted:
+                            yield element
+                        else:
+                            yield from self._split(element.traced, word)
+                case [Variable(quoted=False)]:
+                    yield from self._split(self.whole(word), word)
+                case _:
+                    yield self.places.word(self.whole(word), word)
+
+    def _elements(self, variable: Variable) -> tuple[Word, ...] | None:
+        """The words that an array expands to; None where a text is all that there is."""
+        assigned = self.variables[variable.name]
+        if assigned is None or not assigned.is_array:
+            return None
+        apart = variable.subscript == "[@]" or (variable.subscript and not variable.quoted)
+        is_empty = variable.default is not None and not assigned.elements
+        return assigned.elements if apart and not is_empty else None
+
+    def _split(self, text: Text, written: RawWord) -> Iterable[Word]:
+        """The words of an unquoted variable, each where it is written if that is known."""
+        if text.chars == UNKNOWN:
+            return (replace(self.places.word(text, written), verbatim=False),)
+        return self.places.split(text)
+
+    def whole(self, word: RawWord) -> Text:
+        """A word as one, whatever its variables hold."""
+        return self._join(word.span, [self._text_of(part) for part in word.parts])
+
+    def _text_of(self, part: Part) -> Text:
+        match part:
+            case Literal(text):
+                return text
+            case Variable(name, span, default=default):
+                assigned = self.variables[name]
+                if assigned is None:
+                    return self._unknown(name, default, span)
+                text = assigned.text
+                if assigned.is_array:
+                    if part.subscript:
+                        return _unknown(span)
+                    text = assigned.elements[0].traced if assigned.elements else text
+                if text.chars or default is None:
+                    return text
+            case Substitution(span) if self.in_file and (folder := self._own_folder(span)):
+                return Text(folder, (span.start,) * len(folder))
+        return _unknown(part.span)
+
+    def _own_folder(self, span: Span) -> str | None:
+        """The folder of the script, if this is how it asks for it."""
+        if span.end - span.start > _MAX_CALL:
+            return None
+        suffix = ""
+        match = _OWN_FOLDER.fullmatch(self.source[span])
+        if match and match["cd"]:
+            call, bracket, suffix = match["cd"].rpartition(")")
+            match = _OWN_FOLDER.fullmatch(call + bracket)
+        return f"{self.source.path.parent.as_posix()}{suffix}" if match else None
+
+    def _unknown(self, name: str, default: str | None, span: Span) -> Text:
+        """A value that is not known, but is the same wherever it is the same."""
+        return Text(UNKNOWN, (self.variables.identity(name, default, span.start),))
+
+    def _join(self, span: Span, texts: list[Text]) -> Text:
+        size = sum(len(text.chars) for text in texts)
+        if not self.spend(size) or size > _MAX_VALUE:
+            return _unknown(span)
+        return Text.join(texts)
+
+
+def assignment_of(word: RawWord) -> re.Match[str] | None:
+    """The `NAME=` or `NAME[0]+=` that a word starts with."""
+    first = word.parts[0] if word.parts else None
+    if isinstance(first, Literal) and not first.quoted:
+        return _ASSIGNMENT.match(first.text.chars)
+    return None
+
+
+def _unknown(span: Span) -> Text:
+    return Text(UNKNOWN, (span.start,))

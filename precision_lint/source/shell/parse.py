@@ -1,0 +1,587 @@
+"""Shell env files and launch scripts: what the variables hold and what the commands are given.
+
+Statements are taken in order, as a shell would. What depends on a condition, a loop, a function or
+the caller's environment is unknown behind it: it is never a conflict.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import dropwhile
+from typing import Literal as OneOf
+from typing import TypeAlias
+
+from precision_lint.model.finding import Span
+from precision_lint.source.shell.commands import (
+    Branch,
+    Command,
+    Heredoc,
+    inner_script,
+    runs_input,
+    writes_input,
+    written_file,
+)
+from precision_lint.source.shell.expansion import Expander, assignment_of
+from precision_lint.source.shell.places import Places
+from precision_lint.source.shell.variables import Assigned, Variables, Word
+from precision_lint.source.shell.words import (
+    UNKNOWN,
+    HereDocument,
+    Lexer,
+    Literal,
+    RawWord,
+    Text,
+    Token,
+)
+from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
+
+__all__ = ["Assigned", "Branch", "Command", "Follow", "Heredoc", "Script", "Word", "parse"]
+
+_MAX_SCOPES = 64  # deeper than anybody nests; what is assigned there is unknown
+_MAX_INNER = 3  # scripts in the words of scripts
+
+_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_CLOSED_BY = {
+    "if": "fi",
+    "while": "done",
+    "until": "done",
+    "for": "done",
+    "select": "done",
+    "case": "esac",
+}
+_CLOSING = frozenset({"fi", "done", "esac", "}"})
+_LEADING = frozenset({"if", "elif", "then", "else", "while", "until", "do", "!", "time"})
+_DECLARING = frozenset({"export", "readonly", "declare", "typeset", "local"})
+_LOCAL = frozenset({"declare", "typeset", "local"})
+_READING = frozenset({"read", "mapfile", "readarray", "getopts", "printf", "let", "unset"})
+_ALL_EXPORTED = (["-a"], ["-o", "allexport"])
+_NONE_EXPORTED = (["+a"], ["+o", "allexport"])
+_MOVING = frozenset({"cd", "pushd", "popd"})
+_DIRECTORY = "."  # no name of a variable, but changed and forgotten like one
+
+_Kind: TypeAlias = OneOf["if", "case", "loop", "function", "list", "pipe", "subshell", "group"]
+_SCOPED: frozenset[_Kind] = frozenset(
+    {"if", "case", "loop", "function", "list", "pipe", "subshell"}
+)
+_SUBSHELLS: frozenset[_Kind] = frozenset({"pipe", "subshell"})
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """What is known of the variables after the last statement, and all commands as written.
+
+    `sourced` are the names of the files that it takes over. `changed` are the variables that it
+    may assign; `is_lost` says that something unknown may have assigned any.
+    """
+
+    source: SourceText
+    variables: Mapping[str, Assigned]
+    commands: tuple[Command, ...]
+    heredocs: tuple[Heredoc, ...]
+    sourced: tuple[Word, ...]
+    changed: frozenset[str]
+    is_lost: bool
+    places: Places
+
+    def words(self, name: str) -> tuple[Word, ...]:
+        """What an unquoted `$NAME` expands to."""
+        assigned = self.variables.get(name)
+        return tuple(self.places.split(assigned.text)) if assigned else ()
+
+
+Follow: TypeAlias = Callable[[str], Script | None]
+"""Finds and reads the file that a script sources; None if there is none."""
+
+
+def parse(
+    source: SourceText,
+    *,
+    masked: str | None = None,
+    margin: int = 0,
+    given: Mapping[str, Assigned] | None = None,
+    exports_all: bool = False,
+    follow: Follow = lambda reference: None,
+) -> tuple[Script, Unparsable | None]:
+    """Read a script; the second half is what a shell would refuse first, if anything.
+
+    A script that is a part of its file is read from `masked`: the file's text with blanks for all
+    the rest; it is indented by `margin` blanks. `given` are exported variables that it starts with.
+    """
+    text = (source.text if masked is None else masked).rstrip(" \r\n")
+    lexer = Lexer(text, range(len(text)), margin)
+    lexer.at = len(text) - len(text.lstrip(" \r\n"))
+    tokens = list(lexer)
+    reader = _Reader(source, _last_assignments(tokens), follow)
+    reader.variables.exports_all = exports_all
+    for name, assigned in (given or {}).items():
+        reader.variables.set(name, assigned)
+        reader.variables.export(name)
+    reader.read(tokens)
+    defect = lexer.defect
+    if defect is None:
+        return reader.script(), None
+    message, offset = defect
+    return reader.script(), Unparsable(message, *source.position(offset))
+
+
+def _last_assignments(tokens: Sequence[Token]) -> dict[str, int]:
+    """The index of the last token that assigns each name, or changes the directory."""
+    last: dict[str, int] = {}
+    for index, token in enumerate(tokens):
+        if isinstance(token, RawWord):
+            if assignment := assignment_of(token):
+                last[assignment[1]] = index
+            elif token.plain in _MOVING:
+                last[_DIRECTORY] = index
+    return last
+
+
+@dataclass(slots=True)
+class _Frame:
+    """An open construct: what closes it, and the ways that lead into it."""
+
+    kind: _Kind
+    closing: str
+    outer: tuple[Branch, ...]
+    is_scope: bool
+    number: int = 0
+    arm: int = 0
+    in_pattern: bool = False  # between `in` or `;;` and the bracket behind the pattern of a case
+
+    @property
+    def branches(self) -> tuple[Branch, ...]:
+        match self.kind:
+            case "if" | "case" | "loop" if self.arm:
+                return (*self.outer, Branch(self.kind, self.number, self.arm))
+            case "function" | "list":
+                return (*self.outer, Branch(self.kind, self.number, self.arm))
+        return self.outer
+
+
+class _Reader:
+    """Walks over the statements with what is known of the variables so far."""
+
+    def __init__(self, source: SourceText, last: Mapping[str, int], follow: Follow) -> None:
+        self.source = source
+        self.places = Places(source)
+        self.variables = Variables(last)
+        self.expander = Expander(source, self.places, self.variables)
+        self.follow = follow
+        self.commands: list[Command] = []
+        self.heredocs: list[tuple[HereDocument, Command, Text | None, bool]] = []
+        self.sourced: list[Word] = []
+        self.volatile: set[str] = set()  # assigned in functions, which run who knows when
+        self.functions: set[str] = set()
+        self.frames: list[_Frame] = []
+        self.branches: tuple[Branch, ...] = ()
+        self.opened = 0
+        self.in_functions = 0  # how many of the frames are function bodies
+        self.too_deep = 0  # how many of the frames have no scope for that reason
+        self.inner = 0  # scripts in words of scripts
+        self.moves = _DIRECTORY in last
+        self.passed: list[HereDocument] = []  # what `cat` hands on to the next command of a pipe
+        self.base = 0  # frames below belong to the script around this one
+        self.variables.set(_DIRECTORY, Assigned(Span(0, 0), Text()))
+        self.begin()
+
+    def begin(self) -> None:
+        """Expect a new statement."""
+        self.pending: list[RawWord] = []  # the simple command that is being read
+        self.redirects: list[tuple[str, RawWord]] = []
+        self.here: list[HereDocument] = []
+        self.redirect = ""  # the next word is the file name of this operator
+        self.brackets = 0  # in `for ((...))`
+        self.in_test = False  # in `[[ ... ]]`
+        self.signature = False  # between the brackets of `name()`
+        self.declares = False  # the next group is a function body
+        self.continues = False  # behind `&&`, `||` or `|`
+
+    def script(self) -> Script:
+        variables = self.variables.known()
+        variables.pop(_DIRECTORY, None)
+        heredocs = (
+            Heredoc(command, token.body, token.quoted, token.tabs, target, is_run)
+            for token, command, target, is_run in self.heredocs
+            if token.body is not None
+        )
+        return Script(
+            self.source,
+            variables,
+            tuple(self.commands),
+            tuple(heredocs),
+            tuple(self.sourced),
+            self.variables.changed,
+            self.variables.is_lost,
+            self.places,
+        )
+
+    # Tokens to statements
+
+    def read(self, tokens: Iterable[Token], *, is_inner: bool = False) -> None:
+        outer, self.base = self.base, len(self.frames)
+        for index, token in enumerate(tokens):
+            if not is_inner:
+                self.variables.token = index
+            match token:
+                case RawWord():
+                    self.word(token)
+                case HereDocument():
+                    self.here.append(token)
+                case _:
+                    self.operator(token.text)
+        self.operator("\n")
+        while len(self.frames) > self.base:
+            self.pop()
+        self.begin()
+        self.base = outer
+
+    def word(self, word: RawWord) -> None:
+        self.continues = False
+        if self.redirect:
+            self.redirects.append((self.redirect, word))
+            self.redirect = ""
+            return
+        plain = word.plain
+        if self.frames and self.frames[-1].in_pattern:
+            if plain == "esac":
+                self.close()
+        elif self.pending and not (plain == "{" and self.pending[0].plain == "function"):
+            self.in_test &= plain != "]]"
+            self.pending.append(word)
+        elif plain == "{":
+            if self.pending:
+                self.function(self.pending[1:])
+            self.open("group", "}")
+        elif plain in _CLOSING:
+            self.close()
+        else:
+            self.keyword(plain or "")
+            self.in_test = plain == "[["
+            if plain not in _LEADING and plain != "case":
+                self.pending.append(word)
+
+    def keyword(self, plain: str) -> None:
+        if plain in _CLOSED_BY:
+            kind: _Kind = "loop" if _CLOSED_BY[plain] == "done" else "if"
+            self.open("case" if plain == "case" else kind, _CLOSED_BY[plain])
+            self.frames[-1].in_pattern = plain == "case"
+        elif self.frames:
+            frame = self.frames[-1]
+            match plain, frame.kind:
+                case ("then", "if") | ("do", "loop"):
+                    if not frame.arm:
+                        self.arm(1)
+                case "elif" | "else", "if":
+                    self.arm(frame.arm + 1)
+
+    def operator(self, text: str) -> None:
+        if text[0] in "<>" or text.startswith("&>"):
+            self.redirect = text
+            if self.pending and (plain := self.pending[-1].plain) and plain.isdigit():
+                self.pending.pop()  # the `2` of `2>`
+        elif self.frames and self.frames[-1].in_pattern:
+            if text == ")":
+                self.frames[-1].in_pattern = False
+        elif self.in_test and text != "\n":
+            pass
+        elif text == "(":
+            self.bracket()
+        elif text == ")":
+            if self.brackets:
+                self.brackets -= 1
+            elif self.signature:
+                self.signature = False
+            else:
+                self.statement()
+                self.close()
+        elif not self.brackets and not (text == "\n" and self.continues):
+            self.statement()
+            self.separate(text)
+
+    def bracket(self) -> None:
+        first = self.pending[0].plain if self.pending else None
+        if first == "for" or self.brackets:
+            self.brackets += 1
+        elif len(self.pending) == 1 or first == "function":
+            self.function(self.pending[1:] or self.pending)
+            self.signature = True
+            self.pending = []
+        else:
+            self.open("subshell", ")")
+
+    def separate(self, text: str) -> None:
+        """What stands between two statements says how the second depends on the first."""
+        match text:
+            case "&&" | "||":
+                self.end("pipe")
+                if not (self.frames and self.frames[-1].kind == "list"):
+                    self.open("list", "", arm=int(text == "||"))
+                elif text == "||":
+                    self.arm(self.frames[-1].arm + 1, restore=False)
+            case "|" | "|&":
+                if self.frames and self.frames[-1].kind == "pipe":
+                    self.arm(0)
+                else:
+                    self.open("pipe", "")
+            case _:
+                self.end("pipe", "list")
+        self.continues = text in ("&&", "||", "|", "|&")
+        if text not in ("|", "|&"):
+            self.passed = []
+        if text in (";;", ";&", ";;&") and self.frames and self.frames[-1].kind == "case":
+            frame = self.frames[-1]
+            self.arm(frame.arm + (text == ";;"), restore=text == ";;")
+            frame.in_pattern = True
+
+    # Frames
+
+    def open(self, kind: _Kind, closing: str, *, arm: int = 0) -> None:
+        if self.declares and closing in ("}", ")"):
+            kind = "function"
+        if kind == "case":
+            arm = 1
+        is_scope = kind in _SCOPED and len(self.frames) < _MAX_SCOPES
+        self.opened += 1
+        frame = _Frame(kind, closing, self.branches, is_scope, self.opened, arm)
+        self.frames.append(frame)
+        self.in_functions += kind == "function"
+        if is_scope:
+            self.branches = frame.branches
+            self.variables.open(loop=kind == "loop", function=kind == "function")
+        else:
+            self.too_deep += kind in _SCOPED
+        self.begin()
+
+    def arm(self, number: int, *, restore: bool = True) -> None:
+        """Go on in another arm of the construct that is open."""
+        frame = self.frames[-1]
+        starts, frame.arm = frame.arm == 0, number
+        if frame.is_scope:
+            self.branches = frame.branches
+            if not (starts and frame.kind in ("if", "loop")):  # the condition holds in the body
+                self.variables.switch(restore=restore)
+
+    def end(self, *kinds: _Kind) -> None:
+        """Close what a separator ends."""
+        while len(self.frames) > self.base and self.frames[-1].kind in kinds:
+            self.pop()
+
+    def close(self) -> None:
+        self.end("pipe", "list")
+        if len(self.frames) > self.base:
+            self.pop()
+        self.begin()
+
+    def pop(self) -> None:
+        frame = self.frames.pop()
+        self.in_functions -= frame.kind == "function"
+        self.branches = frame.outer
+        if frame.is_scope:
+            self.variables.close(restore=frame.kind in _SUBSHELLS)
+        else:
+            self.too_deep -= frame.kind in _SCOPED
+
+    def function(self, words: list[RawWord]) -> None:
+        self.declares = True
+        self.functions.update(word.plain for word in words[:1] if word.plain)
+
+    # Statements
+
+    def statement(self) -> None:
+        words, redirects, here = self.pending, self.redirects, self.here
+        declares = self.declares
+        self.begin()
+        match [word.plain for word in words[:2]]:
+            case ["for" | "select", str(name)]:
+                self.variables.forget(name)
+            case ["function", *_]:
+                self.function(words[1:])
+            case []:
+                self.declares = declares  # `name()` with its body on the next line
+            case _:
+                self.simple_command(words, redirects, here)
+
+    def simple_command(
+        self,
+        words: list[RawWord],
+        redirects: list[tuple[str, RawWord]],
+        here: list[HereDocument],
+    ) -> None:
+        rest = list(dropwhile(assignment_of, words))
+        if not rest:
+            for word in words:
+                self.assign(word)
+            return
+        prefix = words[: len(words) - len(rest)]
+        own = dict(filter(None, map(self.expander.assigned, prefix)))
+        self.command(rest, own, redirects, here)
+
+    def command(
+        self,
+        words: list[RawWord],
+        own: dict[str, Assigned],
+        redirects: list[tuple[str, RawWord]],
+        here: list[HereDocument],
+    ) -> None:
+        expanded = tuple(self.expander.expand(words))
+        if expanded and expanded[0].text == "env":
+            own |= dict(filter(None, map(self.expander.assigned, _prefix_of_env(words))))
+        environment = self.variables.environment(own)
+        command = Command(expanded, self.branches, environment, self.directory)
+        self.commands.append(command)
+        self.write(command, redirects, here)
+        self.builtin(words, expanded)
+        if script := inner_script(expanded):
+            self.read_inner(script.traced)
+
+    def builtin(self, words: list[RawWord], expanded: tuple[Word, ...]) -> None:
+        name, arguments = words[0].plain, words[1:]
+        plain = [word.plain for word in arguments]
+        if name in _DECLARING:
+            self.declare(name, arguments)
+        elif name in ("source", "."):
+            self.take_over(arguments, expanded)
+        elif name == "eval":
+            texts = [word.traced for word in expanded[1:]]
+            blanked = (part for text in texts for part in (text, _blank(text)))
+            self.evaluate(Text.join(blanked))
+        elif name == "set" and plain[:2] in _ALL_EXPORTED:
+            self.variables.exports_all = True
+        elif name == "set" and plain[:2] in _NONE_EXPORTED:
+            self.variables.exports_all = False
+        elif name in _MOVING:
+            self.change_directory(name, expanded)
+        elif name in _READING:
+            for argument in plain:
+                if argument and _NAME.fullmatch(argument):
+                    self.variables.forget(argument)
+                    if name == "unset":
+                        self.variables.hide(argument)
+        elif name in self.functions and self.in_functions:
+            self.variables.forget_all(in_function=True)
+
+    def declare(self, name: str, arguments: list[RawWord]) -> None:
+        options = "".join(word.plain or "" for word in arguments if (word.plain or "")[:1] == "-")
+        is_local = name in _LOCAL and self.in_functions > 0 and "g" not in options
+        exports = name == "export" or "x" in options
+        for word in arguments:
+            if assignment := assignment_of(word):
+                self.assign(word, is_local=is_local)
+                if exports:
+                    self.variables.export(assignment[1])
+            elif word.plain is not None:
+                if exports and _NAME.fullmatch(word.plain):
+                    self.variables.export(word.plain)
+            elif not isinstance(word.parts[0], Literal):
+                self.variables.forget_all()  # `export $(cat .env)`
+
+    def take_over(self, arguments: list[RawWord], expanded: tuple[Word, ...]) -> None:
+        """What a sourced file assigns is assigned here, as far as it can be read."""
+        # A virtual environment's script sets nothing that a training run reads.
+        if arguments and (arguments[0].plain or "").endswith("/activate"):
+            return
+        word = expanded[1] if len(expanded) > 1 else None
+        if word is not None:
+            self.sourced.append(word)
+        known = word is not None and UNKNOWN not in word.text
+        script = self.follow(word.text) if word is not None and known else None
+        if not self.expander.spend(script.places.end if script else 0):
+            script = None
+        if script is None or word is None or script.is_lost:
+            self.variables.forget_all()
+        if script is not None and word is not None:
+            taken = self.places.add(script.places, word.span)
+            for name in script.changed - {_DIRECTORY}:
+                assigned = script.variables.get(name)
+                self.put(name, taken(assigned) if assigned else None)
+
+    def evaluate(self, text: Text) -> None:
+        self.read_inner(text, is_child=False)
+        if UNKNOWN in text.chars:
+            self.variables.forget_all()
+
+    def read_inner(self, text: Text, *, is_child: bool = True) -> None:
+        """Read the words of a command as a script: by this shell, or by a child of it."""
+        if self.inner >= _MAX_INNER or len(self.frames) >= _MAX_SCOPES:
+            return
+        self.inner += 1
+        self.expander.in_file = False
+        if is_child:
+            self.frames.append(_Frame("subshell", "", self.branches, is_scope=True))
+            self.variables.open(child=True)
+        self.read(Lexer(text.chars, text.origins), is_inner=True)
+        if is_child:
+            self.pop()
+        self.inner -= 1
+        self.expander.in_file = self.inner == 0
+
+    def change_directory(self, name: str | None, expanded: tuple[Word, ...]) -> None:
+        arguments = [word for word in expanded[1:] if word.text not in ("--", "-P", "-L")]
+        if name == "popd" or len(arguments) != 1 or arguments[0].text[:1] in ("-", "~"):
+            self.variables.forget(_DIRECTORY)
+            return
+        text = arguments[0].traced
+        before = self.directory
+        if before and not text.chars.startswith("/"):
+            text = Text(f"{before}/{text.chars}", (text.origins or (0,))[:1] * (len(before) + 1))
+        self.variables.set(_DIRECTORY, Assigned(arguments[0].span, text))
+
+    @property
+    def directory(self) -> str | None:
+        """Where commands are executed now."""
+        assigned = self.variables[_DIRECTORY]
+        if assigned is not None:
+            return assigned.text.chars or None
+        return UNKNOWN if self.moves else None
+
+    def write(
+        self,
+        command: Command,
+        redirects: list[tuple[str, RawWord]],
+        here: list[HereDocument],
+    ) -> None:
+        """Keep the here-documents that a command writes to a file, or runs."""
+        here, self.passed = [*self.passed, *here], []
+        files = [word for operator, word in redirects if operator in (">", ">>", ">|")]
+        is_run = runs_input(command.words)
+        target = None
+        if writes_input(command.words):
+            target = written_file(command.words) or (
+                self.expander.whole(files[-1]) if files else None
+            )
+            if target is None:
+                self.passed = here
+        if is_run or target is not None:
+            self.heredocs += [(token, command, target, is_run) for token in here]
+
+    # Assignments
+
+    def assign(self, word: RawWord, *, is_local: bool = False) -> None:
+        assignment = assignment_of(word)
+        assert assignment is not None
+        found = self.expander.assigned(word)
+        self.put(assignment[1], found[1] if found else None, is_local=is_local)
+
+    def put(self, name: str, assigned: Assigned | None, *, is_local: bool = False) -> None:
+        if self.in_functions and not is_local:
+            self.volatile.add(name)
+        if self.too_deep or (name in self.volatile and not self.in_functions):
+            assigned = None
+        self.variables.set(name, assigned, local=is_local)
+
+
+def _blank(text: Text) -> Text:
+    """A blank behind a text."""
+    return Text(" ", text.origins[-1:]) if text.chars else Text()
+
+
+def _prefix_of_env(words: list[RawWord]) -> Iterator[RawWord]:
+    """The assignments between `env` and the command that it starts."""
+    for word in words[1:]:
+        if assignment_of(word):
+            yield word
+        elif not (word.plain or "").startswith("-"):
+            return

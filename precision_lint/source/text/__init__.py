@@ -1,0 +1,1 @@
+"""Bytes to text with positions, notebooks and comments included."""

@@ -1,0 +1,31 @@
+"""Why a configuration file could not be read as one."""
+
+from __future__ import annotations
+
+import re
+
+from precision_lint.source.text.text import SourceText
+
+_TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
+
+
+class Unparsable(Exception):
+    """The text is not what its format says. Rows and columns count from 1."""
+
+    def __init__(self, message: str, row: int, column: int) -> None:
+        super().__init__(message)
+        self.message = message
+        self.row = row
+        self.column = column
+
+
+class Template(Unparsable):
+    """The text becomes a configuration only when a template engine has filled it in."""
+
+
+def unparsable(
+    text: SourceText, message: str, offset: int, template: re.Pattern[str] = _TEMPLATE
+) -> Unparsable:
+    """The exception for `text`: a `Template` if placeholders explain why it does not parse."""
+    kind = Template if template.search(text.text) else Unparsable
+    return kind(message, *text.position(min(max(offset, 0), len(text.text))))

@@ -1,0 +1,1 @@
+"""The index that scripts/generate.py writes."""

@@ -1,0 +1,119 @@
+"""The language server, spoken to as an editor speaks to it: over a pipe."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests import cpu_time
+from tests.cli.running import CONFIG
+
+pytest.importorskip("pygls")
+
+SOURCE = 'import torch\n\nprint("🔥", torch.zeros(2, dtype=torch.bfloat16).numpy())\n'
+
+
+class Editor:
+    """A client that writes requests and reads until the answer, keeping what comes between."""
+
+    def __init__(self) -> None:
+        program = "from precision_lint.cli.server import serve; serve()"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
+        self.ids = 0
+
+    def send(self, method: str, params: dict[str, Any], *, answer: bool = False) -> int:
+        message: dict[str, Any] = {"jsonrpc": "2.0", "method": method, "params": params}
+        if answer:
+            self.ids += 1
+            message["id"] = self.ids
+        body = json.dumps(message).encode()
+        assert self.process.stdin
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+        self.process.stdin.flush()
+        return self.ids
+
+    def read(self) -> dict[str, Any]:
+        assert self.process.stdout
+        length = 0
+        while line := self.process.stdout.readline().strip():
+            name, _, value = line.partition(b":")
+            if name.lower() == b"content-length":
+                length = int(value)
+        message: dict[str, Any] = json.loads(self.process.stdout.read(length))
+        return message
+
+    def request(self, method: str, params: dict[str, Any]) -> Any:
+        number = self.send(method, params, answer=True)
+        while (message := self.read()).get("id") != number:
+            pass
+        return message["result"]
+
+    def diagnostics(self) -> list[dict[str, Any]]:
+        while (message := self.read()).get("method") != "textDocument/publishDiagnostics":
+            pass
+        found: list[dict[str, Any]] = message["params"]["diagnostics"]
+        return found
+
+
+@pytest.fixture
+def editor() -> Iterator[Editor]:
+    editor = Editor()
+    editor.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+    editor.send("initialized", {})
+    yield editor
+    editor.request("shutdown", {})
+    editor.send("exit", {})
+    editor.process.wait(cpu_time.HANG)
+
+
+def test_diagnostics_and_quick_fix(editor: Editor, tmp_path: Path) -> None:
+    uri = (tmp_path / "train.py").as_uri()
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": SOURCE}
+    editor.send("textDocument/didOpen", {"textDocument": document})
+    (diagnostic,) = editor.diagnostics()
+    assert diagnostic["code"] == "MP101"
+    assert diagnostic["severity"] == 1
+    # columns in UTF-16: the emoji counts two
+    assert diagnostic["range"]["start"] == {"line": 2, "character": 12}
+
+    params = {
+        "textDocument": {"uri": uri},
+        "range": diagnostic["range"],
+        "context": {"diagnostics": [diagnostic]},
+    }
+    (action,) = editor.request("textDocument/codeAction", params)
+    (edit,) = action["edit"]["changes"][uri]
+    assert edit["newText"] == ".float()"
+    assert action["isPreferred"] is True
+
+    change = {
+        "textDocument": {"uri": uri, "version": 2},
+        "contentChanges": [{"text": SOURCE.replace(".numpy()", ".float().numpy()")}],
+    }
+    editor.send("textDocument/didChange", change)
+    assert editor.diagnostics() == []
+
+
+@pytest.mark.parametrize("name", ["notes.md", "train.ipynb"])
+def test_files_of_other_kinds_are_left_alone(editor: Editor, tmp_path: Path, name: str) -> None:
+    uri = (tmp_path / name).as_uri()
+    document = {"uri": uri, "languageId": "markdown", "version": 1, "text": SOURCE}
+    editor.send("textDocument/didOpen", {"textDocument": document})
+    assert editor.diagnostics() == []
+
+
+def test_markdown_is_read_where_the_settings_say_so(editor: Editor, tmp_path: Path) -> None:
+    (tmp_path / ".precision-lint.toml").write_text("markdown = true\n")
+    fence = f"```yaml\n{CONFIG}```\n"
+    uri = (tmp_path / "notes.md").as_uri()
+    document = {"uri": uri, "languageId": "markdown", "version": 1, "text": fence}
+    editor.send("textDocument/didOpen", {"textDocument": document})
+    assert [each["code"] for each in editor.diagnostics()] == ["MP702"]

@@ -1,0 +1,274 @@
+"""What is followed beyond a body: functions, callers, classes, modules and settings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.values import Output, Tensor, Value
+from precision_lint.source.text.text import SourceText
+from tests.context import python_file, recording
+
+HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
+
+
+def last_call(root: Path, **files: str) -> Call:
+    """The last `.numpy()` of main.py in a project of these files."""
+    for name, content in files.items():
+        path = root / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(HEAD + content)
+    path = root / "main.py"
+    file = python_file(SourceText.from_bytes(path, path.read_bytes()), recording(root, ()))
+    return calls_in(file, frozenset({"numpy"}))[-1]
+
+
+def described(value: Value) -> str:
+    match value:
+        case Tensor(dtypes=dtypes, chosen=chosen, partial=partial):
+            words = [
+                *sorted(dtypes),
+                *(["chosen"] if chosen else []),
+                *(["partial"] if partial else []),
+            ]
+            return " ".join(words)
+        case Output():
+            return "output"
+    return type(value).__name__
+
+
+FUNCTIONS = [
+    ("a cast inside", "def f(x):\n    return x.half()\n", "f(torch.ones(2))", "float16"),
+    (
+        "what is passed through",
+        "def f(x):\n    return x\n",
+        "f(torch.ones(2).bfloat16())",
+        "bfloat16",
+    ),
+    (
+        "two branches",
+        "def f(x, a):\n    if a:\n        return x.half()\n    return x\n",
+        "f(torch.ones(2), a)",
+        "float16 float32",
+    ),
+    (
+        "a keyword",
+        "def f(x, dtype):\n    return x.to(dtype)\n",
+        "f(a, dtype=torch.half)",
+        "float16",
+    ),
+    ("a default", "def f(x, dtype=torch.half):\n    return x.to(dtype)\n", "f(a)", "float16"),
+    (
+        "positional stars",
+        "def f(*xs):\n    return xs[0]\n",
+        "f(torch.ones(2).half(), 1)",
+        "float16",
+    ),
+    ("a lambda", "f = lambda x: x.half()\n", "f(torch.ones(2))", "float16"),
+    (
+        "a closure",
+        "def f(x):\n    dtype = torch.half\n    def g(y):\n        return y.to(dtype)\n"
+        "    return g(x)\n",
+        "f(torch.ones(2))",
+        "float16",
+    ),
+    (
+        "recursion",
+        "def f(x, n):\n    return f(x, n - 1) if n else x.half()\n",
+        "f(torch.ones(2), 3)",
+        "float16",
+    ),
+    (
+        "mutual recursion",
+        "def f(x, n):\n    return g(x, n - 1) if n else x.half()\n"
+        "def g(x, n):\n    return f(x, n - 1)\n",
+        "f(torch.ones(2), 3)",
+        "float16",
+    ),
+    (
+        "a list that is filled",
+        "def f(xs, x):\n    xs.append(x.half())\nxs = []\nf(xs, torch.ones(2))\n",
+        "xs[0]",
+        "float16",
+    ),
+    ("map", "def f(x):\n    return x.half()\n", "list(map(f, [torch.ones(2)]))[0]", "float16"),
+    (
+        "a generator",
+        "def f(n):\n    for i in range(n):\n        yield torch.ones(2).half()\n",
+        "next(iter(f(3)))",
+        "Unknown",
+    ),
+    ("a stub says what it is annotated with", "def f(x) -> torch.Tensor: ...\n", "f(1)", "chosen"),
+]
+
+
+@pytest.mark.parametrize(
+    ("definitions", "expression", "expected"), [case[1:] for case in FUNCTIONS],
+    ids=[case[0] for case in FUNCTIONS],
+)  # fmt: skip
+def test_functions(definitions: str, expression: str, expected: str, tmp_path: Path) -> None:
+    call = last_call(tmp_path, main=f"{definitions}y = {expression}\ny.numpy()\n")
+    assert described(call.receiver) == expected
+
+
+CALLERS = [
+    ("one caller", "def f(x):\n    return x.numpy()\nf(torch.ones(2).half())\n", "float16"),
+    (
+        "callers are joined",
+        "def f(x):\n    return x.numpy()\nf(torch.ones(2).half())\nf(torch.ones(2))\n",
+        "float16 float32",
+    ),
+    (
+        "callers know better than an annotation",
+        "def f(x: torch.Tensor):\n    return x.numpy()\nf(torch.ones(2))\n",
+        "float32",
+    ),
+    ("no caller", "def f(x: torch.Tensor):\n    return x.numpy()\n", "chosen"),
+    (
+        "a caller of a caller",
+        "def f(x):\n    return x.numpy()\ndef g(y):\n    f(y.cpu())\ng(torch.ones(2).half())\n",
+        "float16",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"), [case[1:] for case in CALLERS], ids=[case[0] for case in CALLERS]
+)
+def test_callers(source: str, expected: str, tmp_path: Path) -> None:
+    assert described(last_call(tmp_path, main=source).receiver) == expected
+
+
+CLASSES = [
+    (
+        "an attribute from another method",
+        "class A:\n    def __init__(self):\n        self.x = torch.ones(2).half()\n"
+        "    def f(self):\n        return self.x.numpy()\n",
+        "float16",
+    ),
+    (
+        "an attribute that two methods assign",
+        "class A:\n    def __init__(self):\n        self.x = torch.ones(2)\n"
+        "    def g(self):\n        self.x = self.x.half()\n"
+        "    def f(self):\n        return self.x.numpy()\n",
+        "float16 float32",
+    ),
+    (
+        "a parameter of the constructor",
+        "class A:\n    def __init__(self, x):\n        self.x = x\n"
+        "    def f(self):\n        return self.x.numpy()\nA(torch.ones(2).half())\n",
+        "float16",
+    ),
+    (
+        "a method",
+        "class A:\n    def g(self, x):\n        return x.half()\n"
+        "    def f(self):\n        return self.g(torch.ones(2)).numpy()\n",
+        "float16",
+    ),
+    (
+        "a base class, and super",
+        "class B:\n    def g(self, x):\n        return x.half()\n"
+        "class A(B):\n    def g(self, x):\n        return super().g(x)\n"
+        "    def f(self):\n        return self.g(torch.ones(2)).numpy()\n",
+        "float16",
+    ),
+    (
+        "forward",
+        "class A(nn.Module):\n    def forward(self, x):\n        return x.half()\n"
+        "A()(torch.ones(2)).numpy()\n",
+        "float16",
+    ),
+    (
+        "buffers have the dtype that their module is moved to",
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.register_buffer('b', torch.ones(2))\n"
+        "    def f(self):\n        return self.b.numpy()\n",
+        "float32 chosen",
+    ),
+    (
+        "a dataclass",
+        "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: torch.Tensor\n"
+        "A(x=torch.ones(2).half()).x.numpy()\n",
+        "float16",
+    ),
+    (
+        "a property",
+        "class A:\n    @property\n    def x(self):\n        return torch.ones(2).half()\n"
+        "A().x.numpy()\n",
+        "float16",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"), [case[1:] for case in CLASSES], ids=[case[0] for case in CLASSES]
+)
+def test_classes(source: str, expected: str, tmp_path: Path) -> None:
+    assert described(last_call(tmp_path, main=source).receiver) == expected
+
+
+HELPER = "def f(x):\n    return x.half()\nDTYPE = torch.float16\n"
+MODULES = [
+    ("absolute", {"helper": HELPER}, "from helper import f\n", "f(torch.ones(2))"),
+    ("as a module", {"a/helper": HELPER}, "import a.helper as h\n", "h.f(torch.ones(2))"),
+    (
+        "under its whole name",
+        {"a/helper": HELPER},
+        "import a.helper\n",
+        "a.helper.f(torch.ones(2))",
+    ),
+    (
+        "handed on",
+        {"a/helper": HELPER, "a/__init__": "from .helper import f as g\n"},
+        "from a import g\n",
+        "g(torch.ones(2))",
+    ),
+    ("a star", {"helper": HELPER}, "from helper import *\n", "f(torch.ones(2))"),
+    ("a constant", {"helper": HELPER}, "from helper import DTYPE\n", "torch.ones(2).to(DTYPE)"),
+    (
+        "a cycle",
+        {"helper": "from main import g\ndef f(x):\n    return g(x)\n"},
+        "from helper import f\ndef g(x):\n    return x.half()\n",
+        "f(torch.ones(2))",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("others", "imports", "expression"), [case[1:] for case in MODULES],
+    ids=[case[0] for case in MODULES],
+)  # fmt: skip
+def test_modules(others: dict[str, str], imports: str, expression: str, tmp_path: Path) -> None:
+    call = last_call(tmp_path, main=f"{imports}y = {expression}\ny.numpy()\n", **others)
+    assert described(call.receiver) == "float16"
+
+
+@pytest.mark.parametrize("content", ["def f(:\n", "x = '\0'\n"], ids=["no Python", "a null byte"])
+def test_a_broken_module_is_unknown(content: str, tmp_path: Path) -> None:
+    call = last_call(tmp_path, main="from helper import f\nf(1).numpy()\n", helper=content)
+    assert described(call.receiver) == "Unknown"
+
+
+def test_a_caller_in_another_file_and_where_its_dtype_comes_from(tmp_path: Path) -> None:
+    call = last_call(
+        tmp_path,
+        main="def save(x):\n    return x.numpy()\n",
+        run="from main import save\nx = torch.ones(2).bfloat16()\nsave(x.cpu())\n",
+    )
+    assert described(call.receiver) == "bfloat16"
+    assert isinstance(call.receiver, Tensor)
+    assert call.receiver.origin is not None
+    place = call.receiver.origin.related.place
+    assert (place.path.name, place.start.row) == ("run.py", 5)
+
+
+def test_tests_are_no_callers_of_what_they_test(tmp_path: Path) -> None:
+    call = last_call(
+        tmp_path,
+        main="def save(x: torch.Tensor):\n    return x.numpy()\n",
+        **{"tests/test_main": "from main import save\nsave(torch.ones(2))\n"},
+    )
+    assert described(call.receiver) == "chosen"

@@ -1,0 +1,397 @@
+"""The laws of the join, for values of every class, and functions of values that keep the order."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping
+from dataclasses import fields, is_dataclass, replace
+from itertools import permutations
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from precision_lint.facts.dtypes import functions, kinds, promotion
+from precision_lint.facts.dtypes.calls import Argument, Given
+from precision_lint.facts.dtypes.containers import concatenated, item_of, with_item
+from precision_lint.facts.dtypes.definitions import Module
+from precision_lint.facts.dtypes.environment import Environment, as_named, merge
+from precision_lint.facts.dtypes.lattice import (
+    by_facet,
+    deep_reading,
+    is_at_most,
+    join,
+    join_all,
+    reading,
+)
+from precision_lint.facts.dtypes.values import (
+    BOTTOM,
+    FOREIGN,
+    SOME_TENSOR,
+    UNKNOWN,
+    Bottom,
+    ClassObject,
+    Condition,
+    Constant,
+    Dictionary,
+    Dtype,
+    Foreign,
+    Instance,
+    Mixed,
+    Model,
+    Output,
+    Routine,
+    Sequence,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+    chosen,
+    tensor,
+)
+from precision_lint.facts.origin import Choice, Origin, Setting
+from precision_lint.model.finding import Span
+from precision_lint.source.python.parse import parse_python
+from precision_lint.source.text.text import SourceText
+
+ROOT = Path("/nowhere")
+SOURCE = SourceText(ROOT / "a.py", "class A: ...\nclass B: ...\ndef f(): ...\ndef g(): ...\n")
+OTHER_SOURCE = SourceText(ROOT / "b.py", "x = 1\n")
+MODULE = Module(parse_python(SOURCE))
+CLASSES = [MODULE.top["A"], MODULE.top["B"]]
+FUNCTIONS = [MODULE.top["f"], MODULE.top["g"]]
+GIVEN = Given(SOURCE, Span(0, 5), (), {})
+BF16 = tensor("bfloat16")
+PERHAPS_BF16 = replace(BF16, partial=True, scalar=None)
+
+ANY_SCALAR = st.sampled_from([True, False, None])
+origins = st.none() | st.builds(
+    Origin,
+    st.sampled_from([SOURCE, OTHER_SOURCE]),
+    st.sampled_from([Span(0, 1), Span(0, 2), Span(3, 4)]),
+    st.sampled_from(["here", "there"]),
+)
+names = st.frozensets(st.sampled_from(["bfloat16", "float16", "float32", "int64"]), max_size=2)
+tensors = st.builds(Tensor, names, st.booleans(), st.booleans(), origins, ANY_SCALAR)
+choices = st.builds(Choice, st.sampled_from(["bf16", "fp16", 1, True, 0.5]), origins.filter(bool))
+OTHERS: dict[type, st.SearchStrategy[Any]] = {
+    Unknown: st.just(UNKNOWN),
+    Constant: st.sampled_from([None, None, 1, 1.0, True, "bf16", -1, -2]).map(Constant),
+    Dtype: st.builds(Dtype, names, st.booleans(), st.booleans(), origins),
+    Setting: st.lists(choices, min_size=1, max_size=3).map(lambda made: Setting(tuple(made))),
+    Condition: st.sampled_from([Span(0, 1), Span(2, 3)]).map(Condition),
+    Symbol: st.sampled_from(["torch.add", "torch.sub"]).map(Symbol),
+    Model: st.builds(Model, tensors, st.sampled_from([None, "Linear", "Conv2d"])),
+    Routine: st.sampled_from(FUNCTIONS).map(Routine),
+    ClassObject: st.sampled_from(CLASSES).map(ClassObject),
+}
+others = st.one_of(*OTHERS.values())
+SIMPLE: dict[type, st.SearchStrategy[Any]] = {
+    Bottom: st.just(BOTTOM),
+    Tensor: tensors,
+    Output: tensors.map(Output),
+    Foreign: st.builds(
+        Foreign, st.frozensets(st.sampled_from(["int64", "float64"]), max_size=2), ANY_SCALAR
+    ),
+    **OTHERS,
+}
+keys = st.sampled_from(["a", "b", "é", 1, True, -1, -2, None, 2.5])
+
+
+def containers(held: st.SearchStrategy[Value]) -> Mapping[type, st.SearchStrategy[Any]]:
+    by_key = st.dictionaries(keys, held, max_size=3)
+    attributes = st.dictionaries(st.sampled_from(["x", "y", "z"]), held, max_size=2)
+    return {
+        Sequence: st.builds(Sequence, held)
+        | st.lists(held, max_size=3).map(lambda made: Sequence(join_all(made), tuple(made))),
+        Dictionary: st.builds(Dictionary, held)
+        | by_key.map(lambda made: Dictionary(join_all(made.values()), tuple(made.items()))),
+        Instance: st.builds(
+            Instance,
+            st.sampled_from(CLASSES),
+            attributes.map(lambda made: tuple(made.items())),
+            st.none() | tensors,
+        ),
+        Mixed: st.builds(join, held, held),
+    }
+
+
+values: st.SearchStrategy[Value] = st.recursive(
+    st.one_of(*SIMPLE.values()), lambda held: st.one_of(*containers(held).values()), max_leaves=6
+)
+mixed = st.builds(join, values, values).filter(lambda value: isinstance(value, Mixed))
+
+
+def exact(value: Any) -> Any:
+    """A value with everything that it consists of, places of origin included."""
+    if isinstance(value, Origin):
+        return "origin", value.source.path, value.span, value.text
+    if is_dataclass(value) and not any(value is each for each in (*CLASSES, *FUNCTIONS)):
+        return type(value), *(exact(getattr(value, each.name)) for each in fields(value))
+    return tuple(map(exact, value)) if isinstance(value, tuple) else value
+
+
+def copied(value: Any) -> Any:
+    """An equal value of other objects."""
+    if isinstance(value, tuple):
+        return tuple(map(copied, value))
+    if isinstance(value, Value | Choice):
+        made = {each.name: copied(getattr(value, each.name)) for each in fields(value) if each.init}
+        return type(value)(**made)
+    return value
+
+
+LAWS = settings(max_examples=200, deadline=None)
+
+
+def test_values_of_every_class_are_generated() -> None:
+    assert SIMPLE.keys() | containers(values).keys() == set(get_args(Value))
+
+
+@LAWS
+@given(values, values, values)
+def test_join_is_associative(one: Value, two: Value, three: Value) -> None:
+    assert exact(join(join(one, two), three)) == exact(join(one, join(two, three)))
+
+
+@LAWS
+@given(values, values)
+def test_join_is_commutative(one: Value, two: Value) -> None:
+    assert exact(join(one, two)) == exact(join(two, one))
+
+
+@LAWS
+@given(values)
+def test_join_is_idempotent(value: Value) -> None:
+    assert exact(join(value, value)) == exact(value)
+    assert exact(join(value, copied(value))) == exact(value)
+
+
+@LAWS
+@given(values, values)
+def test_join_is_an_upper_bound(one: Value, two: Value) -> None:
+    joined = join(one, two)
+    assert exact(join(one, joined)) == exact(joined)
+    assert is_at_most(one, joined)
+    assert is_at_most(two, joined)
+
+
+@LAWS
+@given(values, values, values)
+def test_join_is_the_least_upper_bound(one: Value, two: Value, more: Value) -> None:
+    bound = join(join(one, more), two)
+    assert is_at_most(join(one, two), bound)
+
+
+@LAWS
+@given(values)
+def test_bottom_is_neutral(value: Value) -> None:
+    assert exact(join(BOTTOM, value)) == exact(value) == exact(join(value, BOTTOM))
+
+
+@LAWS
+@given(others)
+def test_unknown_absorbs_what_is_neither_tensor_nor_array_nor_container(value: Value) -> None:
+    assert join(UNKNOWN, value) == UNKNOWN
+
+
+@LAWS
+@given(values)
+def test_unknown_keeps_the_evidence_of_a_tensor(value: Value) -> None:
+    assert join(join(UNKNOWN, value), BF16) == join(
+        value, Tensor(BF16.dtypes, partial=True, scalar=None)
+    )
+
+
+@LAWS
+@given(values)
+def test_none_is_below_all_but_constants(value: Value) -> None:
+    joined = join(Constant(None), value)
+    if isinstance(value, Bottom):
+        assert joined == Constant(None)
+    elif isinstance(value, Constant | Condition):
+        assert joined == (value if value == Constant(None) else UNKNOWN)
+    else:
+        assert exact(joined) == exact(value)
+
+
+@LAWS
+@given(mixed)
+def test_a_mixed_value_has_several_facets(value: Mixed) -> None:
+    assert sum(getattr(value, each.name) is not None for each in fields(value)) > 1
+    assert value.tensor is None or value.other is None
+    assert not isinstance(value.other, Constant | Condition)
+    assert exact(by_facet(lambda facet: facet, value)) == exact(value)
+
+
+@LAWS
+@given(values | mixed)
+def test_a_reader_sees_one_kind(value: Value) -> None:
+    assert not isinstance(reading(value), Mixed)
+    assert isinstance(value, Mixed) or reading(value) is value
+    assert is_of_one_kind(deep_reading(value))
+
+
+def is_of_one_kind(value: Value) -> bool:
+    """True if neither a value nor an item of a container is mixed."""
+    match value:
+        case Sequence(item=item, items=items):
+            return all(map(is_of_one_kind, (item, *(items or ()))))
+        case Dictionary(item=item, items=items):
+            return all(map(is_of_one_kind, (item, *(one for _, one in items or ()))))
+    return not isinstance(value, Mixed)
+
+
+ORIGINS = [Origin(SOURCE, Span(at, at + 1), "here") for at in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("tensors", "place"),
+    [
+        pytest.param([tensor("float16"), chosen(), BF16], 2, id="bfloat16"),
+        pytest.param([tensor("float32"), tensor("float16"), chosen()], 2, id="a choice"),
+        pytest.param([tensor("float32"), tensor("float16"), tensor("int8")], 1, id="float16"),
+        pytest.param([tensor("int64"), BF16, BF16], 1, id="the first of several"),
+        pytest.param([tensor("float32"), tensor("int64"), tensor("int8")], 0, id="the first"),
+    ],
+)
+def test_the_origin_does_not_depend_on_the_order(tensors: list[Tensor], place: int) -> None:
+    placed = [replace(one, origin=origin) for one, origin in zip(tensors, ORIGINS, strict=True)]
+    for ordered in permutations(placed):
+        joined = join_all(ordered)
+        assert isinstance(joined, Tensor)
+        assert joined.origin == ORIGINS[place]
+
+
+@pytest.mark.parametrize(
+    ("parts", "read"),
+    [
+        pytest.param([BF16, FOREIGN], Output(PERHAPS_BF16), id="an array"),
+        pytest.param([BF16, Sequence(BF16)], Output(BF16), id="a tuple of tensors"),
+        pytest.param([BF16, Sequence(UNKNOWN)], PERHAPS_BF16, id="a tuple"),
+        pytest.param([Sequence(BF16), UNKNOWN], Output(replace(BF16, partial=True)), id="a list"),
+        pytest.param([Sequence(FOREIGN), UNKNOWN], UNKNOWN, id="a list of numbers"),
+        pytest.param([FOREIGN, UNKNOWN], UNKNOWN, id="an array, perhaps"),
+        pytest.param(
+            [BF16, FOREIGN, Constant(1)],
+            Output(PERHAPS_BF16),
+            id="three",
+        ),
+    ],
+)
+def test_what_a_reader_takes_a_mixed_value_for(parts: list[Value], read: Value) -> None:
+    for ordered in permutations(parts):
+        assert reading(join_all(ordered)) == read
+
+
+# Functions of values that keep the order
+
+
+def operated(operand: Value, other: Value, op: type[ast.operator]) -> Value:
+    return promotion.operator(operand, other, op)
+
+
+def called(name: str, receiver: Value, *arguments: Value) -> Value:
+    made = tuple(Argument(argument, Span(0, 1)) for argument in arguments)
+    return functions.method(name, receiver, replace(GIVEN, arguments=made))
+
+
+def kind(name: str, operand: Value) -> Value:
+    return kinds.made(name, operand, "float32") if isinstance(operand, Tensor) else operand
+
+
+OF_ANY: dict[str, Callable[[Value], Value]] = {
+    "item_of": item_of,
+    "-x": lambda value: promotion.unary(value, ast.USub),
+    "a name": lambda value: as_named("x", value),
+    "a name of integers": lambda value: as_named("input_ids", value),
+    "[x]": lambda value: Sequence(value, (value,)),
+    "[*xs, x]": lambda value: concatenated(Sequence(FOREIGN), Sequence(value, (value,))),
+    "d['a'] = x": lambda value: with_item(Dictionary(BOTTOM, ()), Constant("a"), value),
+}
+OF_TENSORS: dict[str, Callable[[Value], Value]] = {
+    "x + bf16": lambda value: operated(value, BF16, ast.Add),
+    "x + 1": lambda value: operated(value, Constant(1), ast.Add),
+    "x * 0.5": lambda value: operated(value, Constant(0.5), ast.Mult),
+    "x / x": lambda value: operated(value, value, ast.Div),
+    "x + unknown": lambda value: operated(value, UNKNOWN, ast.Add),
+    "x < 1": lambda value: promotion.compare(value, Constant(1)),
+    "promoted": lambda value: promotion.promote([value, SOME_TENSOR]),
+    "x.float()": lambda value: called("float", value),
+    "x.to(bfloat16)": lambda value: called("to", value, Dtype(frozenset({"bfloat16"}))),
+    "x.cpu()": lambda value: called("cpu", value),
+    "x.numpy()": lambda value: called("numpy", value),
+    **{
+        f"x.{name}()": lambda value, name=name: called(name, value)
+        for name in ("sum", "mean", "softmax", "abs", "exp", "argmax", "reshape", "clone")
+    },
+    **{f"kind {name}": lambda value, name=name: kind(name, value) for name in kinds.KINDS},
+}
+
+
+def keeps_the_order(function: Callable[[Value], Value], one: Value, two: Value) -> None:
+    upper = join(one, two)
+    assert is_at_most(function(one), function(upper)), (function(one), function(upper))
+
+
+@pytest.mark.parametrize("name", OF_TENSORS)
+@settings(max_examples=60, deadline=None)
+@given(one=tensors, two=tensors)
+def test_functions_of_tensors_keep_the_order(name: str, one: Tensor, two: Tensor) -> None:
+    """Where there is evidence of a dtype: functions guess for tensors that have none."""
+    assume((one.dtypes or one.chosen) and (two.dtypes or two.chosen))
+    keeps_the_order(OF_TENSORS[name], one, two)
+
+
+@pytest.mark.parametrize("name", OF_ANY)
+@settings(max_examples=60, deadline=None)
+@given(one=values, two=values)
+def test_functions_of_values_keep_the_order(name: str, one: Value, two: Value) -> None:
+    """What reads a value of several facets as another kind is no function of each facet."""
+    assume(not isinstance(join(one, two), Mixed))
+    keeps_the_order(OF_ANY[name], one, two)
+
+
+def test_merged_names_hold_one_object_if_they_do_in_every_branch() -> None:
+    def branch(*held: Value) -> Environment:
+        return Environment(dict(zip("abc", held, strict=True)))
+
+    one, two, three = (Sequence(BF16) for _ in range(3))
+    for branches in permutations([branch(one, one, one), branch(two, two, three)]):
+        env = Environment()
+        assert merge(list(branches), env)
+        assert env["a"] is env["b"]
+        assert env["a"] is not env["c"]
+
+
+def test_a_name_bound_in_some_branches_keeps_their_join() -> None:
+    branches = [
+        Environment({"x": BF16}),
+        Environment({"x": FOREIGN, "y": BF16}),
+        Environment({"x": UNKNOWN, "z": UNKNOWN}),
+    ]
+    for ordered in permutations(branches):
+        env = Environment()
+        assert merge(list(ordered), env)
+        assert env == {"x": join_all([BF16, FOREIGN, UNKNOWN]), "y": BF16, "z": UNKNOWN}
+
+
+def test_a_path_bound_in_some_branches_is_forgotten() -> None:
+    def branch(path: str | None) -> Environment:
+        env = Environment({"x": BF16})
+        if path is not None:
+            env[path] = BF16
+            env.paths.add(path)
+        return env
+
+    for ordered in permutations([branch("x.grad"), branch(None), branch("x.grad")]):
+        env = Environment()
+        assert merge(list(ordered), env)
+        assert env == {"x": BF16}
+        assert not env.paths
+
+
+def test_no_branch_reaches_the_end() -> None:
+    assert not merge([], Environment())
