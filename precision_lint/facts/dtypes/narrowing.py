@@ -97,6 +97,8 @@ def _by_dtype(
             kept = replace(current, dtypes=dtypes & current.dtypes or dtypes)
             return _with(evaluate, subject, kept, env)
         origin = given.origin if isinstance(given, Dtype) else None
+        if origin is not None:  # a test for a dtype gives nobody that dtype
+            origin = replace(origin, text="this dtype is tested for here", kind="caller")
         scalar = current.scalar if isinstance(current, Tensor) else None
         return _with(evaluate, subject, Tensor(dtypes, origin=origin, scalar=scalar), env)
     known = current if isinstance(current, Tensor) else SOME_TENSOR
