@@ -58,7 +58,7 @@ def test_confidence_hides_what_is_less_sure(tmp_path: Path) -> None:
     project(
         tmp_path,
         {
-            "a.py": "import torch\n\n\ndef f(x: torch.Tensor):\n    return x.numpy()\n",
+            "a.py": "import torch\n\n\ndef f(model):\n    return model.head.weight.numpy()\n",
             "b.py": "import torch\n\nDTYPE = torch.bfloat16\n",
         },
     )

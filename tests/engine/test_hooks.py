@@ -16,7 +16,7 @@ from precision_lint.engine.settings import Settings
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.finding import Confidence, Finding, Severity
 from precision_lint.model.rule import Rule
-from precision_lint.project.files import Project
+from tests.context import recording
 
 
 @pytest.mark.parametrize("name", HOOKS)
@@ -59,6 +59,6 @@ def test_a_new_hook_is_one_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     settings = Settings()
     monkeypatch.setattr(Settings, "codes_for", lambda *_: frozenset({"MP999"}))
     content = b"def f(): ...\ndef long(): ...\n"
-    checked = check_bytes(tmp_path / "a.py", content, "python", Project(tmp_path), settings)
+    checked = check_bytes(tmp_path / "a.py", content, "python", recording(tmp_path), settings)
     assert [finding.message for finding in checked.findings] == ["long"]
     assert checked.notes == ("counted",)

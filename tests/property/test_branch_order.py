@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from precision_lint.engine.run import Job, lint_bytes
 from precision_lint.engine.settings import Settings
-from precision_lint.model.finding import Related, Span
+from precision_lint.model.finding import Confidence
 from precision_lint.project.files import Project
-from precision_lint.source.text.text import SourceText
 
 PATH = Path("/nowhere/case.py")
 HEAD = """\
@@ -57,15 +56,6 @@ USES = [
     "if y.dtype != torch.bfloat16:\n        np.save('p', y)",
     "np.save('p', half.sum(y))",
 ]  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def uses_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the project choose bfloat16 in another file, so that every finding is shown."""
-    place = SourceText(Path("/nowhere/config.py"), "dtype = 'bf16'\n").place(Span(8, 14))
-    chosen = Related(place, "the project uses bfloat16 here")
-    monkeypatch.setattr(Project, "half_precision", chosen)
-    monkeypatch.setattr(Project, "bfloat16_weights", chosen)
 
 
 def chain(values: list[str]) -> str:
@@ -121,7 +111,8 @@ FORMS = [chain, with_else, nested, expression, returned, matched, overwritten]
 
 def findings(program: str) -> list[tuple[object, ...]]:
     """What is reported, without the places."""
-    job = Job(Project(PATH.parent), Settings(), None, write=False, named=frozenset([PATH]))
+    settings = Settings(min_confidence=Confidence.LOW)
+    job = Job(Project(PATH.parent), settings, None, write=False, named=frozenset([PATH]))
     result = lint_bytes(job, PATH, program.encode(), "python")
     assert result.failure is None, result.failure
     return sorted(

@@ -32,7 +32,7 @@ def item_of(value: Value) -> Value:
             return Output(replace(tensor, scalar=None))
         case Dictionary():
             return FOREIGN
-        case Bottom():
+        case Bottom() | Constant(None):  # iterating over None raises
             return BOTTOM
     return UNKNOWN
 

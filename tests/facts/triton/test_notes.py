@@ -22,8 +22,8 @@ from precision_lint.rules import (
     triton_literal_out_of_range,
     triton_tf32_product,
 )
-from precision_lint.source.python.parse import parse_python
 from precision_lint.source.text.text import SourceText
+from tests.context import python_file
 from tests.facts.triton import accepted
 from tests.facts.triton.compiling import Job, verdicts
 
@@ -40,13 +40,13 @@ each_offset = pytest.mark.parametrize("name", accepted.OFFSETS)
 
 def notes(source: str, version: Version = NEWEST) -> tuple[Note, ...]:
     text = SourceText(Path("kernels.py"), source)
-    file = parse_python(text)
+    file = python_file(text)
     return tuple(note for k in find_kernels(file.tree, text, version) for note in k.notes)
 
 
 def findings(source: str, rule: ModuleType) -> list[Finding]:
     text = SourceText(Path("kernels.py"), source)
-    file = parse_python(text)
+    file = python_file(text)
     kernels = find_kernels(file.tree, text)
     return [finding for kernel in kernels for finding in rule.check_kernel(kernel, file)]
 

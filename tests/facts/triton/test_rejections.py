@@ -96,6 +96,9 @@ def test_doubt_silences(body):
     assert rejected(kernel(body)) == []
 
 
+_LAUNCH = "def f(t, o):\n    kernel[1](t, t, o, 1.0, True, 3)"
+
+
 @pytest.mark.parametrize(
     ("body", "launch", "expected"),
     [
@@ -116,12 +119,13 @@ def test_doubt_silences(body):
             "def f(t):\n    h = t.half()\n    kernel[1](h, h, h, 1.0, True, 3)",
             Confidence.HIGH,
         ),
-        ("y = x.to(tl.float32)\nx = tl.exp(x)", "", Confidence.MEDIUM),
+        ("y = x.to(tl.float32)\nx = tl.exp(x)", _LAUNCH, Confidence.MEDIUM),
+        ("y = x.to(tl.float32)\nx = tl.exp(x)", "", Confidence.LOW),
         ("if C:\n    y = x.to(tl.float32)\n    x = tl.exp(x)", "", Confidence.LOW),
-        ("for i in range(n):\n    x = x * s", "", Confidence.MEDIUM),
+        ("for i in range(n):\n    x = x * s", _LAUNCH, Confidence.MEDIUM),
         ("for i in range(n):\n    x = x * n", "", Confidence.LOW),
         ("y = 0.0\nfor i in range(n):\n    y = tl.load(p)", "", Confidence.LOW),
-        ("if C:\n    x = tl.exp(x.to(tl.float16))", "", Confidence.MEDIUM),
+        ("if C:\n    x = tl.exp(x.to(tl.float16))", _LAUNCH, Confidence.MEDIUM),
     ],
 )
 def test_how_sure_a_finding_is(body, launch, expected, tmp_path):
@@ -130,7 +134,7 @@ def test_how_sure_a_finding_is(body, launch, expected, tmp_path):
     file = parsed(source, tmp_path)
     (found,) = find_kernels(file.tree, file.text, NEWEST, file.project)
     (rejection,) = found.rejections
-    assert certainty(rejection, file) is expected
+    assert certainty(rejection, found, file) is expected
 
 
 def test_little_evidence_is_no_error():

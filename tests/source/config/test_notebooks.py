@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.facts.context import ConfigFile
 from precision_lint.model.finding import Edit, Span
-from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.parse import parse_config
 from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.notebook import NotebookText
 from precision_lint.source.text.text import SourceText
+from tests.context import config_file
 from tests.notebooks import code, notebook, prose
 from tests.source.config.reading import findings, plain
 
@@ -24,8 +24,8 @@ def read(text: str) -> NotebookText:
     return NotebookText.read(SourceText(Path("a.ipynb"), text))
 
 
-def config(*cells: object) -> ParsedConfig:
-    return parse_config(read(notebook(*cells)), "notebook")
+def config(*cells: object) -> ConfigFile:
+    return config_file(read(notebook(*cells)), "notebook")
 
 
 def started(*cells: object) -> list[tuple[list[str], dict[str, str]]]:
