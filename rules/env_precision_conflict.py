@@ -67,7 +67,7 @@ RULE = Rule(
             b'"amp"',
         ),
     ),
-    pitfalls=("J05",),
+    pitfalls=("J05", "N02"),
 )
 
 

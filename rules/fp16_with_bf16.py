@@ -51,7 +51,7 @@ RULE = Rule(
     since="0.1.0",
     fix="display",
     triggers=((b"defaults:", b"fp16", b"bf16", b"float16"),),
-    pitfalls=("I01",),
+    pitfalls=("I01", "J01"),
 )
 
 

@@ -60,7 +60,7 @@ RULE = Rule(
             b"dtype",
         ),
     ),
-    pitfalls=("I07", "J03"),
+    pitfalls=("H05", "I07", "J03"),
 )
 
 

@@ -1,6 +1,7 @@
 """Write what is generated: `rules/_generated/index.py` and `docs/rules/` from the rule modules,
 `rule_api.pyi` from the names that `rule_api.py` lists, `frameworks.json`, its schema and
-`docs/frameworks.md` from the framework tables.
+`docs/frameworks.md` from the framework tables, `docs/pitfalls.md` from `docs/pitfalls.toml` and the
+rules.
 
 python scripts/generate.py          write them
 python scripts/generate.py --check  exit 1 if they are stale
@@ -125,6 +126,9 @@ def page(module: RuleModule) -> str:
     assert module.__doc__ is not None
     title, _, body = module.__doc__.partition("\n")
     facts = f"Severity {rule.severity} · fix {rule.fix} · since {rule.since}"
+    if rule.pitfalls:
+        links = (f"[{name}](../pitfalls.md#{name.lower()})" for name in rule.pitfalls)
+        facts += f" · pitfalls {', '.join(links)}"
     return f"# {rule.code} `{rule.name}`\n\n{title}\n\n{facts}\n{body.rstrip()}\n"
 
 
@@ -301,6 +305,57 @@ def _section(one: Framework, base: str, rules: dict[str, Rule]) -> str:
 _PLACEHOLDER = re.compile(r"\{[\w.:]+\}")
 
 
+def pitfalls_page() -> str:
+    """`docs/pitfalls.md`: the catalogue, with the rules that name each pitfall."""
+    known = tomllib.loads((ROOT / "docs" / "pitfalls.toml").read_text("utf-8"))
+    families: dict[str, str] = known.pop("families")
+    rules: dict[str, list[str]] = {name: [] for name in known}
+    for module in modules():
+        rule = module.RULE
+        for name in rule.pitfalls:
+            rules[name].append(f"[{rule.code}](rules/{rule.name}.md) `{rule.name}`")
+    lines = [_PITFALLS_HEAD]
+    for family, subject in families.items():
+        lines += [f"## {family}: {subject}", ""]
+        for name, pitfall in sorted(known.items()):
+            if name[0] == family:
+                lines += _pitfall(name, pitfall, rules[name])
+    return "\n".join(lines)
+
+
+_PITFALLS_HEAD = """\
+<!-- written by scripts/generate.py from docs/pitfalls.toml and the rules -->
+
+# Pitfalls of mixed precision
+
+What goes wrong in mixed-precision code, whether a rule finds it or not. A rule may find only some
+forms of a pitfall: its page says which. Messages were reproduced with torch 2.13 on the CPU and
+with Triton up to 3.9, or are quoted from the references where that takes a GPU or an older release.
+"Versions" says what is known: "all" means every release that was looked at.
+"""
+
+
+def _pitfall(name: str, pitfall: dict[str, Any], rules: list[str]) -> list[str]:
+    """The section of one pitfall."""
+    messages = [f"`` {message} ``" for message in pitfall.get("messages", ())]
+    rows = {
+        "Message": " · ".join(messages) or "none",
+        "Versions": pitfall["versions"],
+        "Found by": ", ".join(rules) or "no rule yet",
+        "References": ", ".join(map(_reference, pitfall["references"])),
+    }
+    head = [f"### {name}", "", f"**{pitfall['title']}.** {pitfall['what']}", ""]
+    return [*head, *(f"- {label}: {row}" for label, row in rows.items()), ""]
+
+
+def _reference(reference: str) -> str:
+    """A link to a page, or to an issue or a pull request of GitHub."""
+    if reference.startswith("https://"):
+        return f"<{reference}>"
+    repository, _, number = reference.partition("#")
+    return f"[{reference}](https://github.com/{repository}/issues/{number})"
+
+
 def _words(words: set[str]) -> str:
     return repr(tuple(word.encode() for word in sorted(words)))
 
@@ -315,6 +370,7 @@ def outputs() -> dict[Path, str]:
         FRAMEWORKS / "tables" / "schema.json": schema(),
         FRAMEWORKS / "_generated" / "marks.py": marks(),
         ROOT / "docs" / "frameworks.md": frameworks_page(),
+        ROOT / "docs" / "pitfalls.md": pitfalls_page(),
         docs / "README.md": overview(),
         **pages,
     }

@@ -100,6 +100,37 @@ def test_generated_files_are_fresh() -> None:
     assert not stale, "run python scripts/generate.py"
 
 
+def pitfalls() -> dict[str, dict[str, object]]:
+    known = tomllib.loads(text("docs/pitfalls.toml"))  # which refuses an id that is used twice
+    assert {name[0] for name in known if name != "families"} == set(known.pop("families"))
+    return known
+
+
+def test_every_pitfall_that_a_rule_names_is_described() -> None:
+    known, page = pitfalls(), text("docs/pitfalls.md")
+    for rule in registry.rules():
+        assert set(rule.pitfalls) <= set(known), rule.name
+        assert len(set(rule.pitfalls)) == len(rule.pitfalls), rule.name
+        for name in rule.pitfalls:
+            section = page.partition(f"\n### {name}\n")[2].partition("\n### ")[0]
+            assert f"(rules/{rule.name}.md)" in section
+
+
+def test_pitfalls_are_complete() -> None:
+    numbers: dict[str, list[int]] = {}
+    for name, pitfall in pitfalls().items():
+        numbers.setdefault(name[0], []).append(int(name[1:]))
+        assert len(name) == 3
+        assert {"title", "what", "versions", "references"} == set(pitfall) - {"messages"}, name
+        assert all(pitfall.values()), name
+        for reference in pitfall["references"]:  # type: ignore[attr-defined]
+            assert re.fullmatch(r"[\w.-]+/[\w.-]+#\d+|https://\S+", reference), name
+    for family, found in numbers.items():
+        assert found == list(range(1, len(found) + 1)), family
+    titles = [pitfall["title"] for pitfall in pitfalls().values()]
+    assert len(set(titles)) == len(titles)
+
+
 def test_every_option_is_documented() -> None:
     documented = text("docs/configuration.md")
     check = cli.commands["check"]

@@ -546,7 +546,7 @@ RULES: tuple[Rule, ...] = (
         ),
         calls=frozenset(),
         glanced=frozenset(),
-        pitfalls=("J05",),
+        pitfalls=("J05", "N02"),
         hooks=frozenset({"check_config"}),
     ),
     Rule(
@@ -559,7 +559,7 @@ RULES: tuple[Rule, ...] = (
         triggers=((b"defaults:", b"fp16", b"bf16", b"float16"),),
         calls=frozenset(),
         glanced=frozenset(),
-        pitfalls=("I01",),
+        pitfalls=("I01", "J01"),
         hooks=frozenset({"check_config"}),
     ),
     Rule(
@@ -633,7 +633,7 @@ RULES: tuple[Rule, ...] = (
         ),
         calls=frozenset(),
         glanced=frozenset(),
-        pitfalls=("I07", "J03"),
+        pitfalls=("H05", "I07", "J03"),
         hooks=frozenset({"check_config"}),
     ),
     Rule(
