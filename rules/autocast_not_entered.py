@@ -62,14 +62,14 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP210",
     name="autocast-not-entered",
-    summary="an autocast context that is made and never entered",
+    summary="an autocast context that is created and never entered",
     severity=Severity.WARNING,
     since="0.1.0",
     fix="sometimes",
     triggers=((b"autocast",), (b"torch",)),
 )
 
-_WHY = "A context switches nothing on until `with` enters it: this runs as if it were not there."
+_WHY = "A context has no effect until `with` enters it: this code runs without autocast."
 _CONTEXTS = frozenset(
     {
         "torch.no_grad",
@@ -97,7 +97,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     for made in autocasts(syntax):
         match parent := _user(made.node, syntax):
             case ast.Expr() if not syntax.may_fail_on_purpose(parent):
-                message = "this autocast context is made and dropped: nothing enters it"
+                message = "this autocast context is created but never entered"
                 yield _finding(file, made.node, message)
             case ast.Yield():
                 yield from _yielded(parent, file, syntax)
@@ -164,7 +164,7 @@ def _assigned(
     users = [syntax.parent(node) for node in reads]
     if not reads and not syntax.reads(function, "locals"):
         assert statement.value is not None
-        message = f"`{name}` holds an autocast context that nothing enters"
+        message = f"`{name}` holds an autocast context that is never entered"
         yield _finding(file, statement.value, message)
     elif len(users) == 1 and isinstance(user := users[0], ast.Yield):
         yield from _yielded(user, file, syntax)

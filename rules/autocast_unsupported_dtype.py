@@ -157,7 +157,7 @@ def _misplaced(made: AutocastCall, given: ast.expr, meant: str, file: PythonFile
     return file.finding(
         RULE,
         file.span_of(given),
-        f"`{file.text[file.span_of(given)]}` is {kind}, and stands where `{place}` does",
+        f"`{file.text[file.span_of(given)]}` is {kind} but is passed as `{place}`",
         confidence=Confidence.HIGH,
         why=f"TypeError: set_autocast_{place}(): argument '{place}' (position 2) must be {wanted}.",
         fix=fix,
@@ -184,7 +184,7 @@ def _string(given: ast.expr, file: PythonFile, syntax: SyntaxTree) -> Finding:
     return file.finding(
         RULE,
         span,
-        f"autocast wants a `torch.dtype`, and {file.text[span]} is a string",
+        f"autocast needs a `torch.dtype`, but {file.text[span]} is a string",
         confidence=Confidence.HIGH,
         why="TypeError: set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, "
         "not str.",
@@ -214,7 +214,7 @@ def _unsupported(
 
 def _turn_off(made: AutocastCall, file: PythonFile) -> Fix | None:
     """`enabled=False`; what is given as `enabled=` goes, if it is no call."""
-    message = "Say that the region is off"
+    message = "Turn the region off with `enabled=False`"
     for keyword in made.node.keywords:
         if keyword.arg == "enabled":
             if any(isinstance(each, ast.Call) for each in ast.walk(keyword.value)):

@@ -98,9 +98,9 @@ def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile
         file.span_of(event.node),
         f"the gradients are clipped before `{scaler}.unscale_`"
         if is_clip
-        else f"the norm is that of gradients which `{scaler}` has scaled",
+        else f"this is the norm of gradients that `{scaler}` has scaled",
         confidence=Confidence.HIGH if is_clip else Confidence.MEDIUM,
-        why="They are multiplied by the loss scale, 65536 at first: "
+        why="The gradients are multiplied by the loss scale, 65536 at first: "
         + ("the threshold is that much too small." if is_clip else "so is their norm."),
         fix=_fix(event, scaler, step, file),
         related=[file.related(file.span_of(backward.node), "scaled here")],

@@ -93,7 +93,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             file.span_of(made.node),
-            "training under float16 autocast, and nothing scales the loss",
+            "training under float16 autocast without loss scaling",
             confidence=Confidence.MEDIUM,
             why="Gradients below 6e-8 become zero in float16; bfloat16 needs no scaler.",
             related=[file.related(file.span_of(backward), "the loss is not scaled")],

@@ -141,7 +141,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         confidence=confidence,
         severity=Severity.ERROR if proved else Severity.WARNING,
         why="`TypeError: Got unsupported ScalarType "
-        f"{sinks.scalar_type((dtypes or [BFLOAT16])[0])}`, at run time, on {dtype} only.",
+        f"{sinks.scalar_type((dtypes or [BFLOAT16])[0])}`, raised if the tensor is {dtype}.",
         fix=_fix(call, file, sink, converted),
         related=list(origins),
     )
@@ -202,7 +202,7 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
     if not any(f"{helper}(" in edit.content for edit in edits):
         message, added = "Widen to float32 on the host", []
     else:
-        message = "Convert with `to_numpy`, which widens what NumPy lacks and nothing else"
+        message = "Use `to_numpy`: bfloat16 and float8 become float32, other dtypes stay"
     level = min(_applicability(sink, call, argument) for argument in converted)
     return Fix(level, message, (*added, *edits))
 

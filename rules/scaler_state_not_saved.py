@@ -91,7 +91,7 @@ def _finding(scaler: str, state: ast.Dict | None, value: ast.expr, file: PythonF
     fix = None
     if state is not None:
         edit = Edit(Span(span.end, span.end), f', "scaler": {scaler}.state_dict()')
-        message = "Save the state of the scaler, too, and load it where the run is resumed"
+        message = "Save the state of the scaler too, and load it when the run resumes"
         fix = Fix(Applicability.DISPLAY, message, (edit,))
     return file.finding(
         RULE,

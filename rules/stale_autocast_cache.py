@@ -114,10 +114,10 @@ def _finding(
     return file.finding(
         RULE,
         file.span_of(stale),
-        f"`{module}` computes with the weights that it had before the change: autocast has kept "
+        f"`{module}` uses the weights from before the change: autocast has cached "
         "their half-precision copies",
         confidence=Confidence.MEDIUM,
-        why="The copies are forgotten where the outermost region is left. Leave it before the "
+        why="The copies are dropped when the outermost region exits. Exit it before the "
         "weights change, and enter a new one.",
         related=[
             file.related(file.span_of(change), "the weights change here"),
