@@ -116,7 +116,7 @@ def _calls(region: RegionNode, syntax: SyntaxTree) -> list[ast.Call]:
 
 
 def _is_shielded(node: ast.Call, region: RegionNode, syntax: SyntaxTree) -> bool:
-    """Whether a region that turns autocast off stands between."""
+    """True if a nested region turns autocast off."""
     for parent in syntax.around(node):
         if parent is region:
             break

@@ -109,7 +109,7 @@ def _is_float16(made: AutocastCall, syntax: SyntaxTree) -> bool:
 
 
 def _training(function: ast.AST) -> ast.Call | None:
-    """The backward of a function that steps an optimizer, too."""
+    """The backward call of a function that also steps an optimizer."""
     assert isinstance(function, Scope)
     calls = [node for node in own_nodes(function) if isinstance(node, ast.Call)]
     steps = any(

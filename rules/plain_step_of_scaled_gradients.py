@@ -146,7 +146,7 @@ def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFi
 
 
 def _by_scaler(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:
-    """`optimizer.step()` to `scaler.step(optimizer)`, if the scaler is updated behind it."""
+    """`optimizer.step()` to `scaler.step(optimizer)`, if the scaler is updated after it."""
     for path in step.through(event):
         own = [each.event.kind for each in path.behind(event) if each.event.scaler == scaler]
         if own[:1] != [EventKind.UPDATE]:

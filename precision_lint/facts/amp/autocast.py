@@ -45,7 +45,7 @@ class AutocastCall:
     """The device type that its name or a literal says."""
 
     def argument(self, name: str) -> ast.expr | None:
-        """An argument by keyword or by position; None if it is absent or behind a star."""
+        """An argument by keyword or by position; None if absent or in a starred argument."""
         for keyword in self.node.keywords:
             if keyword.arg == name:
                 return keyword.value

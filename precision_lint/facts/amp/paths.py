@@ -68,7 +68,7 @@ class Path:
         return self.happenings[: self._index(event)]
 
     def behind(self, event: Event) -> tuple[Happening, ...]:
-        """What happens behind an event of this path."""
+        """What happens after an event of this path."""
         return self.happenings[self._index(event) + 1 :]
 
     def _index(self, event: Event) -> int:

@@ -119,7 +119,7 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[Reading]:
 
 
 def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[Reading]:
-    """The options in front of the program, whatever that is."""
+    """The options before the program, for any program."""
     words = started.launcher
     given = {option.name.replace("-", "_") for option in options(words)}
     for framework in frameworks().values():
@@ -134,7 +134,7 @@ def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[Reading]:
 def _program_mentions(
     file: ParsedConfig, project: Recording, started: Launch, words: tuple[str, ...]
 ) -> bool:
-    """True if the file that is started lies in the project, and has one of the words."""
+    """True if the started file is in the project and contains one of the words."""
     files = project.config_files
     path = files.program(started.program, file.text.path)
     if path is None:

@@ -49,7 +49,7 @@ class Written:
 
     @property
     def sourced_from(self) -> Path | None:
-        """The file that a script sources it from; None for what stands where it says."""
+        """The file that a script sources it from; None if the script itself contains it."""
         match self.origin:
             case Assigned(elsewhere=place) if place is not None:
                 return place.path
@@ -59,7 +59,7 @@ class Written:
         return None
 
     def is_beside(self, other: Written) -> bool:
-        """True if both stand in one file."""
+        """True if both are in one file."""
         return self.file.text is other.file.text and self.sourced_from == other.sourced_from
 
 
@@ -209,7 +209,7 @@ class CommandSource:
     words: tuple[Word, ...]
     launch: Launch
     program: str = ""
-    """The text of the program, if it lies in the project."""
+    """The text of the program, if it is in the project."""
     given: Mapping[str, Written] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -296,7 +296,7 @@ class EnvironmentSource:
 
 
 def names_in(source: MappingSource) -> frozenset[str]:
-    """The keys at the root of a mapping, as they are asked for; in a flat file, all of them."""
+    """The keys at the root of a mapping, as tables name them; in a flat file, all keys."""
     values = [entry.value for entry in source.root.entries] if source.flat else []
     sections = (value for value in values if isinstance(value, tree.Mapping))
     sources: Iterable[tree.Mapping] = (source.root, *source.root.merged, *sections)

@@ -35,7 +35,7 @@ class TableError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way in which settings reach the framework, and how it is told from others.
+    """One way in which settings reach the framework, and how it is recognized.
 
     A mapping or a command belongs to the framework if it has one of `own` at least, `enough` of
     `own` and `shared` together, and none of `foreign`; names are dotted from the root.
@@ -49,13 +49,13 @@ class Way:
     anywhere: bool = False
     """The mapping may lie at any depth of a file; else it is a whole document."""
     in_python: bool = False
-    """Dicts in Python files may be such mappings, too."""
+    """Dicts in Python files may also be such mappings."""
     callees: tuple[str, ...] = ()
     """Of calls in Python: the last part of the name, or the whole of it."""
     programs: tuple[str, ...] = ()
     """Of commands: patterns for the file, the module or the first two words of what is started."""
     mentions: tuple[str, ...] = ()
-    """Of commands: words of which the program must have one; its file lies in the project."""
+    """For commands: words of which the program must contain one; its file is in the project."""
     files: tuple[str, ...] = ()
     """Patterns for the name of the file; any if there are none."""
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -93,7 +93,7 @@ class Link:
     suffix: str = ""
     """What the name of the file ends with, if the setting does not say so."""
     launcher: bool = False
-    """It is what the command has in front of the program."""
+    """The options before the program of a command."""
     environment: bool = False
     """It is the environment that the command gets."""
     program: bool = False
@@ -133,7 +133,7 @@ class Repair:
     floats: tuple[str, ...] = ()
     """Settings that are written as integers, and shall be floats."""
     join: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """Options whose value, one of these, stands behind a blank: `--name= value`."""
+    """Options with one of these values after a blank: `--name= value`."""
     message: str = ""
     safety: Applicability = Applicability.SAFE
 
@@ -146,16 +146,16 @@ class Conflict:
     """The name of the rule that reports it."""
     verdict: Verdict
     message: str
-    """What is wrong; `{key}` stands for a value."""
+    """What is wrong; `{key}` is replaced by its value."""
     says: str
     """What the framework itself says, word for word, or what really happens."""
     source: str
-    """Where that stands in its source."""
+    """Where its source says so."""
     when: Mapping[str, Test] = field(default_factory=dict)
     unless: Mapping[str, Test] = field(default_factory=dict)
-    """Each for itself keeps the combination from being one."""
+    """Each of these alone prevents the conflict."""
     unknown_in: str = ""
-    """A section in which no other keys than `known` may stand."""
+    """A section in which only the keys in `known` are allowed."""
     known: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     """Of the unknown keys of the section, report these alone."""
@@ -185,7 +185,7 @@ class Framework:
     aliases: tuple[str, ...] = ()
     """Other names that the library is installed under."""
     extends: str = ""
-    """The framework whose keys, links and conflicts this one has, too."""
+    """The framework whose keys, links and conflicts this one also has."""
     flat: bool = False
     """Sections of a file only sort its keys: what they are called means nothing."""
     negation: str = ""
@@ -193,7 +193,7 @@ class Framework:
     switches: Mapping[str, bool] = field(default_factory=dict)
     """How the words of a command line are read as booleans, in lower case."""
     assignments: bool = False
-    """Words of a command line such as `bf16=true` are settings, too."""
+    """Words of a command line such as `bf16=true` are also settings."""
 
 
 @lru_cache(maxsize=1)
@@ -307,7 +307,7 @@ class _Reader:
             raise self.error(where, f"{name!r} is no {of.__name__.lower()}") from None
 
     def test(self, value: Any, where: str) -> Test:
-        """A literal stands for itself, a list for one of its items."""
+        """A literal matches itself, a list any of its items."""
         match value:
             case {"not": unwanted}:
                 rest = {key: each for key, each in value.items() if key != "not"}

@@ -46,7 +46,7 @@ class Verdict:
 
     @property
     def safety(self) -> Applicability:
-        """How safe the repair is: what others read, too, may not be changed for this one alone."""
+        """How safe the repair is: at most unsafe if others also refer to the file."""
         assert self.conflict.repair is not None
         safety = self.conflict.repair.safety
         return min(safety, Applicability.UNSAFE) if self.is_shared else safety
@@ -171,7 +171,7 @@ def _place(
 ) -> Written | None:
     """Where it is reported: what a fix edits comes first, then the order of the table.
 
-    What is not asked for is not reported on; what a document shows is the document's own matter.
+    Only files that are checked get findings; an example counts only in its own document.
     """
     edited: frozenset[int] = frozenset()
     if conflict.repair:

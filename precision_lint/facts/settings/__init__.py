@@ -2,8 +2,8 @@
 
 `cfg.training.precision` where a YAML file says so, `args.mixed_precision` where a parser has a
 default for it, `os.environ["PRECISION"]` where a launch script exports it. Only settings of
-precision are known: either the name or one of its values names a dtype. A false link is worse than
-none, so what could be two settings is none.
+precision are known: either the name or one of its values names a dtype. A wrong link is worse than
+no link, so an ambiguous name has no setting.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def holds_settings(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Configured:
-    """The settings of a project, read from `paths` when they are first asked for.
+    """The settings of a project, read from `paths` on first use.
 
     `read_python` gives the syntax tree of a Python file.
     """

@@ -57,7 +57,7 @@ def read_bytes(path: Path) -> bytes | None:
 
 
 def read_text(path: Path) -> SourceText | None:
-    """A file as text; None if it is none. What is broken is reported when it is linted itself."""
+    """A file as text; None if it is not text. Errors in it are reported when it is linted."""
     content = read_bytes(path)
     with suppress(UnicodeDecodeError):
         return SourceText.from_bytes(path, content) if content is not None else None

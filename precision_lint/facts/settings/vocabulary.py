@@ -1,4 +1,4 @@
-"""The words of precision: which values name a dtype, and which names stand for one."""
+"""The words of precision: which values name a dtype, and which names mean one."""
 
 from __future__ import annotations
 
