@@ -110,7 +110,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 
 def _user(node: ast.expr, syntax: SyntaxTree) -> ast.AST | None:
-    """What uses a context: `a if b else c` hands on what it chooses."""
+    """The user of a context: `a if b else c` passes the chosen value on."""
     inner: ast.AST = node
     for parent in syntax.around(node):
         if not isinstance(parent, ast.IfExp) or inner is parent.test:
@@ -126,7 +126,7 @@ def _finding(file: PythonFile, node: ast.expr, message: str, fix: Fix | None = N
 
 
 def _yielded(node: ast.Yield, file: PythonFile, syntax: SyntaxTree) -> Iterator[Finding]:
-    """`yield autocast(...)` under `@contextmanager`, unless a caller enters what it gets."""
+    """`yield autocast(...)` under `@contextmanager`, unless a caller enters the result."""
     function = syntax.function(node)
     if function is None or isinstance(function, ast.Lambda):
         return
@@ -143,7 +143,7 @@ def _yielded(node: ast.Yield, file: PythonFile, syntax: SyntaxTree) -> Iterator[
 
 
 def _binds_the_context_of(name: str, tree: ast.Module) -> bool:
-    """Whether the file says `with name() as context:`: it may enter that context next."""
+    """True if the file contains `with name() as context:`: it may enter that context next."""
     return any(
         isinstance(node, ast.withitem)
         and node.optional_vars is not None

@@ -195,7 +195,7 @@ def _string(given: ast.expr, file: PythonFile, syntax: SyntaxTree) -> Finding:
 def _unsupported(
     made: AutocastCall, given: ast.expr, dtypes: frozenset[_Kind], file: PythonFile
 ) -> Iterator[Finding]:
-    """A dtype that turns the region off on this device, whichever of its values it has."""
+    """A dtype that turns the region off on this device, for each of its possible values."""
     device = _PICKY.get(made.device or "")
     if device is None or dtypes & _SUPPORTED or made.is_off or made.has_stars:
         return

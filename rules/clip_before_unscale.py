@@ -141,7 +141,7 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
 
 
 def _is_renewed(behind: Sequence[Happening], scaler: str) -> bool:
-    """Whether the optimizer is stepped and the scaler updated before the event comes again."""
+    """True if the optimizer is stepped and the scaler updated before the event occurs again."""
     kinds = [each.event.kind for each in behind if each.event.scaler in {scaler, ""}]
     renewing = [kind for kind in kinds if kind not in {EventKind.CLIP, EventKind.NORM}]
     return renewing[:2] == [EventKind.STEP, EventKind.UPDATE]

@@ -12,7 +12,7 @@ from precision_lint.source.python.syntax import callee_name, dotted, resolved
 
 
 class EventKind(Enum):
-    """What happens; the comment says what `Event.subject` is."""
+    """The kinds of events; each comment describes `Event.subject`."""
 
     SCALED_BACKWARD = auto()  # the loss
     BACKWARD = auto()  # the loss

@@ -317,7 +317,7 @@ class TrainingFile:
                 yield call
 
     def shared_pipelines(self) -> Iterator[Cast]:
-        """Casts of a pipeline that holds the very model that goes on training."""
+        """Casts of a pipeline that contains the same model, whose training continues."""
         for call in self.calls:
             if callee_name(call) != "to" or not isinstance(call.func, ast.Attribute):
                 continue

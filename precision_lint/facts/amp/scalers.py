@@ -1,4 +1,4 @@
-"""Which calls make a gradient scaler, where it goes, and the autocast regions that it serves.
+"""Which calls create a gradient scaler, where it is used, and the autocast regions of its training.
 
 A scaler is made in one place and autocast is entered in another: in a function of another file that
 the scaler is passed to, in a base class, or in a class of the project that creates the scaler.
@@ -145,7 +145,7 @@ def _in_default_dtype(call: Call, module: Calls, file: PythonFile) -> AutocastRe
 
 
 def _assigned_to_attribute(path: str, file: PythonFile) -> Dtype | None:
-    """What the file assigns to `params.dtype`, of whatever class `params` is."""
+    """The values that the file assigns to `params.dtype`, for any class of `params`."""
     dtypes = {
         ALIASES[node.value.attr]
         for node in ast.walk(file.tree)

@@ -194,7 +194,7 @@ class _Composition:
                     self.is_complete = False
 
     def _override(self, match: re.Match[str], names: list[str | None], of: ParsedConfig) -> None:
-        """Note the choice for a group; an outer list comes first, and counts."""
+        """Note the choice for a group; an outer list comes first and wins."""
         if match["path"].strip("/").partition("/")[0] != "hydra":
             is_one = len(names) == 1 and match["package"] is None
             group = self._folder(match["path"], of)
@@ -225,7 +225,7 @@ def _names(value: Value) -> list[str | None]:
 
 
 def _destination(item: _Item, package: Package, file: ParsedConfig) -> Package:
-    """Where the settings of a file go: what the item says, else the file, else its folders."""
+    """The package of a file's settings: that of the item, else of the file, else of its folders."""
     match item.package:
         case None:
             pass
@@ -243,7 +243,7 @@ def _destination(item: _Item, package: Package, file: ParsedConfig) -> Package:
 
 
 def _package(file: ParsedConfig) -> Package | None:
-    """What the comments at the top of a file say: `# @package _global_`."""
+    """The package in the comments at the top of a file: `# @package _global_`."""
     for line in file.text.text.splitlines():
         if not line.strip():
             continue

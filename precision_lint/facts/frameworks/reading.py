@@ -46,7 +46,7 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """One configuration as one framework reads it, with what it refers to.
+    """One configuration as one framework reads it, with the configurations that it refers to.
 
     `beneath` fills what its own source leaves open, the strongest first. `is_open` says that
     something unknown may set the settings that are absent here.
@@ -83,7 +83,7 @@ class Reading:
         return frozenset(path for part in self.parts for path in _paths(part.source))
 
     def key(self, name: str) -> Key:
-        """What the table says of a key; a key of a link is `link:key`."""
+        """The table's entry for a key; a key of a link is `link:key`."""
         link, _, rest = name.partition(":")
         if rest and link in self.links:
             return self.links[link].key(rest)

@@ -30,7 +30,7 @@ from precision_lint.source.python.parse import ParsedPython
 
 
 def readings(file: ParsedConfig, project: Recording, *, is_open: bool = False) -> Iterator[Reading]:
-    """What each framework reads from a file alone, without what it refers to.
+    """What each framework reads from a file alone, without the files that it refers to.
 
     It `is_open` if there may be settings for it that are not seen.
     """

@@ -86,7 +86,7 @@ def _referring(file: ParsedConfig, project: Recording) -> Sequence[ParsedConfig]
 
 
 def _is_composed_of(path: Path, run: Reading) -> bool:
-    """True if a run takes a file for a part of its own."""
+    """True if a run treats a file as one of its parts."""
     source = run.source
     return isinstance(source, MappingSource) and any(
         part.text.path == path for part in source.whole.parts[1:]

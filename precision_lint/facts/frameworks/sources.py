@@ -45,7 +45,7 @@ class Written:
     origin: Origin
     file: ParsedConfig
     is_word: bool = False
-    """It is a word of a command line, which the program has yet to read."""
+    """It is a word of a command line, which the program still has to parse."""
 
     @property
     def sourced_from(self) -> Path | None:
@@ -227,7 +227,7 @@ class CommandSource:
         return (written for written in reversed([*self._read()]) if written.name == name)
 
     def may_set(self, key: Key) -> bool:
-        """Words that are unknown may be options; the program may set what it is not given."""
+        """Unknown words may be options; the program may set what is not given."""
         values = {id(word) for option in options(self.words) for word in option.words[1:]}
         if any(
             UNKNOWN in word.text.partition("=")[0]
@@ -238,7 +238,7 @@ class CommandSource:
         return any(_sets(self.program, name) for name in (key.name, *key.aliases))
 
     def _is_one(self, word: Word) -> bool:
-        """True if a word stays one, whatever its variables hold: `"$DIR"`, `$DIR/ds.json`."""
+        """True if a word stays one for any values of its variables: `"$DIR"`, `$DIR/ds.json`."""
         return "/" in word.text or (word.verbatim and self.file.text[word.span].startswith('"'))
 
     def _read(self) -> Iterator[Written]:

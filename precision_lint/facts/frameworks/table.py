@@ -1,4 +1,4 @@
-"""What is known of a framework: which settings it reads, from where, and what it makes of them.
+"""A framework: which settings it reads, from where, and how it interprets them.
 
 Each framework has one TOML file under `precision_lint/facts/frameworks/tables`, which states facts
 of its source and no code; docs/frameworks.md explains the format. `_generated/frameworks.json` is
@@ -30,7 +30,7 @@ _COMPILED = Path(__file__).parent / "_generated" / "frameworks.json"
 
 
 class TableError(ValueError):
-    """A table says something that the format does not know. The message names file and key."""
+    """A table contains something that the format does not allow. The message names file and key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ class Link:
     positional: str = ""
     """A pattern for the word of the command that is its path."""
     suffix: str = ""
-    """What the name of the file ends with, if the setting does not say so."""
+    """The ending of the file's name, if the setting leaves it out."""
     launcher: bool = False
     """The options before the program of a command."""
     environment: bool = False
@@ -109,7 +109,7 @@ class Test:
     one_of: tuple[object, ...] = ()
     none_of: tuple[object, ...] = ()
     present: bool | None = None
-    """Whether it is written at all, with whatever value."""
+    """Whether it is written at all, with any value."""
     differs_from: str = ""
     """The key of another setting whose value is known to be another."""
     equals: str = ""
@@ -148,7 +148,7 @@ class Conflict:
     message: str
     """What is wrong; `{key}` is replaced by its value."""
     says: str
-    """What the framework itself says, word for word, or what really happens."""
+    """The framework's own message, word for word, or what really happens."""
     source: str
     """Where its source says so."""
     when: Mapping[str, Test] = field(default_factory=dict)
@@ -253,7 +253,7 @@ _SEVERITIES = {"error": Severity.ERROR, "ignored": Severity.WARNING, "harmful": 
 
 
 class _Reader:
-    """Makes the parts of one table, and says where it fails."""
+    """Creates the parts of one table; errors name the place."""
 
     def __init__(self, slug: str) -> None:
         self.slug = slug

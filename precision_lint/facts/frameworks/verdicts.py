@@ -76,7 +76,7 @@ class Verdict:
         return _VALUE.sub(value, self.conflict.message.replace("{unknown}", names))
 
     def why(self) -> str:
-        """What the framework says, and which releases of it."""
+        """The framework's message, and its releases."""
         framework = self.run.framework
         gates = []
         if self.conflict.since:
@@ -116,7 +116,7 @@ def verdicts(file: ConfigFile, rule: str) -> Iterator[Verdict]:
 
 
 def verdicts_of(run: Reading, project: Recording) -> Iterator[Verdict]:
-    """The conflicts of a run, in whichever of its files they are to be reported."""
+    """The conflicts of a run, in any of its files."""
     for part in run.judged:
         for conflict in part.framework.conflicts:
             if _is_of_version(conflict, part, project):

@@ -1,4 +1,4 @@
-"""What the project's configuration says of a setting that code reads.
+"""The values that the project's configuration gives to a setting that code reads.
 
 `cfg.training.precision` where a YAML file says so, `args.mixed_precision` where a parser has a
 default for it, `os.environ["PRECISION"]` where a launch script exports it. Only settings of
@@ -113,10 +113,10 @@ class Configured:
     def _nearest(
         self, kind: Kind, name: str, near: Path | None, matches: Callable[[Given], bool]
     ) -> list[Given]:
-        """What is said in the deepest folder above the question that says anything, in path order.
+        """The values in the deepest folder above the reader that has any, in path order.
 
-        Nothing beyond it is parsed. A Python file is heard by those that it imports, or that
-        import it: a folder of scripts has many a `--dtype`.
+        Nothing beyond that folder is parsed. A Python file counts only for files that it imports
+        or that import it: a folder of scripts can have many options `--dtype`.
         """
         files = [file for file in self._sightings[name] if _may_give(file, kind)]
         if near is not None and kind in (Kind.ARGUMENT, Kind.FIELD):
@@ -243,5 +243,5 @@ def _is_known(value: object) -> bool:
 
 
 def _key(value: object) -> tuple[str, object]:
-    """What tells values apart: True is not 1."""
+    """A key that distinguishes values: True is not 1."""
     return type(value).__name__, value
