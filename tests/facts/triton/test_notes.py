@@ -24,6 +24,7 @@ from precision_lint.rules import (
 )
 from precision_lint.source.python.parse import parse_python
 from precision_lint.source.text.text import SourceText
+from tests.context import python_file
 from tests.facts.triton import accepted
 from tests.facts.triton.compiling import Job, verdicts
 
@@ -46,7 +47,7 @@ def notes(source: str, version: Version = NEWEST) -> tuple[Note, ...]:
 
 def findings(source: str, rule: ModuleType) -> list[Finding]:
     text = SourceText(Path("kernels.py"), source)
-    file = parse_python(text)
+    file = python_file(text)
     kernels = find_kernels(file.tree, text)
     return [finding for kernel in kernels for finding in rule.check_kernel(kernel, file)]
 
