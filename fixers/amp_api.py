@@ -104,7 +104,7 @@ def _decorator(file: ParsedPython, node: ast.expr, api: Api, spelling: Spelling)
 
 
 def _annotation(file: ParsedPython, node: ast.expr, api: Api, spelling: Spelling) -> Migration:
-    """`GradScaler` to `torch.amp.GradScaler`, which the old one is a subclass of."""
+    """`GradScaler` to `torch.amp.GradScaler`, of which the old one is a subclass."""
     return Migration((Edit(file.span_of(node), f"{spelling.torch}.{api.name}"),))
 
 
@@ -146,7 +146,7 @@ def _migrate(
 
 
 def _comma(file: ParsedPython, starts: Sequence[int]) -> str:
-    """What stands between arguments: a new line where each has a line of its own."""
+    """The separator of arguments: a new line if each has its own line."""
     rows = {file.text.row(start) for start in starts}
     line = file.text.line_span(file.text.row(starts[0])).start
     indent = file.text[Span(line, starts[0])]

@@ -20,7 +20,7 @@ class Shared:
 
 @fact
 def shared(file: ParsedConfig) -> Shared:
-    """What is used in several places of a file."""
+    """The nodes that are used in several places of a file."""
     nodes = [*_met_again(file.documents)]
     return Shared(frozenset(map(id, nodes)), frozenset(map(id, _below(nodes))))
 

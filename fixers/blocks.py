@@ -9,7 +9,7 @@ from precision_lint.source.python.parse import ParsedPython
 
 
 def yield_within(file: ParsedPython, statement: ast.Expr) -> list[Edit] | None:
-    """`yield context` to `with context: yield`; None where it is not written plainly."""
+    """`yield context` to `with context: yield`; None for other forms of `yield`."""
     if not isinstance(statement.value, ast.Yield) or statement.value.value is None:
         return None
     whole, context = file.span_of(statement), file.span_of(statement.value.value)
@@ -24,7 +24,7 @@ def yield_within(file: ParsedPython, statement: ast.Expr) -> list[Edit] | None:
 
 
 def _indent(file: ParsedPython, offset: int) -> str | None:
-    """What stands before a statement in its line; None if that is more than blanks."""
+    """The indentation before a statement; None if its line begins with anything else."""
     line = file.text.line_starts[file.text.row(offset) - 1]
     before = file.text[Span(line, offset)]
     return None if before.strip() else before

@@ -49,7 +49,7 @@ def wrap_argument(span: Span, function: str) -> list[Edit]:
 
 
 def append_method(file: ParsedPython, span: Span, chained: str) -> list[Edit]:
-    """`x` to `x<chained>`, in parentheses where the expression binds less tightly than a call."""
+    """`x` to `x<chained>`, in parentheses if the expression binds less tightly than a call."""
     import libcst as cst
 
     end = Span(span.end, span.end)
@@ -61,7 +61,7 @@ def append_method(file: ParsedPython, span: Span, chained: str) -> list[Edit]:
 
 
 def set_keyword(file: ParsedPython, call: Call, keyword: str, expression: str) -> Edit | None:
-    """`f(a)` to `f(a, keyword=expression)`, or the new value of a keyword that is there."""
+    """`f(a)` to `f(a, keyword=expression)`, or the new value of an existing keyword."""
     if (given := call.keywords.get(keyword)) is not None:
         return Edit(given.span, expression)
     return add_keyword(file, call.span, keyword, expression)

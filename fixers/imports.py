@@ -12,7 +12,7 @@ from precision_lint.source.python.statements import blocks, statements
 
 
 def import_name(file: ParsedPython, module: str, name: str, before: int) -> tuple[str, list[Edit]]:
-    """What `module.name` is called in this file, and the edits that import it if nothing does.
+    """The local name of `module.name`, and the edits that import it if necessary.
 
     The import goes below the last plain import at the top level that ends before the offset
     `before`, so that code which must run before those imports still does; or else below the
@@ -42,7 +42,7 @@ def import_name(file: ParsedPython, module: str, name: str, before: int) -> tupl
 
 
 def _free_name(file: ParsedPython, name: str) -> str:
-    """`name`, or with underscores in front until the file has no such word but as an attribute."""
+    """`name`, prefixed with underscores until the file uses it only as an attribute."""
     while re.search(rf"(?<![.\w]){name}\b", file.text.text):
         name = f"_{name}"
     return name
@@ -81,7 +81,7 @@ def _below_header(file: ParsedPython) -> int:
 
 
 def remove_name(file: ParsedPython, statement: ast.stmt, alias: ast.alias) -> Edit | None:
-    """The edit that takes one name out of an import, with the statement if it is the only one.
+    """The edit that removes one name from an import, or the whole statement if it is the only name.
 
     None if more than the name would be lost: a comment, or the only statement of a block.
     """
@@ -97,7 +97,7 @@ def remove_name(file: ParsedPython, statement: ast.stmt, alias: ast.alias) -> Ed
 
 
 def _lines_of(file: ParsedPython, statement: ast.stmt) -> Span | None:
-    """The lines of a statement that has them for itself, and is not all that its block holds."""
+    """The lines of a statement that shares them with no other and is not alone in its block."""
     text, own = file.text, file.span_of(statement)
     lines = Span(text.line_span(text.row(own.start)).start, text.line_span(text.row(own.end)).end)
     around = text.text[lines.start : own.start] + text.text[own.end : lines.end]

@@ -62,7 +62,7 @@ def _without_lines(text: SourceText, span: Span) -> Iterator[Edit]:
 
 
 def _braces(file: ParsedConfig, mapping: Mapping) -> Edit | None:
-    """`{}` behind the key that a mapping stands below."""
+    """`{}` after the key of a mapping on the following lines."""
     for around in mappings(file.documents):
         for entry in around.entries:
             if entry.value is mapping:

@@ -37,7 +37,7 @@ _BARE_KEY = re.compile(r"[\w-]+", re.ASCII)
 
 
 def remove_settings(file: ParsedConfig, origins: Sequence[Origin], message: str) -> Fix | None:
-    """Take settings out of their file. A mapping that loses all of its members becomes `{}`.
+    """Remove settings from their file. A mapping that loses all of its members becomes `{}`.
 
     Unsafe if a comment on the same line loses its subject, or if an alias refers to the mapping.
     The comment itself stays. None if deleting is not enough, or if a duplicate of the key or a
@@ -172,14 +172,14 @@ def _with_value(
 
 
 def _is_needed(file: ParsedConfig, mapping: Mapping) -> bool:
-    """True if something else may miss a key: what an alias stands for, code behind a display."""
+    """True if other code may depend on a key: through an alias, or Python code that uses a dict."""
     if file.python is not None:
         return not mapping.flow or file.text[mapping.span].startswith(("{", "dict("))
     return id(mapping) in shared(file).below
 
 
 def _style(file: ParsedConfig, model: Entry) -> Style:
-    """How the value of an entry is written; if that is no string, how its key is."""
+    """How the value of an entry is written, or its key if the value is not a string."""
     is_text = isinstance(model.scalar, str)
     quotes = quotes_of(file.text[(model.value if is_text else model.key).span])
     if file.format == "yaml":
@@ -190,7 +190,7 @@ def _style(file: ParsedConfig, model: Entry) -> Style:
 
 @fact
 def _usual(file: ParsedConfig) -> Style:
-    """The quotes and the booleans that a file writes first."""
+    """The style of the first quotes and booleans in a file."""
     literals = [
         (file.text[entry.value.span], entry.value.value)
         for mapping in mappings(file.documents)
@@ -210,7 +210,7 @@ def _key(file: ParsedConfig, model: Entry, key: str, style: Style) -> str | None
 
 
 def _separator(file: ParsedConfig, model: Entry) -> str:
-    """What stands between key and value."""
+    """The text between key and value."""
     between = file.text[Span(model.key.span.end, max(model.key.span.end, model.value.span.start))]
     if _SEPARATOR.fullmatch(between):
         return between

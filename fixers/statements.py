@@ -28,7 +28,7 @@ def insert_after(file: ParsedPython, statement: ast.stmt, line: str) -> Edit | N
 
 
 def delete(file: ParsedPython, statement: ast.stmt) -> Edit | None:
-    """Delete the lines of a statement; None if others share them."""
+    """Delete the lines of a statement; None if other statements share them."""
     if not _has_its_lines(file, statement):
         return None
     span = file.span_of(statement)

@@ -49,7 +49,7 @@ def _is_sure(binding: Binding, scope: Scope, reference: Reference, olds: list[Bi
 
 
 def _branches(at: Step) -> set[tuple[int, str]]:
-    """The branches that a place stands in: blocks of statements that need not run."""
+    """The branches around a place: blocks of statements that may not run."""
     branching = ast.If | Try | Loop | ast.Match | ast.match_case
     return {(id(step.node), step.field) for step in at.upwards if isinstance(step.node, branching)}
 

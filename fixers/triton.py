@@ -44,7 +44,7 @@ def with_argument(text: str, call: Span, argument: str) -> Fix:
     separator = " " if given.endswith(",") else ", "
     at = call.start + len(given)
     edit = Edit(Span(at, at), f"{separator}{argument}")
-    return Fix(Applicability.DISPLAY, f"Say {argument}", (edit,))
+    return Fix(Applicability.DISPLAY, f"Pass {argument}", (edit,))
 
 
 def _applicability(remedy: Remedy) -> Applicability:

@@ -141,7 +141,7 @@ def _says(
 
 
 def _tree(file: ParsedConfig, change: TreeChange) -> Iterator[object]:
-    """Marks for every node, outer before inner; one that was met before is only named again."""
+    """Marks for every node, outer before inner; repeated nodes are only referenced."""
     text = file.masked or file.text
     pending: list[Value | Entry] = [*reversed(file.documents)]
     seen: dict[Value, int] = {}

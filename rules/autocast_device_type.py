@@ -107,7 +107,7 @@ def _judged(
         case Device(DeviceKind.OBJECT):
             yield _finding(
                 given,
-                f"{_text(given, file)} is a `torch.device`: autocast wants its type",
+                f"{_text(given, file)} is a `torch.device`: autocast needs its type",
                 "ValueError: Expected `device_type` of type `str`.",
                 _append_type(given, file),
                 file,
@@ -117,7 +117,7 @@ def _judged(
             fix = _replace(given, backend.split(".")[1], file) if backend else None
             yield _finding(
                 given,
-                f"{_text(given, file)} is the number of a device: autocast wants its type",
+                f"{_text(given, file)} is a device number: autocast needs a device type",
                 "ValueError: Expected `device_type` of type `str`.",
                 fix,
                 file,
@@ -127,7 +127,7 @@ def _judged(
             is_literal = isinstance(given, ast.Constant)
             yield _finding(
                 given,
-                f'"{text}" is no device type of torch',
+                f'"{text}" is not a device type of torch',
                 f"RuntimeError: Expected one of cpu, cuda, … device type at start of device "
                 f"string: {text}.",
                 _replace(given, meant, file) if meant and is_literal else None,
@@ -179,7 +179,7 @@ def _indexed(given: ast.expr, fix: Fix | None, file: PythonFile) -> Finding:
     return file.finding(
         RULE,
         file.span_of(given),
-        f"{_text(given, file)} {has} an index: autocast wants a bare device type",
+        f"{_text(given, file)} {has} an index: autocast needs a plain device type",
         severity=Severity.WARNING,
         confidence=Confidence.LOW if is_new else Confidence.MEDIUM,
         why=_OLDER_RAISE,

@@ -138,7 +138,7 @@ def _inputs(node: ast.Call | ast.BinOp, syntax: SyntaxTree) -> list[ast.expr]:
 
 
 def _around_island(node: ast.expr, syntax: SyntaxTree) -> AutocastCall | None:
-    """The region that is on around the island that a node stands in, if it stands in one."""
+    """The enabled region around the island that contains a node; None outside of islands."""
     match list(regions_around(node, syntax)):
         case [island, outer, *_] if island.is_off and not (outer.is_off or outer.has_stars):
             if _device(island) == _device(outer) and not _is_wide(outer, syntax):
@@ -153,7 +153,7 @@ def _device(made: AutocastCall) -> str | None:
 
 
 def _is_wide(made: AutocastCall, syntax: SyntaxTree) -> bool:
-    """Whether a region is given no half dtype: then nothing is cast, or who knows."""
+    """True if a region gets a dtype other than float16 and bfloat16, or an unknown one."""
     dtype = made.argument("dtype")
     names = {"torch.bfloat16", "torch.float16", "torch.half"}
     return dtype is not None and qualified(dtype, syntax.names) not in names

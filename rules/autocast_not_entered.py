@@ -62,14 +62,14 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP210",
     name="autocast-not-entered",
-    summary="an autocast context that is made and never entered",
+    summary="an autocast context that is created and never entered",
     severity=Severity.WARNING,
     since="0.1.0",
     fix="sometimes",
     triggers=((b"autocast",), (b"torch",)),
 )
 
-_WHY = "A context switches nothing on until `with` enters it: this runs as if it were not there."
+_WHY = "A context has no effect until `with` enters it: this code runs without autocast."
 _CONTEXTS = frozenset(
     {
         "torch.no_grad",
@@ -97,7 +97,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     for made in autocasts(syntax):
         match parent := _user(made.node, syntax):
             case ast.Expr() if not syntax.may_fail_on_purpose(parent):
-                message = "this autocast context is made and dropped: nothing enters it"
+                message = "this autocast context is created but never entered"
                 yield _finding(file, made.node, message)
             case ast.Yield():
                 yield from _yielded(parent, file, syntax)
@@ -110,7 +110,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 
 def _user(node: ast.expr, syntax: SyntaxTree) -> ast.AST | None:
-    """What uses a context: `a if b else c` hands on what it chooses."""
+    """The user of a context: `a if b else c` passes the chosen value on."""
     inner: ast.AST = node
     for parent in syntax.around(node):
         if not isinstance(parent, ast.IfExp) or inner is parent.test:
@@ -126,7 +126,7 @@ def _finding(file: PythonFile, node: ast.expr, message: str, fix: Fix | None = N
 
 
 def _yielded(node: ast.Yield, file: PythonFile, syntax: SyntaxTree) -> Iterator[Finding]:
-    """`yield autocast(...)` under `@contextmanager`, unless a caller enters what it gets."""
+    """`yield autocast(...)` under `@contextmanager`, unless a caller enters the result."""
     function = syntax.function(node)
     if function is None or isinstance(function, ast.Lambda):
         return
@@ -143,7 +143,7 @@ def _yielded(node: ast.Yield, file: PythonFile, syntax: SyntaxTree) -> Iterator[
 
 
 def _binds_the_context_of(name: str, tree: ast.Module) -> bool:
-    """Whether the file says `with name() as context:`: it may enter that context next."""
+    """True if the file contains `with name() as context:`: it may enter that context next."""
     return any(
         isinstance(node, ast.withitem)
         and node.optional_vars is not None
@@ -164,7 +164,7 @@ def _assigned(
     users = [syntax.parent(node) for node in reads]
     if not reads and not syntax.reads(function, "locals"):
         assert statement.value is not None
-        message = f"`{name}` holds an autocast context that nothing enters"
+        message = f"`{name}` holds an autocast context that is never entered"
         yield _finding(file, statement.value, message)
     elif len(users) == 1 and isinstance(user := users[0], ast.Yield):
         yield from _yielded(user, file, syntax)

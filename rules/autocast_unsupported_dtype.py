@@ -111,7 +111,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 
 _Kind = str | type
-"""The name of a dtype, or the type of a value that is none."""
+"""The name of a dtype, or the type of a value that is not a dtype."""
 
 
 def _is_dtype(kinds: frozenset[_Kind]) -> bool:
@@ -146,7 +146,7 @@ def _kinds(node: ast.expr, syntax: SyntaxTree, depth: int = _DEPTH) -> frozenset
 
 
 def _misplaced(made: AutocastCall, given: ast.expr, meant: str, file: PythonFile) -> Finding:
-    """A bool that stands where the dtype does, or a dtype that stands where `enabled` does."""
+    """A bool that is passed as the dtype, or a dtype that is passed as `enabled`."""
     place, kind = ("dtype", "a bool") if meant == "enabled" else ("enabled", "a dtype")
     wanted = "torch.dtype, not bool" if meant == "enabled" else "bool, not torch.dtype"
     fix = None
@@ -157,7 +157,7 @@ def _misplaced(made: AutocastCall, given: ast.expr, meant: str, file: PythonFile
     return file.finding(
         RULE,
         file.span_of(given),
-        f"`{file.text[file.span_of(given)]}` is {kind}, and stands where `{place}` does",
+        f"`{file.text[file.span_of(given)]}` is {kind} but is passed as `{place}`",
         confidence=Confidence.HIGH,
         why=f"TypeError: set_autocast_{place}(): argument '{place}' (position 2) must be {wanted}.",
         fix=fix,
@@ -165,7 +165,7 @@ def _misplaced(made: AutocastCall, given: ast.expr, meant: str, file: PythonFile
 
 
 def _is_last_and_bare(given: ast.expr, made: AutocastCall, file: PythonFile) -> bool:
-    """Whether a keyword can stand in front: of the last by position, without parentheses."""
+    """True if `given` can become a keyword: the last positional argument, not parenthesized."""
     if not made.node.args or given is not made.node.args[-1]:
         return False
     previous = made.node.args[-2] if len(made.node.args) > 1 else made.node.func
@@ -180,11 +180,11 @@ def _string(given: ast.expr, file: PythonFile, syntax: SyntaxTree) -> Finding:
     dtype = _NAMES.get(literal[2].lower()) if literal else None
     if dtype is not None and syntax.names.get("torch") == "torch":
         edit = Edit(span, f"torch.{dtype}")
-        fix = Fix(Applicability.SAFE, f"Say `torch.{dtype}`", (edit,))
+        fix = Fix(Applicability.SAFE, f"Use `torch.{dtype}`", (edit,))
     return file.finding(
         RULE,
         span,
-        f"autocast wants a `torch.dtype`, and {file.text[span]} is a string",
+        f"autocast needs a `torch.dtype`, but {file.text[span]} is a string",
         confidence=Confidence.HIGH,
         why="TypeError: set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, "
         "not str.",
@@ -195,7 +195,7 @@ def _string(given: ast.expr, file: PythonFile, syntax: SyntaxTree) -> Finding:
 def _unsupported(
     made: AutocastCall, given: ast.expr, dtypes: frozenset[_Kind], file: PythonFile
 ) -> Iterator[Finding]:
-    """A dtype that turns the region off on this device, whichever of its values it has."""
+    """A dtype that turns the region off on this device, for each of its possible values."""
     device = _PICKY.get(made.device or "")
     if device is None or dtypes & _SUPPORTED or made.is_off or made.has_stars:
         return
@@ -213,8 +213,8 @@ def _unsupported(
 
 
 def _turn_off(made: AutocastCall, file: PythonFile) -> Fix | None:
-    """`enabled=False`; what is given as `enabled=` goes, if it is no call."""
-    message = "Say that the region is off"
+    """`enabled=False`; an existing value of `enabled` is replaced unless it contains a call."""
+    message = "Turn the region off with `enabled=False`"
     for keyword in made.node.keywords:
         if keyword.arg == "enabled":
             if any(isinstance(each, ast.Call) for each in ast.walk(keyword.value)):

@@ -116,7 +116,7 @@ def _calls(region: RegionNode, syntax: SyntaxTree) -> list[ast.Call]:
 
 
 def _is_shielded(node: ast.Call, region: RegionNode, syntax: SyntaxTree) -> bool:
-    """Whether a region that turns autocast off stands between."""
+    """True if a nested region turns autocast off."""
     for parent in syntax.around(node):
         if parent is region:
             break
@@ -178,12 +178,12 @@ def _stale(step: ast.Call, made: AutocastCall, file: PythonFile) -> Finding:
     return file.finding(
         RULE,
         file.span_of(step),
-        "the forward pass does not see what this step changes: the loop runs inside one autocast "
+        "the next forward pass does not see the new weights: the loop runs inside one autocast "
         "region",
         severity=Severity.ERROR,
         confidence=Confidence.MEDIUM,
-        why="Autocast keeps its half-precision copies of the weights until the outermost region is "
-        "left. Enter the region inside the loop, around the forward pass and the loss.",
+        why="Autocast caches half-precision copies of the weights until the outermost region "
+        "exits. Enter the region inside the loop, around the forward pass and the loss.",
         related=[file.related(file.span_of(made.node), "the region is entered here, once")],
     )
 

@@ -157,7 +157,7 @@ def _region(node: ast.Call, syntax: SyntaxTree) -> AutocastCall | None:
 
 
 def _region_of_callers(node: ast.Call, syntax: SyntaxTree) -> AutocastCall | None:
-    """A region that is on around a call, in this file, of the function that a node stands in."""
+    """An enabled region around a call, in this file, of the function that contains a node."""
     pending = [syntax.function(node)]
     for function in pending:  # which grows: callers have callers
         if not isinstance(function, ast.FunctionDef):

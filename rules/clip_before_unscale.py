@@ -74,20 +74,20 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
         if event.kind not in {EventKind.CLIP, EventKind.NORM}:
             continue
         if ".get_scale" in file.text[file.span_of(event.node)]:
-            continue  # the threshold is scaled, too
+            continue  # the threshold is also scaled
         befores = [path.before(event) for path in step.through(event)]
         made = [before for before in befores if any(each.event.kind in _MAKING for each in before)]
         backward = [_scaled_backward(before) for before in made]
         if not backward or backward[0] is None or None in backward:
             continue
-        if not event.helper or event.helper != backward[0].helper:  # else the helper is told
+        if not event.helper or event.helper != backward[0].helper:  # else reported in the helper
             yield _finding(event, backward[0], step, file)
 
 
 _MAKING = frozenset(
     {EventKind.SCALED_BACKWARD, EventKind.BACKWARD, EventKind.UNSCALE, EventKind.UNKNOWN}
 )
-"""Behind these there are gradients to speak of."""
+"""After these events there are gradients."""
 
 
 def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile) -> Finding:
@@ -98,9 +98,9 @@ def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile
         file.span_of(event.node),
         f"the gradients are clipped before `{scaler}.unscale_`"
         if is_clip
-        else f"the norm is that of gradients which `{scaler}` has scaled",
+        else f"this is the norm of gradients that `{scaler}` has scaled",
         confidence=Confidence.HIGH if is_clip else Confidence.MEDIUM,
-        why="They are multiplied by the loss scale, 65536 at first: "
+        why="The gradients are multiplied by the loss scale, 65536 at first: "
         + ("the threshold is that much too small." if is_clip else "so is their norm."),
         fix=_fix(event, scaler, step, file),
         related=[file.related(file.span_of(backward.node), "scaled here")],
@@ -108,7 +108,7 @@ def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile
 
 
 def _scaled_backward(before: Sequence[Happening]) -> Event | None:
-    """The backward that has scaled the gradients, if they are certainly scaled behind `before`."""
+    """The backward that has scaled the gradients, if they are certainly scaled after `before`."""
     for each in reversed(before):
         match each.event.kind:
             case EventKind.SCALED_BACKWARD:
@@ -141,7 +141,7 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
 
 
 def _is_renewed(behind: Sequence[Happening], scaler: str) -> bool:
-    """Whether the optimizer is stepped and the scaler updated before the event comes again."""
+    """True if the optimizer is stepped and the scaler updated before the event occurs again."""
     kinds = [each.event.kind for each in behind if each.event.scaler in {scaler, ""}]
     renewing = [kind for kind in kinds if kind not in {EventKind.CLIP, EventKind.NORM}]
     return renewing[:2] == [EventKind.STEP, EventKind.UPDATE]

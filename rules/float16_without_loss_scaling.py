@@ -93,7 +93,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             file.span_of(made.node),
-            "training under float16 autocast, and nothing scales the loss",
+            "training under float16 autocast without loss scaling",
             confidence=Confidence.MEDIUM,
             why="Gradients below 6e-8 become zero in float16; bfloat16 needs no scaler.",
             related=[file.related(file.span_of(backward), "the loss is not scaled")],
@@ -109,7 +109,7 @@ def _is_float16(made: AutocastCall, syntax: SyntaxTree) -> bool:
 
 
 def _training(function: ast.AST) -> ast.Call | None:
-    """The backward of a function that steps an optimizer, too."""
+    """The backward call of a function that also steps an optimizer."""
     assert isinstance(function, Scope)
     calls = [node for node in own_nodes(function) if isinstance(node, ast.Call)]
     steps = any(

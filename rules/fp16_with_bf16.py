@@ -46,7 +46,7 @@ from precision_lint.rule_api import ConfigFile, Finding, Rule, Severity, verdict
 RULE = Rule(
     code="MP702",
     name="fp16-with-bf16",
-    summary="fp16 and bf16 both switched on where only one can be",
+    summary="fp16 and bf16 both enabled where only one can be",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="display",

@@ -129,7 +129,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
 
 
 def _is_called_by_framework(call: Call, file: PythonFile) -> bool:
-    """True in a class whose methods a framework calls, under autocast if it is told to."""
+    """True in a class whose methods a framework calls, under autocast if the user enables it."""
     classes = (node for node in file.tree.body if isinstance(node, ast.ClassDef))
     owner = call.scope.partition(".")[0]
     return any(

@@ -42,7 +42,7 @@ from precision_lint.rule_api import ConfigFile, Finding, Rule, Severity, verdict
 RULE = Rule(
     code="MP705",
     name="invalid-precision-value",
-    summary="a value that the framework does not take for a precision",
+    summary="a value that the framework does not accept as a precision",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",

@@ -141,7 +141,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         confidence=confidence,
         severity=Severity.ERROR if proved else Severity.WARNING,
         why="`TypeError: Got unsupported ScalarType "
-        f"{sinks.scalar_type((dtypes or [BFLOAT16])[0])}`, at run time, on {dtype} only.",
+        f"{sinks.scalar_type((dtypes or [BFLOAT16])[0])}`, raised if the tensor is {dtype}.",
         fix=_fix(call, file, sink, converted),
         related=list(origins),
     )
@@ -202,7 +202,7 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
     if not any(f"{helper}(" in edit.content for edit in edits):
         message, added = "Widen to float32 on the host", []
     else:
-        message = "Convert with `to_numpy`, which widens what NumPy lacks and nothing else"
+        message = "Use `to_numpy`: bfloat16 and float8 become float32, other dtypes stay"
     level = min(_applicability(sink, call, argument) for argument in converted)
     return Fix(level, message, (*added, *edits))
 
@@ -212,7 +212,7 @@ def _of_receiver(call: Call, file: PythonFile, how: str) -> list[Edit] | None:
         insertion = calls.insert_before_method(file, call, how)
         return None if insertion is None else [insertion]
     if call.name == "__array__" and (call.arguments or call.keywords):
-        return calls.wrap_before_method(file, call, how)  # arrays have this method, too
+        return calls.wrap_before_method(file, call, how)  # arrays also have this method
     return calls.wrap_receiver(file, call, how)
 
 
@@ -231,8 +231,8 @@ def _applicability(sink: sinks.Sink, call: Call, argument: Argument) -> Applicab
 def _are_tensors(sink: sinks.Sink, call: Call, argument: Argument) -> bool:
     """True if `to_numpy` gets tensors of torch.
 
-    It refuses the Python numbers that a list can hold, and the tensors of TensorFlow, which have a
-    method `numpy`, too.
+    It rejects Python numbers, which a list can contain, and tensors of TensorFlow, which also have
+    a method `numpy`.
     """
     if sink.receiver:
         packages = {name.partition(".")[0] for name in call.module.imports.values()}

@@ -47,7 +47,7 @@ from precision_lint.rule_api import ConfigFile, Finding, Rule, Severity, verdict
 RULE = Rule(
     code="MP706",
     name="overridden-precision-setting",
-    summary="a precision setting that has no effect, because another one wins",
+    summary="a precision setting that another one overrides",
     severity=Severity.WARNING,
     since="0.1.0",
     fix="sometimes",

@@ -117,7 +117,7 @@ def _twice(event: Event, other: Event, step: TrainingStep, file: PythonFile) -> 
         f"`{event.subject}` steps twice: here and in `{other.scaler}.step`",
         confidence=Confidence.HIGH,
         why="The scaler's step is the one that skips infinite gradients.",
-        fix=Fix(Applicability.SAFE, "Leave the step to the scaler", (edit,))
+        fix=Fix(Applicability.SAFE, "Remove the plain step: the scaler steps", (edit,))
         if edit is not None and step.are_in_one_block(event, other)
         else None,
         related=[file.related(file.span_of(other.node), "the other step")],
@@ -146,7 +146,7 @@ def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFi
 
 
 def _by_scaler(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:
-    """`optimizer.step()` to `scaler.step(optimizer)`, if the scaler is updated behind it."""
+    """`optimizer.step()` to `scaler.step(optimizer)`, if the scaler is updated after it."""
     for path in step.through(event):
         own = [each.event.kind for each in path.behind(event) if each.event.scaler == scaler]
         if own[:1] != [EventKind.UPDATE]:
@@ -154,4 +154,4 @@ def _by_scaler(event: Event, scaler: str, step: TrainingStep, file: PythonFile) 
     if event.node.args or event.node.keywords:
         return None
     edit = Edit(file.span_of(event.node), f"{scaler}.step({event.subject})")
-    return Fix(Applicability.SAFE, "Step by way of the scaler", (edit,))
+    return Fix(Applicability.SAFE, "Step through the scaler", (edit,))

@@ -102,7 +102,7 @@ class _Report:
 
 _REPORTS: Mapping[DisorderForm, _Report] = {
     "twice": _Report(
-        "`{scaler}.{method}` comes behind `{scaler}.{other}` of the same optimizer, with no "
+        "`{scaler}.{method}` is called after `{scaler}.{other}` of the same optimizer, with no "
         "`update` between",
         "torch raises `{error}`",
         "the first of the two",
@@ -161,4 +161,4 @@ def _update_after(disorder: Disorder, file: PythonFile) -> Fix | None:
     edit = statements.insert_after(file, event.statement, f"{event.scaler}.update()")
     if edit is None or not disorder.is_only_step:
         return None
-    return Fix(Applicability.SAFE, "Update the scaler behind the step", (edit,))
+    return Fix(Applicability.SAFE, "Update the scaler after the step", (edit,))

@@ -91,7 +91,7 @@ def _finding(scaler: str, state: ast.Dict | None, value: ast.expr, file: PythonF
     fix = None
     if state is not None:
         edit = Edit(Span(span.end, span.end), f', "scaler": {scaler}.state_dict()')
-        message = "Save the state of the scaler, too, and load it where the run is resumed"
+        message = "Save the state of the scaler too, and load it when the run resumes"
         fix = Fix(Applicability.DISPLAY, message, (edit,))
     return file.finding(
         RULE,
@@ -104,9 +104,9 @@ def _finding(scaler: str, state: ast.Dict | None, value: ast.expr, file: PythonF
 
 
 def _is_kept(tree: ast.Module, scalers: frozenset[str]) -> bool:
-    """True if the state of a scaler is asked for, or a scaler given to what may ask for it.
+    """True if the state of a scaler is read, or a scaler is passed to code that may read it.
 
-    States that are asked for in a loop, `{name: each.state_dict() for …}`, may be the scaler's.
+    States that are read in a loop, `{name: each.state_dict() for …}`, may be the scaler's.
     """
     lasts = {scaler.rpartition(".")[2] for scaler in scalers}
     for node in ast.walk(tree):

@@ -114,10 +114,10 @@ def _finding(
     return file.finding(
         RULE,
         file.span_of(stale),
-        f"`{module}` computes with the weights that it had before the change: autocast has kept "
+        f"`{module}` uses the weights from before the change: autocast has cached "
         "their half-precision copies",
         confidence=Confidence.MEDIUM,
-        why="The copies are forgotten where the outermost region is left. Leave it before the "
+        why="The copies are dropped when the outermost region exits. Exit it before the "
         "weights change, and enter a new one.",
         related=[
             file.related(file.span_of(change), "the weights change here"),
@@ -201,7 +201,7 @@ def _names_half(call: ast.Call) -> bool:
 def _stale_use(
     module: str, change: ast.Call, calls: list[ast.Call], syntax: SyntaxTree
 ) -> ast.Call | None:
-    """The first call of a module behind a change, if one stands before the change, too."""
+    """The first call of a module after a change, if there is also one before the change."""
     uses = [call for call in calls if dotted(call.func) == module and _is_on(call, syntax)]
     if not any(_follows(change, use, syntax) for use in uses):
         return None
@@ -214,7 +214,7 @@ def _is_on(call: ast.Call, syntax: SyntaxTree) -> bool:
 
 
 def _follows(later: ast.Call, earlier: ast.Call, syntax: SyntaxTree) -> bool:
-    """Whether one call runs behind another, on some way through their function."""
+    """True if one call runs after another on some path through their function."""
     if _position(later) <= _position(earlier):
         return False
     around_later = {later, *syntax.around(later)}

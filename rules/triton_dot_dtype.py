@@ -63,7 +63,7 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP504",
     name="triton-dot-dtype",
-    summary="`tl.dot` gets operands or an accumulator that do not fit",
+    summary="`tl.dot` gets operands or an accumulator of incompatible dtypes",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",

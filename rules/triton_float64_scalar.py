@@ -93,7 +93,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             note.span,
-            f"`{note.subject}` is float64 under torch.compile, and so is what it meets",
+            f"`{note.subject}` is float64 under torch.compile, and so are its results",
             confidence=Confidence.LOW,  # few callers compile the function that launches the kernel
             why=_why(note),
             fix=triton.fix(note.remedy),

@@ -67,7 +67,7 @@ from precision_lint.rule_api import Finding, Kernel, Note, PythonFile, Rule, Sev
 RULE = Rule(
     code="MP507",
     name="triton-half-accumulation",
-    summary="many half-precision numbers are added up in half precision",
+    summary="a long sum that is accumulated in half precision",
     severity=Severity.WARNING,
     since="0.1.0",
     fix="sometimes",

@@ -71,7 +71,7 @@ from precision_lint.rule_api import Finding, Kernel, Note, PythonFile, Rule, Sev
 RULE = Rule(
     code="MP509",
     name="triton-half-read-modify-write",
-    summary="a Triton kernel corrects in half precision what it has already stored",
+    summary="a Triton kernel updates a value that it has already stored in half precision",
     severity=Severity.WARNING,
     since="0.1.0",
     triggers=((b"triton",), (b"jit",)),
@@ -88,4 +88,4 @@ def _message(note: Note) -> str:
 
 
 def _why(note: Note) -> str:
-    return "What is left where the two nearly cancel is mostly the first rounding."
+    return "If the two nearly cancel, the result is mostly the first rounding error."

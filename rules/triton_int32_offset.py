@@ -83,7 +83,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             note.span,
-            "this product is int32, and wraps around from 2^31 on",
+            "this product is computed in int32 and overflows from 2^31 on",
             confidence=Confidence.LOW,  # few tensors have 2^31 elements
             why=_why(note, bool(inconsistent)),
             fix=triton.fix(note.remedy),
@@ -96,4 +96,4 @@ def _why(note: Note, is_inconsistent: bool) -> str:
         return "The conversion to int64 comes after the overflow."
     if is_inconsistent:
         return f"Other offsets of `{note.subject}` in this file are int64, for larger tensors."
-    return f"`{note.subject}` is read or written elsewhere if it has more elements."
+    return f"`{note.subject}` is accessed at wrong addresses if it has more elements."

@@ -95,7 +95,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
 
 
 def _message(note: Note) -> str:
-    return f"`{note.subject}` becomes {note.kind} beside {_half(note)} elements"
+    return f"`{note.subject}` becomes {note.kind} next to {_half(note)} elements"
 
 
 def _half(note: Note) -> str:

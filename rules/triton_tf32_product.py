@@ -102,5 +102,5 @@ def _refuses(node: ast.AST) -> bool:
 
 def _why(refuses: bool) -> str:
     if refuses:
-        return "NVIDIA GPUs keep 11 bits of them; other products of this file ask for all 24."
-    return "NVIDIA GPUs keep 11 bits of them, and 24 of what PyTorch multiplies."
+        return "NVIDIA GPUs keep 11 of their 24 bits; other products of this file request all 24."
+    return "NVIDIA GPUs keep 11 of their 24 bits; `torch.matmul` keeps all 24 by default."

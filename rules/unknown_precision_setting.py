@@ -38,7 +38,7 @@ from precision_lint.rule_api import ConfigFile, Finding, Rule, Severity, verdict
 RULE = Rule(
     code="MP704",
     name="unknown-precision-setting",
-    summary="a precision setting that its section does not know",
+    summary="a precision setting that does not exist in its section",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",

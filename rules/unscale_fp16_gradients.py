@@ -164,7 +164,7 @@ def _upcast(training: TrainingFile, node: ast.Call, model: str) -> Fix | None:
     inserted = statements.insert_after(file, statement, line)
     if inserted is None:
         return None
-    message = "Cast what is trained to float32, behind the last adapter"
+    message = "Cast trained parameters to float32, after the last adapter"
     return Fix(Applicability.DISPLAY, message, (*added, inserted))
 
 

@@ -74,7 +74,7 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP213",
     name="upcast-undone-by-autocast",
-    summary="float32 casts in front of a product that autocast runs in half precision",
+    summary="float32 casts before a product that autocast runs in half precision",
     severity=Severity.WARNING,
     since="0.1.0",
     triggers=((b"autocast",), (b"torch",), (b".float()", b"torch.float")),

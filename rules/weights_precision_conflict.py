@@ -48,7 +48,7 @@ from precision_lint.rule_api import ConfigFile, Finding, Rule, Severity, verdict
 RULE = Rule(
     code="MP707",
     name="weights-precision-conflict",
-    summary="trained weights in a dtype that the run's precision cannot work with",
+    summary="trained weights in a dtype that is incompatible with the run's precision",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="display",

@@ -180,7 +180,7 @@ def explained_run(run: Reading, project: Recording) -> Run:
 
 
 def explained(reading: Reading, project: Recording) -> Explained:
-    """A configuration, explained, with those that it refers to."""
+    """A configuration, explained, with the configurations that it refers to."""
     referring = {link.key for link in reading.framework.links}
     settings = [
         effective
@@ -280,7 +280,7 @@ def known_frameworks() -> list[str]:
 
 
 def unread(file: ParsedConfig) -> str:
-    """Why a file has no run: what it starts or says, which no framework is known by."""
+    """Why a file has no run: the commands or keys in it, which identify no framework."""
     if file.script is not None:
         started = filter(None, map(launch, file.script.commands))
         seen = ", ".join(dict.fromkeys(f"`{one.program}`" for one in started))

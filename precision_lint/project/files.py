@@ -28,7 +28,7 @@ class Project:
     target: Mapping[str, str] = field(default_factory=dict, compare=False)
     """Versions of libraries by name, from the settings."""
     reported: frozenset[Path] | None = field(default=None, compare=False, repr=False)
-    """The files that findings are wanted for; None if for any."""
+    """The files for which findings are reported; None for all files."""
 
     def reports(self, path: Path) -> bool:
         """True if findings in a file are reported; a conflict of two files needs only one."""
@@ -60,7 +60,7 @@ class Project:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Changes when a file of the project does: names, sizes and times of all of them."""
+        """A value that changes when a file changes: the names, sizes and times of all files."""
         import hashlib
 
         digest = hashlib.blake2b(digest_size=16)
@@ -84,7 +84,7 @@ class Project:
 
     @property
     def evidence_files(self) -> Iterator[Path]:
-        """The files that say something of the others: a notebook speaks of itself alone."""
+        """The files that can be evidence for other files; a notebook counts only for itself."""
         return (path for path in self.files if kind_of(path) != "notebook")
 
     def rank(self, path: Path) -> tuple[bool, bool, bool, str]:

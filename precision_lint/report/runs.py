@@ -52,7 +52,7 @@ def _head(explained: Explained, report: Report) -> str:
 
 
 def _release(explained: Explained) -> str:
-    """The release of the library that the project pins, if it does."""
+    """The release of the library that the project pins, if any."""
     return ".".join(map(str, explained.release)) if explained.release else ""
 
 

@@ -236,7 +236,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP210",
         name="autocast-not-entered",
-        summary="an autocast context that is made and never entered",
+        summary="an autocast context that is created and never entered",
         severity=Severity.WARNING,
         since="0.1.0",
         fix="sometimes",
@@ -275,7 +275,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP213",
         name="upcast-undone-by-autocast",
-        summary="float32 casts in front of a product that autocast runs in half precision",
+        summary="float32 casts before a product that autocast runs in half precision",
         severity=Severity.WARNING,
         since="0.1.0",
         fix="never",
@@ -422,7 +422,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP504",
         name="triton-dot-dtype",
-        summary="`tl.dot` gets operands or an accumulator that do not fit",
+        summary="`tl.dot` gets operands or an accumulator of incompatible dtypes",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
@@ -461,7 +461,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP507",
         name="triton-half-accumulation",
-        summary="many half-precision numbers are added up in half precision",
+        summary="a long sum that is accumulated in half precision",
         severity=Severity.WARNING,
         since="0.1.0",
         fix="sometimes",
@@ -487,7 +487,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP509",
         name="triton-half-read-modify-write",
-        summary="a Triton kernel corrects in half precision what it has already stored",
+        summary="a Triton kernel updates a value that it has already stored in half precision",
         severity=Severity.WARNING,
         since="0.1.0",
         fix="never",
@@ -552,7 +552,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP702",
         name="fp16-with-bf16",
-        summary="fp16 and bf16 both switched on where only one can be",
+        summary="fp16 and bf16 both enabled where only one can be",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="display",
@@ -588,7 +588,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP704",
         name="unknown-precision-setting",
-        summary="a precision setting that its section does not know",
+        summary="a precision setting that does not exist in its section",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
@@ -613,7 +613,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP705",
         name="invalid-precision-value",
-        summary="a value that the framework does not take for a precision",
+        summary="a value that the framework does not accept as a precision",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
@@ -639,7 +639,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP706",
         name="overridden-precision-setting",
-        summary="a precision setting that has no effect, because another one wins",
+        summary="a precision setting that another one overrides",
         severity=Severity.WARNING,
         since="0.1.0",
         fix="sometimes",
@@ -664,7 +664,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP707",
         name="weights-precision-conflict",
-        summary="trained weights in a dtype that the run's precision cannot work with",
+        summary="trained weights in a dtype that is incompatible with the run's precision",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="display",

@@ -1,4 +1,4 @@
-"""Loss scaling by apex, whose `apex.amp` was removed in 2025 and still stands in old code."""
+"""Loss scaling by apex, whose `apex.amp` was removed in 2025 and is still in old code."""
 
 from __future__ import annotations
 

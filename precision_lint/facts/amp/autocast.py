@@ -37,15 +37,15 @@ _METHODS = frozenset({"matmul", "mm", "bmm", "mv"})
 
 @dataclass(frozen=True, slots=True)
 class AutocastCall:
-    """A call that makes an autocast context; its arguments by what they mean, None where absent."""
+    """A call that creates an autocast context; its arguments by meaning, None where absent."""
 
     node: ast.Call
     is_generic: bool
     device: str | None
-    """The device type that its name or a literal says."""
+    """The device type according to its name or a literal."""
 
     def argument(self, name: str) -> ast.expr | None:
-        """An argument by keyword or by position; None if it is absent or behind a star."""
+        """An argument by keyword or by position; None if absent or in a starred argument."""
         for keyword in self.node.keywords:
             if keyword.arg == name:
                 return keyword.value

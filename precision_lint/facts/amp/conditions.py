@@ -42,14 +42,14 @@ def assuming(test: ast.expr, holds: bool, assumed: Assumed) -> Assumed:
 
 
 def without(names: frozenset[str], assumed: Assumed) -> Assumed:
-    """The assumptions that do not speak of names which have changed."""
+    """The assumptions that do not mention names which have changed."""
     if not names or not assumed:
         return assumed
     return {text: value for text, value in assumed.items() if not mentions(text, names)}
 
 
 def mentions(text: str, names: frozenset[str]) -> bool:
-    """Whether a condition speaks of one of some variables or attributes (`self.step`)."""
+    """True if a condition mentions one of some variables or attributes (`self.step`)."""
     return any(re.search(rf"(?<![\w.]){re.escape(name)}\b", text) for name in names)
 
 

@@ -19,12 +19,12 @@ MODULES = frozenset(
     for device in ("cuda", "cpu")
     for module in ("", ".autocast_mode", ".grad_scaler")
 )
-"""The modules that hold the old classes."""
+"""The modules of the old classes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Api:
-    """What replaces a deprecated function or class: `name` below `torch`, and for which device."""
+    """The replacement of a deprecated function or class: its `name` in `torch`, and the device."""
 
     name: str
     device: str
@@ -71,7 +71,7 @@ DEPRECATED = _deprecated()
 DEPRECATED_FUNCTIONS = frozenset(
     name.rpartition(".")[2] for name in DEPRECATED if "_autocast_" in name
 )
-"""The functions of torch that name a device in their name."""
+"""The functions of torch that have a device in their name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def deprecated_amp(file: PythonFile) -> Iterator[DeprecatedUse | DeprecatedImpor
 
 
 def _supports_older_torch(file: PythonFile) -> bool:
-    """True if the project says that it runs with a torch that lacks the new API."""
+    """True if the project supports a torch that lacks the new API."""
     oldest = file.project.lowest_version_of("torch")
     return _holds(_SUPPORTS_OLDER, file) if oldest is None else oldest < _SINCE
 

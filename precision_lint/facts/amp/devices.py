@@ -1,4 +1,4 @@
-"""What an expression says of a device: a `torch.device`, its number, or a string.
+"""The device that an expression names: a `torch.device`, its number, or a string.
 
 Read from the assignments of the function, the class and the module. Only what is certain counts: a
 `device` that somebody passes in may be any of the three.
@@ -46,7 +46,7 @@ _FACTORIES = frozenset(
         "ones_like rand rand_like randint randn randn_like randperm stack tensor zeros zeros_like"
     ).split()
 )
-"""Functions that return a tensor, whatever they are given."""
+"""Functions that return a tensor for any argument."""
 _HAVE_DEVICE = ("LightningModule", "PreTrainedModel", "ModelMixin", "DiffusionPipeline")
 """Ends of names of base classes whose `self.device` is a `torch.device`."""
 _HOLDERS = frozenset({"accelerate.Accelerator", "accelerate.PartialState"})

@@ -12,14 +12,14 @@ from precision_lint.source.python.syntax import callee_name, dotted, resolved
 
 
 class EventKind(Enum):
-    """What happens; the comment says what `Event.subject` is."""
+    """The kinds of events; each comment describes `Event.subject`."""
 
     SCALED_BACKWARD = auto()  # the loss
     BACKWARD = auto()  # the loss
     UNSCALE = auto()  # the optimizer
     CLIP = auto()  # the parameters
     NORM = auto()  # the gradient whose norm is taken
-    STEP = auto()  # the optimizer, by way of the scaler
+    STEP = auto()  # the optimizer, through the scaler
     PLAIN_STEP = auto()  # the optimizer
     UPDATE = auto()  # nothing
     UNKNOWN = auto()  # the callee: it may do any of this
@@ -98,7 +98,7 @@ def names_in(tree: ast.Module) -> Names:
             ):
                 stepped.append((dotted(owner) or "", ast.unparse(optimizer)))
     scaling |= {scaler for name, scaler in scaled_by.items() if name in backward}
-    # Engines have a `scale`, too: what is called a scaler, or updated, is one.
+    # Engines also have a `scale`. An object is a scaler if its name says so or it is updated.
     scalers |= {name for name in scaling if name in updated or "scaler" in name.lower()}
     scalers -= {"", "self", "cls"}
     return Names(

@@ -33,7 +33,7 @@ _OPTIMIZER = re.compile(r"(?:Paged)?(?:Adam|SGD|RMSprop|Adagrad|Adafactor|Lion|L
 _UNWRAP = re.compile(r"unwrap")
 
 _OWN_SCALING = frozenset({"deepspeed", "fsdp"})
-"""Arguments of a trainer that hand the training to a backend which takes float16 weights."""
+"""Arguments of a trainer that select a backend which accepts float16 weights."""
 
 Scope = FunctionDefinition | ast.Module
 
@@ -70,9 +70,9 @@ class TrainingFile:
 
     @cached_property
     def scaler(self) -> ast.Call | None:
-        """The call that makes a GradScaler of torch which is on; None if there is none.
+        """The call that creates an enabled GradScaler of torch; None if there is none.
 
-        A ShardedGradScaler is none: it unscales float16 gradients, as FSDP makes them.
+        A ShardedGradScaler does not count: it unscales float16 gradients, which FSDP produces.
         """
         for call in self.calls:
             name = self.qualified(call.func)
@@ -109,7 +109,7 @@ class TrainingFile:
     def is_upcast(self, model: str, scope: Scope) -> bool:
         """True if a model, or a part of it, is brought to float32 before its first backward.
 
-        What is cast behind the training loop, to be saved, is too late.
+        A cast after the training loop, before saving, is too late.
         """
         first = self.first_backward(scope)
         return any(
@@ -135,7 +135,7 @@ class TrainingFile:
 
     @cached_property
     def has_adapters(self) -> bool:
-        """True if the file speaks of PEFT: then it does not train the model as it was loaded."""
+        """True if the file imports PEFT: then it does not train the model as it was loaded."""
         return any(name.partition(".")[0] == "peft" for name in self._imports.values())
 
     def adapters(self) -> Iterator[tuple[ast.Call, str]]:
@@ -227,7 +227,7 @@ class TrainingFile:
     def _comes_before(self, call: ast.Call, user: ast.Call) -> bool:
         """True if a call runs before the first backward of what `user` trains.
 
-        What is cast behind the training loop is saved, not trained.
+        What is cast after the training loop is saved, not trained.
         """
         scope, training = self.scope(call), self.scope(user)
         if scope is training:
@@ -317,7 +317,7 @@ class TrainingFile:
                 yield call
 
     def shared_pipelines(self) -> Iterator[Cast]:
-        """Casts of a pipeline that holds the very model that goes on training."""
+        """Casts of a pipeline that contains the same model, whose training continues."""
         for call in self.calls:
             if callee_name(call) != "to" or not isinstance(call.func, ast.Attribute):
                 continue
@@ -389,14 +389,14 @@ class TrainingFile:
         return False
 
     def scope(self, node: ast.AST) -> Scope:
-        """The function that a node stands in, or the module."""
+        """The function that contains a node, or the module."""
         around = self._parents.get(node)
         while around is not None and not isinstance(around, Scope):
             around = self._parents.get(around)
         return around if isinstance(around, Scope) else self.file.tree
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
-        """The statement that a node stands in."""
+        """The statement that contains a node."""
         around: ast.AST | None = node
         while around is not None and not isinstance(around, ast.stmt):
             around = self._parents.get(around)

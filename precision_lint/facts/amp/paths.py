@@ -1,4 +1,4 @@
-"""The orders in which a body can do what it does.
+"""The orders in which the events of a body can happen.
 
 A path takes one way at every branch, and the same way where it is asked the same again. The bodies
 of loops are passed once: what happens from one pass to the next is asked of the loop by itself.
@@ -68,7 +68,7 @@ class Path:
         return self.happenings[: self._index(event)]
 
     def behind(self, event: Event) -> tuple[Happening, ...]:
-        """What happens behind an event of this path."""
+        """What happens after an event of this path."""
         return self.happenings[self._index(event) + 1 :]
 
     def _index(self, event: Event) -> int:
@@ -161,7 +161,7 @@ class _Walk:
         for further in self.read(part, node):
             known = {**further.assumed, **path.assumed}
             if any(known[text] != value for text, value in further.assumed.items()):
-                continue  # the helper goes this way only where this path has gone the other
+                continue  # the helper takes this branch only if this path has taken the other
             added = tuple(
                 Happening(each.event, {**path.assumed, **each.assumed})
                 for each in further.happenings

@@ -131,7 +131,7 @@ def _sets_up_a_scaler(handler: ast.Call, syntax: SyntaxTree) -> bool:
 
 
 def _calls_of(names: Collection[str], syntax: SyntaxTree) -> Iterator[ast.Call]:
-    """The calls of what has one of some names where it comes from."""
+    """The calls of objects whose original name is one of some names."""
     local = {here for here, name in syntax.names.items() if name.rpartition(".")[2] in names}
     for name in sorted(local.union(names)):
         yield from syntax.calls(name)

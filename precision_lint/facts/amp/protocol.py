@@ -51,7 +51,7 @@ class TrainingStep:
         return [path for path in self.paths if path.has(event)]
 
     def are_in_one_block(self, one: Event, other: Event) -> bool:
-        """True if both stand in the same block, so that they happen together."""
+        """True if both are in the same block, so that they happen together."""
         return any(
             one.statement in body and other.statement in body
             for body in [
@@ -175,7 +175,7 @@ class _Reading:
 
 
 def _is_unseen(call: ast.Call) -> bool:
-    """True for `self.clip_gradients()` whose body is not at hand: it may do anything."""
+    """True for `self.clip_gradients()` whose body is unknown: it may do anything."""
     match call.func:
         case ast.Attribute(value=ast.Name(id="self")):
             return may_act(call)
@@ -200,7 +200,7 @@ def _given(call: ast.Call, helper: FunctionDefinition, *, is_method: bool) -> Ma
 
 
 def _as_called(path: Path, given: Mapping[str, str], helper: str) -> Path:
-    """A helper's path in the words of its caller, who knows of its conditions those on `self`."""
+    """A helper's path in the names of its caller. Only its conditions on `self` are kept."""
     return Path(
         tuple(
             Happening(renamed(each.event, given, helper), _of_self(each.assumed))

@@ -1,4 +1,4 @@
-"""Where `unscale_`, `step` and `update` of a scaler come out of order."""
+"""Calls of `unscale_`, `step` and `update` of a scaler in a wrong order."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DisorderForm = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Disorder:
-    """An event that comes out of order, what it conflicts with, and what torch raises for it.
+    """An event in a wrong order, the event that it conflicts with, and the error of torch.
 
     twice                  `event` follows `other`, and no update is between them
     update in some passes  `event` comes in every pass of a loop, and the update `other` does not
@@ -113,7 +113,7 @@ def _is_same(one: Event, other: Event) -> bool:
 
 
 def _in_every_pass(event: Event, step: TrainingStep, file: PythonFile) -> Disorder | None:
-    """The event comes in every pass of a loop, and the update does not."""
+    """The event occurs in every pass of a loop, and the update does not."""
     for each in step.passes:
         ways = [path for path in each.paths if path.has(event)]
         if not ways or mentions(event.subject, each.changing):

@@ -1,7 +1,7 @@
-"""Which calls make a gradient scaler, where it goes, and the autocast regions that it serves.
+"""Which calls create a gradient scaler, where it is used, and the autocast regions of its training.
 
 A scaler is made in one place and autocast is entered in another: in a function of another file that
-the scaler is handed to, in a base class, behind a class of the project that makes the scaler.
+the scaler is passed to, in a base class, or in a class of the project that creates the scaler.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def enabled_position(function: str) -> int:
 
 
 def regions(call: Call, file: PythonFile) -> list[AutocastRegion]:
-    """The autocast contexts of the file that a call stands in: those of training, if any are.
+    """The autocast contexts of the file that contains a call: those of training if there are any.
 
     A function that scales a loss or runs backward trains; the others may be inference.
     """
@@ -145,7 +145,7 @@ def _in_default_dtype(call: Call, module: Calls, file: PythonFile) -> AutocastRe
 
 
 def _assigned_to_attribute(path: str, file: PythonFile) -> Dtype | None:
-    """What the file assigns to `params.dtype`, of whatever class `params` is."""
+    """The values that the file assigns to `params.dtype`, for any class of `params`."""
     dtypes = {
         ALIASES[node.value.attr]
         for node in ast.walk(file.tree)
@@ -241,7 +241,7 @@ def wrappers(file: PythonFile) -> Iterator[Wrapper]:
 
 
 def _always_on(definition: Class) -> ast.Call | None:
-    """The call in the constructor of a class that makes a scaler which nobody can turn off."""
+    """The call in the constructor of a class that creates a scaler which is always enabled."""
     constructor = definition.methods.get("__init__")
     if constructor is None or isinstance(constructor.node, ast.Lambda):
         return None

@@ -250,7 +250,7 @@ def _is_integral(subject: ast.expr) -> bool:
 
 def _origin(evaluate: Evaluate, subject: ast.expr) -> Origin:
     return Origin(
-        evaluate.source, evaluate.span_of(subject), "a tensor of any dtype gets here", "caller"
+        evaluate.source, evaluate.span_of(subject), "this tensor has an unknown dtype", "caller"
     )
 
 

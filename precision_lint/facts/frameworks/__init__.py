@@ -1,5 +1,5 @@
-"""Who reads a configuration, what it makes of the settings, and which of them conflict.
+"""Which framework reads a configuration, what the settings mean to it, and which of them conflict.
 
-`table` holds what is known of each framework, `recognition` tells whose a file is, `reading` has
-the effective settings, `runs` follows references between files, `verdicts` says what goes wrong.
+`table` describes each framework, `recognition` finds the framework of a file, `reading` has the
+effective settings, `runs` follows references between files, `verdicts` finds conflicts.
 """

@@ -1,4 +1,4 @@
-"""Whether the combination of settings that a conflict speaks of certainly holds in a run."""
+"""Whether the combination of settings that a conflict describes certainly holds in a run."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Hydra's defaults lists: a file composed of others, as Hydra 1.1 and newer composes it.
 
-`defaults: [trainer: gpu, _self_]` puts `trainer/gpu.yaml` under `trainer`, beneath what the file
-says itself. What is composed is a tree of the same entries, each in the file where it stands.
+`defaults: [trainer: gpu, _self_]` puts `trainer/gpu.yaml` under `trainer`, below what the file
+itself sets. The result is a tree of the same entries, each with its position in its own file.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ Read = Callable[[Path], ParsedConfig | None]
 def composed(file: ParsedConfig, read: Read, project: Recording) -> tuple[ParsedConfig, bool]:
     """A file with what its defaults list adds, and whether that is all that there is.
 
-    A file without such a list is what it is. Of a list that cannot be followed to its end, because
-    an item is chosen on the command line or stands for a class, that much is composed that can be.
+    A file without such a list is returned unchanged. If a list cannot be followed to its end,
+    because an item is chosen on the command line or is a class, the other items are composed.
     """
     if file.format != "yaml" or file.around is not None or _defaults(file) is None:
         return file, True
@@ -102,7 +102,7 @@ class _Item:
 class _Layer:
     """A mapping of a file, and the keys below the root that lead to it.
 
-    It is there because of what stands at `span` of the file where it is `asked_in`.
+    The item at `span` of the file `asked_in` is the reason for it.
     """
 
     package: Package
@@ -194,7 +194,7 @@ class _Composition:
                     self.is_complete = False
 
     def _override(self, match: re.Match[str], names: list[str | None], of: ParsedConfig) -> None:
-        """Note the choice for a group; an outer list comes first, and counts."""
+        """Note the choice for a group; an outer list comes first and wins."""
         if match["path"].strip("/").partition("/")[0] != "hydra":
             is_one = len(names) == 1 and match["package"] is None
             group = self._folder(match["path"], of)
@@ -225,7 +225,7 @@ def _names(value: Value) -> list[str | None]:
 
 
 def _destination(item: _Item, package: Package, file: ParsedConfig) -> Package:
-    """Where the settings of a file go: what the item says, else the file, else its folders."""
+    """The package of a file's settings: that of the item, else of the file, else of its folders."""
     match item.package:
         case None:
             pass
@@ -243,7 +243,7 @@ def _destination(item: _Item, package: Package, file: ParsedConfig) -> Package:
 
 
 def _package(file: ParsedConfig) -> Package | None:
-    """What the comments at the top of a file say: `# @package _global_`."""
+    """The package in the comments at the top of a file: `# @package _global_`."""
     for line in file.text.text.splitlines():
         if not line.strip():
             continue

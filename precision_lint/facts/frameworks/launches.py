@@ -73,5 +73,5 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
 
 
 def _length(own: tuple[Word, ...], words: tuple[Word, ...], index: int) -> int:
-    """How many of the words behind `accelerate launch` stand before the program."""
+    """How many of the words after `accelerate launch` are before the program."""
     return max(0, index - (len(words) - len(own)))

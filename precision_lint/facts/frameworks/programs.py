@@ -1,4 +1,4 @@
-"""What the program of a run does with the weights that it trains, as far as its file says so.
+"""What the program of a run does with the weights that it trains, as far as its file shows.
 
 The tables see it as a link to `program`: `program:weights` is the dtype of what is trained, if the
 options of the run make that certain.
@@ -32,7 +32,7 @@ _ADAPTERS = frozenset({"get_peft_model", "add_adapter"})
 
 @dataclass(frozen=True, eq=False)
 class ProgramSource:
-    """The program of a run; `option` tells whether one of its switches is on, None if unknown."""
+    """The program of a run; `option` is whether one of its switches is on, None if unknown."""
 
     file: ParsedConfig
     project: Recording
@@ -77,7 +77,7 @@ class ProgramSource:
             return None
         call, dtype = casts[-1]
         if adapters and call.lineno < max(adapters):
-            return None  # PEFT keeps what it adds in float32
+            return None  # PEFT keeps its added weights in float32
         place = CodePlace(self.file.python.span_of(call))
         return Written("the weights", dtype, place, self.file)
 

@@ -46,10 +46,10 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """One configuration as one framework reads it, with what it refers to.
+    """One configuration as one framework reads it, with the configurations that it refers to.
 
     `beneath` fills what its own source leaves open, the strongest first. `is_open` says that
-    something which is not known may set what nobody is seen to set.
+    something unknown may set the settings that are absent here.
     """
 
     framework: Framework
@@ -72,7 +72,7 @@ class Reading:
 
     @property
     def judged(self) -> Iterator[Reading]:
-        """Those of the parts that stand for themselves, and do not fill another's gaps."""
+        """The parts that are judged on their own, and do not fill another's gaps."""
         yield self
         for other in self.links.values():
             yield from other.judged
@@ -83,7 +83,7 @@ class Reading:
         return frozenset(path for part in self.parts for path in _paths(part.source))
 
     def key(self, name: str) -> Key:
-        """What the table says of a key; a key of a link is `link:key`."""
+        """The table's entry for a key; a key of a link is `link:key`."""
         link, _, rest = name.partition(":")
         if rest and link in self.links:
             return self.links[link].key(rest)
@@ -112,7 +112,7 @@ class Reading:
         return value if isinstance(value, bool) else None
 
     def reference(self, name: str) -> Setting | None:
-        """The setting that names the configuration which a key of a link lies in."""
+        """The setting that names the linked configuration of a key."""
         link = name.partition(":")[0]
         keys = (each.key for each in self.framework.links if each.name == link and each.key)
         return next((found for key in keys if (found := self.setting(key))), None)

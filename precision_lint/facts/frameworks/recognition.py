@@ -30,7 +30,7 @@ from precision_lint.source.python.parse import ParsedPython
 
 
 def readings(file: ParsedConfig, project: Recording, *, is_open: bool = False) -> Iterator[Reading]:
-    """What each framework reads from a file alone, without what it refers to.
+    """What each framework reads from a file alone, without the files that it refers to.
 
     It `is_open` if there may be settings for it that are not seen.
     """
@@ -119,7 +119,7 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[Reading]:
 
 
 def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[Reading]:
-    """The options in front of the program, whatever that is."""
+    """The options before the program, for any program."""
     words = started.launcher
     given = {option.name.replace("-", "_") for option in options(words)}
     for framework in frameworks().values():
@@ -134,7 +134,7 @@ def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[Reading]:
 def _program_mentions(
     file: ParsedConfig, project: Recording, started: Launch, words: tuple[str, ...]
 ) -> bool:
-    """True if the file that is started lies in the project, and has one of the words."""
+    """True if the started file is in the project and contains one of the words."""
     files = project.config_files
     path = files.program(started.program, file.text.path)
     if path is None:

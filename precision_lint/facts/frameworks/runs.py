@@ -1,7 +1,7 @@
 """Runs: a configuration together with the others that it refers to, across files.
 
-A launch script names an accelerate file, that one a DeepSpeed file; whichever of them is asked for,
-the run is the same. References are followed from a file, and back to the files that refer to it.
+A launch script names an accelerate file, which names a DeepSpeed file; the run is the same for each
+of them. References are followed from a file, and back to the files that refer to it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _referring(file: ParsedConfig, project: Recording) -> Sequence[ParsedConfig]
 
 
 def _is_composed_of(path: Path, run: Reading) -> bool:
-    """True if a run takes a file for a part of its own."""
+    """True if a run treats a file as one of its parts."""
     source = run.source
     return isinstance(source, MappingSource) and any(
         part.text.path == path for part in source.whole.parts[1:]
@@ -101,7 +101,7 @@ def _is_whole(run: Reading) -> bool:
 
 @dataclass(frozen=True)
 class _Linker:
-    """Follows references. The file that is asked for may differ from what lies on the disk."""
+    """Follows references. The text of the checked file may differ from the one on the disk."""
 
     current: ParsedConfig
     project: Recording
@@ -199,7 +199,7 @@ class _Linker:
         return None
 
     def at(self, path: str, near: ParsedConfig, to: Framework) -> Reading | None:
-        """What a file says, as `to` reads it: the reference says who does."""
+        """A file as `to` reads it: the reference determines the framework."""
         if written := self.embedded(path, near, to):
             return written
         found = self.find(path, near)

@@ -45,11 +45,11 @@ class Written:
     origin: Origin
     file: ParsedConfig
     is_word: bool = False
-    """It is a word of a command line, which the program has yet to read."""
+    """It is a word of a command line, which the program still has to parse."""
 
     @property
     def sourced_from(self) -> Path | None:
-        """The file that a script sources it from; None for what stands where it says."""
+        """The file that a script sources it from; None if the script itself contains it."""
         match self.origin:
             case Assigned(elsewhere=place) if place is not None:
                 return place.path
@@ -59,7 +59,7 @@ class Written:
         return None
 
     def is_beside(self, other: Written) -> bool:
-        """True if both stand in one file."""
+        """True if both are in one file."""
         return self.file.text is other.file.text and self.sourced_from == other.sourced_from
 
 
@@ -209,7 +209,7 @@ class CommandSource:
     words: tuple[Word, ...]
     launch: Launch
     program: str = ""
-    """The text of the program, if it lies in the project."""
+    """The text of the program, if it is in the project."""
     given: Mapping[str, Written] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -227,7 +227,7 @@ class CommandSource:
         return (written for written in reversed([*self._read()]) if written.name == name)
 
     def may_set(self, key: Key) -> bool:
-        """Words that are unknown may be options; the program may set what it is not given."""
+        """Unknown words may be options; the program may set what is not given."""
         values = {id(word) for option in options(self.words) for word in option.words[1:]}
         if any(
             UNKNOWN in word.text.partition("=")[0]
@@ -238,7 +238,7 @@ class CommandSource:
         return any(_sets(self.program, name) for name in (key.name, *key.aliases))
 
     def _is_one(self, word: Word) -> bool:
-        """True if a word stays one, whatever its variables hold: `"$DIR"`, `$DIR/ds.json`."""
+        """True if a word stays one for any values of its variables: `"$DIR"`, `$DIR/ds.json`."""
         return "/" in word.text or (word.verbatim and self.file.text[word.span].startswith('"'))
 
     def _read(self) -> Iterator[Written]:
@@ -296,7 +296,7 @@ class EnvironmentSource:
 
 
 def names_in(source: MappingSource) -> frozenset[str]:
-    """The keys at the root of a mapping, as they are asked for; in a flat file, all of them."""
+    """The keys at the root of a mapping, as tables name them; in a flat file, all keys."""
     values = [entry.value for entry in source.root.entries] if source.flat else []
     sections = (value for value in values if isinstance(value, tree.Mapping))
     sources: Iterable[tree.Mapping] = (source.root, *source.root.merged, *sections)

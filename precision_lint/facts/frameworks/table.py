@@ -1,4 +1,4 @@
-"""What is known of a framework: which settings it reads, from where, and what it makes of them.
+"""A framework: which settings it reads, from where, and how it interprets them.
 
 Each framework has one TOML file under `precision_lint/facts/frameworks/tables`, which states facts
 of its source and no code; docs/frameworks.md explains the format. `_generated/frameworks.json` is
@@ -30,12 +30,12 @@ _COMPILED = Path(__file__).parent / "_generated" / "frameworks.json"
 
 
 class TableError(ValueError):
-    """A table says something that the format does not know. The message names file and key."""
+    """A table contains something that the format does not allow. The message names file and key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way in which settings reach the framework, and how it is told from others.
+    """One way in which settings reach the framework, and how it is recognized.
 
     A mapping or a command belongs to the framework if it has one of `own` at least, `enough` of
     `own` and `shared` together, and none of `foreign`; names are dotted from the root.
@@ -49,13 +49,13 @@ class Way:
     anywhere: bool = False
     """The mapping may lie at any depth of a file; else it is a whole document."""
     in_python: bool = False
-    """Dicts in Python files may be such mappings, too."""
+    """Dicts in Python files may also be such mappings."""
     callees: tuple[str, ...] = ()
     """Of calls in Python: the last part of the name, or the whole of it."""
     programs: tuple[str, ...] = ()
     """Of commands: patterns for the file, the module or the first two words of what is started."""
     mentions: tuple[str, ...] = ()
-    """Of commands: words of which the program must have one; its file lies in the project."""
+    """For commands: words of which the program must contain one; its file is in the project."""
     files: tuple[str, ...] = ()
     """Patterns for the name of the file; any if there are none."""
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -91,9 +91,9 @@ class Link:
     positional: str = ""
     """A pattern for the word of the command that is its path."""
     suffix: str = ""
-    """What the name of the file ends with, if the setting does not say so."""
+    """The ending of the file's name, if the setting leaves it out."""
     launcher: bool = False
-    """It is what the command has in front of the program."""
+    """The options before the program of a command."""
     environment: bool = False
     """It is the environment that the command gets."""
     program: bool = False
@@ -109,7 +109,7 @@ class Test:
     one_of: tuple[object, ...] = ()
     none_of: tuple[object, ...] = ()
     present: bool | None = None
-    """Whether it is written at all, with whatever value."""
+    """Whether it is written at all, with any value."""
     differs_from: str = ""
     """The key of another setting whose value is known to be another."""
     equals: str = ""
@@ -133,7 +133,7 @@ class Repair:
     floats: tuple[str, ...] = ()
     """Settings that are written as integers, and shall be floats."""
     join: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """Options whose value, one of these, stands behind a blank: `--name= value`."""
+    """Options with one of these values after a blank: `--name= value`."""
     message: str = ""
     safety: Applicability = Applicability.SAFE
 
@@ -146,16 +146,16 @@ class Conflict:
     """The name of the rule that reports it."""
     verdict: Verdict
     message: str
-    """What is wrong; `{key}` stands for a value."""
+    """What is wrong; `{key}` is replaced by its value."""
     says: str
-    """What the framework itself says, word for word, or what really happens."""
+    """The framework's own message, word for word, or what really happens."""
     source: str
-    """Where that stands in its source."""
+    """Where its source says so."""
     when: Mapping[str, Test] = field(default_factory=dict)
     unless: Mapping[str, Test] = field(default_factory=dict)
-    """Each for itself keeps the combination from being one."""
+    """Each of these alone prevents the conflict."""
     unknown_in: str = ""
-    """A section in which no other keys than `known` may stand."""
+    """A section in which only the keys in `known` are allowed."""
     known: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     """Of the unknown keys of the section, report these alone."""
@@ -185,7 +185,7 @@ class Framework:
     aliases: tuple[str, ...] = ()
     """Other names that the library is installed under."""
     extends: str = ""
-    """The framework whose keys, links and conflicts this one has, too."""
+    """The framework whose keys, links and conflicts this one also has."""
     flat: bool = False
     """Sections of a file only sort its keys: what they are called means nothing."""
     negation: str = ""
@@ -193,7 +193,7 @@ class Framework:
     switches: Mapping[str, bool] = field(default_factory=dict)
     """How the words of a command line are read as booleans, in lower case."""
     assignments: bool = False
-    """Words of a command line such as `bf16=true` are settings, too."""
+    """Words of a command line such as `bf16=true` are also settings."""
 
 
 @lru_cache(maxsize=1)
@@ -253,7 +253,7 @@ _SEVERITIES = {"error": Severity.ERROR, "ignored": Severity.WARNING, "harmful": 
 
 
 class _Reader:
-    """Makes the parts of one table, and says where it fails."""
+    """Creates the parts of one table; errors name the place."""
 
     def __init__(self, slug: str) -> None:
         self.slug = slug
@@ -307,7 +307,7 @@ class _Reader:
             raise self.error(where, f"{name!r} is no {of.__name__.lower()}") from None
 
     def test(self, value: Any, where: str) -> Test:
-        """A literal stands for itself, a list for one of its items."""
+        """A literal matches itself, a list any of its items."""
         match value:
             case {"not": unwanted}:
                 rest = {key: each for key, each in value.items() if key != "not"}

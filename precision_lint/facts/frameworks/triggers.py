@@ -1,4 +1,4 @@
-"""Whether a framework may read a file at all, told from its bytes."""
+"""Whether a framework may read a file at all, according to its bytes."""
 
 from __future__ import annotations
 

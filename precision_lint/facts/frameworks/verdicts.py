@@ -46,7 +46,7 @@ class Verdict:
 
     @property
     def safety(self) -> Applicability:
-        """How safe the repair is: what others read, too, may not be changed for this one alone."""
+        """How safe the repair is: at most unsafe if others also refer to the file."""
         assert self.conflict.repair is not None
         safety = self.conflict.repair.safety
         return min(safety, Applicability.UNSAFE) if self.is_shared else safety
@@ -76,7 +76,7 @@ class Verdict:
         return _VALUE.sub(value, self.conflict.message.replace("{unknown}", names))
 
     def why(self) -> str:
-        """What the framework says, and which releases of it."""
+        """The framework's message, and its releases."""
         framework = self.run.framework
         gates = []
         if self.conflict.since:
@@ -116,7 +116,7 @@ def verdicts(file: ConfigFile, rule: str) -> Iterator[Verdict]:
 
 
 def verdicts_of(run: Reading, project: Recording) -> Iterator[Verdict]:
-    """The conflicts of a run, in whichever of its files they are to be reported."""
+    """The conflicts of a run, in any of its files."""
     for part in run.judged:
         for conflict in part.framework.conflicts:
             if _is_of_version(conflict, part, project):
@@ -171,7 +171,7 @@ def _place(
 ) -> Written | None:
     """Where it is reported: what a fix edits comes first, then the order of the table.
 
-    What is not asked for is not reported on; what a document shows is the document's own matter.
+    Only files that are checked get findings; an example counts only in its own document.
     """
     edited: frozenset[int] = frozenset()
     if conflict.repair:

@@ -47,7 +47,7 @@ class ConfigFiles:
     _texts: dict[Path, str] = field(default_factory=dict, repr=False)
 
     def at(self, path: Path) -> ParsedConfig | None:
-        """The parsed file at a path, whatever it is called: a reference says what it is."""
+        """The parsed file at a path with any name: the reference determines its kind."""
         if path not in self._parsed:
             self._parsed.setdefault(path, self._parse(path))
         return self._parsed[path]
@@ -134,7 +134,7 @@ class ConfigFiles:
         return next((path for path in found if path is not None), None)
 
     def referring(self, path: Path) -> list[ParsedConfig]:
-        """The files in which the name of a file stands, in path order."""
+        """The files that contain the name of a file, in path order."""
         found = (self.at(other) for other in self._references.get(path.name, ()))
         return [file for file in found if file is not None]
 

@@ -109,7 +109,7 @@ def find(
     """
     weak: Related | None = None
     for path in paths:
-        with suppress(RecursionError):  # the file is reported when it is linted itself
+        with suppress(RecursionError):  # the file is reported when it is linted
             for text, use in _uses(path, half, read_python):
                 if only_weights and not _is_weights_dtype(use.setting):
                     continue

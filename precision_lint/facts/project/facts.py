@@ -85,7 +85,7 @@ class ProjectFacts:
         return self._evidence(BFLOAT16, message, only_weights=True)
 
     def _evidence(self, half: Half, message: str, *, only_weights: bool = False) -> Related | None:
-        """The plainest use in what the project runs, else in its tests."""
+        """The clearest use in the project's own code, or else in its tests."""
         from precision_lint.facts.project.evidence import find
 
         plain, tests = self._mentioning(half)
@@ -170,15 +170,15 @@ class Recording:
         return self._facts.project.root
 
     def is_test(self, path: Path) -> bool:
-        """True for what tests the project, and is no part of what it does."""
+        """True for files that test the project and are not part of it."""
         return self._facts.project.is_test(path)
 
     def is_secondary(self, path: Path) -> bool:
-        """True for tests, benchmarks and vendored code: nobody trains with them as they are."""
+        """True for tests, benchmarks and vendored code, which are not used for training as is."""
         return self._facts.project.is_secondary(path)
 
     def reports(self, path: Path) -> bool:
-        """True if findings in a file are wanted: a fact of two files is told in one of those."""
+        """True if findings in a file are reported; a conflict of two files needs only one."""
         answer = self._facts.project.reports(path)
         self._record("reports", path, answer=answer)
         return answer
@@ -205,7 +205,7 @@ class Recording:
 
     @property
     def half_precision(self) -> Related | None:
-        """The plainest place where the project chooses bfloat16, else float16 or autocast.
+        """The clearest place where the project chooses bfloat16, or else float16 or autocast.
 
         Code that runs in one half dtype runs in the other with another checkpoint or flag.
         """
@@ -215,7 +215,7 @@ class Recording:
 
     @property
     def bfloat16(self) -> Related | None:
-        """The plainest place where the project enables bfloat16, outside of its tests.
+        """The clearest place where the project enables bfloat16, outside its tests.
 
         A comparison, an assertion or a list of accepted dtypes enables nothing.
         """
@@ -225,7 +225,7 @@ class Recording:
 
     @property
     def bfloat16_weights(self) -> Related | None:
-        """The plainest setting that makes bfloat16 the dtype of weights; None if there is none."""
+        """The clearest setting that makes bfloat16 the dtype of weights; None if there is none."""
         answer = self._facts.bfloat16_weights
         self._record("bfloat16_weights", answer=answer)
         return answer
@@ -264,7 +264,7 @@ class Recording:
     # Python files
 
     def python_source_matches(self, pattern: bytes) -> bool:
-        """True if a Python file of the project holds what a regular expression matches."""
+        """True if a regular expression matches in any Python file of the project."""
         answer = self._facts.python_source_matches(pattern)
         self._record("python_source_matches", pattern.decode(), answer=answer)
         return answer

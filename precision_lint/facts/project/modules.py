@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
 _WORD = re.compile(rb"\w+")
 _OF_TENSORS = (b"torch", b"tensor", b"model")
-"""Who speaks of none of them hands no tensor over."""
+"""A file that mentions none of them passes no tensors."""
 
 _LARGEST = 1_000_000
-"""Bytes; larger Python files are generated tables, and no help."""
+"""Bytes; larger Python files are generated tables and not useful."""
 
 _KEPT = 3_000_000
 """Characters of the files whose trees are kept; a tree takes thirty times as many bytes."""
@@ -134,8 +134,8 @@ class Imports:
     def locate(self, folder: Path, name: str) -> Path | None:
         """The file of the module that a file in `folder` calls `name`; relative names have dots.
 
-        An absolute name is looked for in the folders from the importer's own up to the project's
-        root, as scripts, packages and `src` layouts have it.
+        An absolute name is searched in the folders from the importer's own up to the project
+        root, which covers scripts, packages and `src` layouts.
         """
         key = (folder, name)
         if key not in self._located:
@@ -182,7 +182,7 @@ class Imports:
 
     @cached_property
     def _importers(self) -> Mapping[bytes, Sequence[Path]]:
-        """For each word of an import statement, the files that hold one with it."""
+        """For each word of an import statement, the files with an import that contains it."""
         found: dict[bytes, list[Path]] = {}
         for path in self._project.python_files:
             try:

@@ -1,9 +1,9 @@
-"""What the project's configuration says of a setting that code reads.
+"""The values that the project's configuration gives to a setting that code reads.
 
 `cfg.training.precision` where a YAML file says so, `args.mixed_precision` where a parser has a
 default for it, `os.environ["PRECISION"]` where a launch script exports it. Only settings of
-precision are known: either the name or one of its values names a dtype. A false link is worse than
-none, so what could be two settings is none.
+precision are known: either the name or one of its values names a dtype. A wrong link is worse than
+no link, so an ambiguous name has no setting.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def holds_settings(name: str) -> bool:
 
 @dataclass(frozen=True)
 class Configured:
-    """The settings of a project, read from `paths` when they are first asked for.
+    """The settings of a project, read from `paths` on first use.
 
     `read_python` gives the syntax tree of a Python file.
     """
@@ -113,10 +113,10 @@ class Configured:
     def _nearest(
         self, kind: Kind, name: str, near: Path | None, matches: Callable[[Given], bool]
     ) -> list[Given]:
-        """What is said in the deepest folder above the question that says anything, in path order.
+        """The values in the deepest folder above the reader that has any, in path order.
 
-        Nothing beyond it is parsed. A Python file is heard by those that it imports, or that
-        import it: a folder of scripts has many a `--dtype`.
+        Nothing beyond that folder is parsed. A Python file counts only for files that it imports
+        or that import it: a folder of scripts can have many options `--dtype`.
         """
         files = [file for file in self._sightings[name] if _may_give(file, kind)]
         if near is not None and kind in (Kind.ARGUMENT, Kind.FIELD):
@@ -243,5 +243,5 @@ def _is_known(value: object) -> bool:
 
 
 def _key(value: object) -> tuple[str, object]:
-    """What tells values apart: True is not 1."""
+    """A key that distinguishes values: True is not 1."""
     return type(value).__name__, value

@@ -1,6 +1,6 @@
 """What Python declares of settings: options of argparse, click, typer and absl, fields of classes.
 
-A declaration gives a default, and what it offers beside: choices, and both states of a switch.
+A declaration gives a default and the other possible values: choices, both states of a switch.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
 
 @dataclass(frozen=True, slots=True)
 class _Declaration:
-    """An option or a field: `node` is where its name stands, `shown` how a reader knows it."""
+    """An option or a field: `node` contains its name, `shown` is how a message writes it."""
 
     node: ast.expr
     kind: Kind
@@ -140,7 +140,7 @@ class _Reader:
 
 def _statements(tree: ast.Module) -> Iterator[ast.AST]:
     """The statements of a file in order, with the calls that they are, assign or are decorated by:
-    nobody declares a setting anywhere else, and expressions are most of a tree.
+    settings are declared nowhere else, and expressions are most of a tree.
     """
     for node in statements(tree.body):
         yield node
@@ -289,7 +289,7 @@ def _choice_type(kind: ast.expr | None) -> ast.expr | None:
 
 
 def _literal(annotation: ast.expr | None) -> ast.expr | None:
-    """The values of `Literal["bf16", "fp32"]`, in whatever it stands."""
+    """The values of `Literal["bf16", "fp32"]` anywhere in an annotation."""
     for node in ast.walk(annotation) if annotation is not None else ():
         match node:
             case ast.Subscript(value=value, slice=values) if _word(value) == "Literal":

@@ -1,4 +1,4 @@
-"""A value that a place of the project gives a setting, and how the files that say so are read."""
+"""A value that a place in the project gives to a setting, and how such files are read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_BYTES = 1 << 19
 
 
 class Kind(Enum):
-    """Where a setting gets its value, in the order in which a reader would like to be told."""
+    """Where a setting gets its value, the most helpful place first."""
 
     FILE = "a configuration file"
     LAUNCH = "the command line of a launch script"
@@ -57,7 +57,7 @@ def read_bytes(path: Path) -> bytes | None:
 
 
 def read_text(path: Path) -> SourceText | None:
-    """A file as text; None if it is none. What is broken is reported when it is linted itself."""
+    """A file as text; None if it is not text. Errors in it are reported when it is linted."""
     content = read_bytes(path)
     with suppress(UnicodeDecodeError):
         return SourceText.from_bytes(path, content) if content is not None else None

@@ -1,6 +1,6 @@
 """Which files are worth parsing for a setting: what their bytes show, at the price of a search.
 
-A project is asked for every attribute that nobody knows the value of, and most are no settings of
+Every attribute with an unknown value is looked up in the project, and most are not settings of
 precision. So the names are collected once, and files are parsed only for names that were seen.
 """
 

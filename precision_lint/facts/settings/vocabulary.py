@@ -1,4 +1,4 @@
-"""The words of precision: which values name a dtype, and which names stand for one."""
+"""The words of precision: which values name a dtype, and which names mean one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ WORDS = (
     b"fp8", b"float8", b"precision", b"PRECISION", b"dtype", b"DTYPE", b"half", b"amp:", b"_amp",
     b'amp"', b"--amp",
 )  # fmt: skip
-"""What the bytes of a file hold that says anything of precision."""
+"""A pattern in the bytes of every file that mentions precision."""
 
 _BFLOAT16 = re.compile(
     r"(?:torch\.|amp_|mixed_|pure_)?(?:bfloat16|bf16)(?:[-_](?:mixed|true))?", re.IGNORECASE
