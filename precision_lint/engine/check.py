@@ -207,9 +207,12 @@ def _run_rules(
 ) -> list[Finding]:
     """The findings of the rules; notes for the user are appended to `notes`."""
     if kind == "python":
+        parsed = project.parse(text)
+        if not rules:
+            return []
         from precision_lint.facts.context import PythonFile
 
-        file = PythonFile.of(project.parse(text), project)
+        file = PythonFile.of(parsed, project)
         return [*_run_settings(file, rules, notes), *_run_hooks("python", file, rules, notes)]
     return list(_run_config(text, kind, project, rules, notes))
 
@@ -276,10 +279,13 @@ def _unused_suppressions(
     used: set[tuple[suppression.Directive, str]],
     codes: frozenset[str],
 ) -> list[Finding]:
+    unused_ones = list(suppression.unused(directives, used, codes, text))
+    if not unused_ones:
+        return []
     from precision_lint.facts.context import finding_in
 
     findings = []
-    for unused in suppression.unused(directives, used, codes, text):
+    for unused in unused_ones:
         rule = registry.rule("unused-suppression" if unused.known else "unknown-suppression")
         if rule.code not in codes:
             continue
