@@ -30,7 +30,7 @@ NAMES = {
     "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
     "precision_lint.facts.dtypes": "sinks",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
-    "precision_lint.facts.dtypes.values": "Output Tensor",
+    "precision_lint.facts.dtypes.values": "ModelOutput Tensor",
     # Mixed precision
     "precision_lint.facts.amp.autocast": (
         "AutocastCall RegionNode autocast_call autocasts multiplied region_of regions_around"
@@ -45,7 +45,7 @@ NAMES = {
     "precision_lint.facts.amp.devices": "Device DeviceKind device_of",
     "precision_lint.facts.amp.events": "Event EventKind scalers_made",
     "precision_lint.facts.amp.float16_weights": "Cast TrainingFile",
-    "precision_lint.facts.amp.paths": "Happening Path",
+    "precision_lint.facts.amp.paths": "PathEvent Path",
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
     # Configurations
     "precision_lint.facts.frameworks.verdicts": "verdicts",
@@ -54,7 +54,7 @@ NAMES = {
     "precision_lint.facts.triton.findings": "note_findings rejection_findings",
     "precision_lint.facts.triton.notes": "Note",
     "precision_lint.facts.triton.notes.remedies": "Pin",
-    "precision_lint.facts.triton.rejections": "Rejection",
+    "precision_lint.facts.triton.rejections": "ReportedError",
     "precision_lint.facts.triton.remedies": "Remedy",
 }
 """The names by the module that defines each."""

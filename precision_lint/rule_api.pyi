@@ -26,8 +26,8 @@ from precision_lint.facts.amp.events import EventKind as EventKind
 from precision_lint.facts.amp.events import scalers_made as scalers_made
 from precision_lint.facts.amp.float16_weights import Cast as Cast
 from precision_lint.facts.amp.float16_weights import TrainingFile as TrainingFile
-from precision_lint.facts.amp.paths import Happening as Happening
 from precision_lint.facts.amp.paths import Path as Path
+from precision_lint.facts.amp.paths import PathEvent as PathEvent
 from precision_lint.facts.amp.protocol import TrainingStep as TrainingStep
 from precision_lint.facts.amp.scaler_order import Disorder as Disorder
 from precision_lint.facts.amp.scaler_order import DisorderForm as DisorderForm
@@ -41,7 +41,7 @@ from precision_lint.facts.dtypes.calls import Region as Region
 from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
-from precision_lint.facts.dtypes.values import Output as Output
+from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
 from precision_lint.facts.dtypes.values import Tensor as Tensor
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.triton.dtypes import HALF as HALF
@@ -50,7 +50,7 @@ from precision_lint.facts.triton.findings import rejection_findings as rejection
 from precision_lint.facts.triton.kernels import Kernel as Kernel
 from precision_lint.facts.triton.notes import Note as Note
 from precision_lint.facts.triton.notes.remedies import Pin as Pin
-from precision_lint.facts.triton.rejections import Rejection as Rejection
+from precision_lint.facts.triton.rejections import ReportedError as ReportedError
 from precision_lint.facts.triton.remedies import Remedy as Remedy
 from precision_lint.model.dtypes import ALIASES as ALIASES
 from precision_lint.model.dtypes import BFLOAT16 as BFLOAT16

@@ -50,7 +50,7 @@ from precision_lint.rule_api import (
     EventKind,
     Finding,
     Fix,
-    Happening,
+    PathEvent,
     PythonFile,
     Rule,
     Severity,
@@ -75,7 +75,7 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
             continue
         if ".get_scale" in file.text[file.span_of(event.node)]:
             continue  # the threshold is also scaled
-        befores = [path.before(event) for path in step.through(event)]
+        befores = [path.preceding(event) for path in step.through(event)]
         made = [before for before in befores if any(each.event.kind in _MAKING for each in before)]
         backward = [_scaled_backward(before) for before in made]
         if not backward or backward[0] is None or None in backward:
@@ -107,7 +107,7 @@ def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile
     )
 
 
-def _scaled_backward(before: Sequence[Happening]) -> Event | None:
+def _scaled_backward(before: Sequence[PathEvent]) -> Event | None:
     """The backward that has scaled the gradients, if they are certainly scaled after `before`."""
     for each in reversed(before):
         match each.event.kind:
@@ -131,7 +131,7 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
     is_safe = (
         not event.helper
         and not any(each.kind is EventKind.UNSCALE for each in of_scaler)
-        and all(_is_renewed(path.behind(event), scaler) for path in rounds if path.has(event))
+        and all(_is_renewed(path.following(event), scaler) for path in rounds if path.has(event))
     )
     return Fix(
         Applicability.SAFE if is_safe else Applicability.DISPLAY,
@@ -140,7 +140,7 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
     )
 
 
-def _is_renewed(behind: Sequence[Happening], scaler: str) -> bool:
+def _is_renewed(behind: Sequence[PathEvent], scaler: str) -> bool:
     """True if the optimizer is stepped and the scaler updated before the event occurs again."""
     kinds = [each.event.kind for each in behind if each.event.scaler in {scaler, ""}]
     renewing = [kind for kind in kinds if kind not in {EventKind.CLIP, EventKind.NORM}]

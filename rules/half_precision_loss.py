@@ -67,7 +67,7 @@ from precision_lint.rule_api import (
     Edit,
     Finding,
     Fix,
-    Output,
+    ModelOutput,
     PythonFile,
     Rule,
     Severity,
@@ -107,14 +107,14 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     logits = call.argument(0, "input")
     if loss is None or logits is None or call.autocast is not None:
         return
-    is_output = isinstance(logits.value, Output)
-    tensor = logits.value.tensor if isinstance(logits.value, Output) else logits.value
-    if not isinstance(tensor, Tensor) or not tensor.possible(_HALF):
+    is_output = isinstance(logits.value, ModelOutput)
+    tensor = logits.value.tensor if isinstance(logits.value, ModelOutput) else logits.value
+    if not isinstance(tensor, Tensor) or not tensor.may_be(_HALF):
         return
     dtypes = sorted(tensor.dtypes & _HALF)
     confidence = Confidence.LOW
     is_meant = file.project.is_secondary(file.text.path)  # tests compare losses in half precision
-    if tensor.proved(_HALF) and not is_meant and not _is_called_by_framework(call, file):
+    if tensor.must_be(_HALF) and not is_meant and not _is_called_by_framework(call, file):
         confidence = Confidence.MEDIUM if is_output else Confidence.HIGH
     what = " or ".join(dtypes) or "half precision, if the model is"
     yield file.finding(

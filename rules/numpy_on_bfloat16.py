@@ -162,11 +162,11 @@ def _witnesses(tensors: list[Tensor], file: PythonFile) -> Iterator[Related]:
 
 def _lacking(argument: Argument) -> list[Tensor]:
     """The tensors of an argument that can have a dtype that NumPy lacks."""
-    return [tensor for tensor in sinks.tensors(argument.value) if tensor.possible(sinks.LACKING)]
+    return [tensor for tensor in sinks.tensors(argument.value) if tensor.may_be(sinks.LACKING)]
 
 
 def _is_proved(argument: Argument) -> bool:
-    return any(tensor.proved(sinks.LACKING) for tensor in _lacking(argument))
+    return any(tensor.must_be(sinks.LACKING) for tensor in _lacking(argument))
 
 
 def _subject(file: PythonFile, argument: Argument, *_: Argument) -> str:
@@ -183,9 +183,9 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
     helper, added = imports.import_name(file, "precision_lint.runtime", "to_numpy", call.span.start)
 
     def choose(tensor: Tensor) -> str | None:
-        if not tensor.possible(sinks.LACKING):
+        if not tensor.may_be(sinks.LACKING):
             return None
-        if tensor.proved(sinks.LACKING) or sink.array == "something else":
+        if tensor.must_be(sinks.LACKING) or sink.array == "something else":
             return _WIDEN
         return helper
 
@@ -218,7 +218,7 @@ def _of_receiver(call: Call, file: PythonFile, how: str) -> list[Edit] | None:
 
 def _applicability(sink: sinks.Sink, call: Call, argument: Argument) -> Applicability:
     tensors = _lacking(argument)
-    if all(tensor.proved(sinks.LACKING) for tensor in tensors):
+    if all(tensor.must_be(sinks.LACKING) for tensor in tensors):
         return Applicability.SAFE
     match sink.array, argument.value:
         case "something else", _:
@@ -239,4 +239,4 @@ def _are_tensors(sink: sinks.Sink, call: Call, argument: Argument) -> bool:
         return not packages & _OTHER_FRAMEWORKS
     if isinstance(argument.value, Tensor):
         return True
-    return all(tensor.dtypes and not tensor.partial for tensor in _lacking(argument))
+    return all(tensor.dtypes and not tensor.may_be_other for tensor in _lacking(argument))

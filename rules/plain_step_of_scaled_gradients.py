@@ -86,12 +86,12 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
 
 def _beside(path: Path, event: Event) -> Event | None:
     """The scaler's step of the same optimizer, with no backward between it and this one."""
-    for each in reversed(path.before(event)):
+    for each in reversed(path.preceding(event)):
         if each.event.kind in _BACKWARD or each.event.kind is EventKind.UNKNOWN:
             break
         if each.event.kind is EventKind.STEP and each.event.subject == event.subject:
             return each.event
-    for each in path.behind(event):
+    for each in path.following(event):
         if each.event.kind in _BACKWARD or each.event.kind is EventKind.UNKNOWN:
             break
         if each.event.kind is EventKind.STEP and each.event.subject == event.subject:
@@ -101,7 +101,7 @@ def _beside(path: Path, event: Event) -> Event | None:
 
 def _scaled(path: Path, event: Event) -> Event | None:
     """The backward that has scaled the gradients, if nothing has stepped or unscaled since."""
-    for each in reversed(path.before(event)):
+    for each in reversed(path.preceding(event)):
         if each.event.kind is EventKind.SCALED_BACKWARD:
             return each.event
         if each.event.kind not in {EventKind.CLIP, EventKind.NORM}:
@@ -130,7 +130,7 @@ def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFi
     is_updated = any(
         (each.event.kind, each.event.scaler) == (EventKind.UPDATE, scaler)
         for path in step.through(event)
-        for each in path.behind(event)
+        for each in path.following(event)
     )
     return file.finding(
         RULE,
@@ -148,7 +148,7 @@ def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFi
 def _by_scaler(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:
     """`optimizer.step()` to `scaler.step(optimizer)`, if the scaler is updated after it."""
     for path in step.through(event):
-        own = [each.event.kind for each in path.behind(event) if each.event.scaler == scaler]
+        own = [each.event.kind for each in path.following(event) if each.event.scaler == scaler]
         if own[:1] != [EventKind.UPDATE]:
             return None
     if event.node.args or event.node.keywords:

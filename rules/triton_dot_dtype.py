@@ -54,7 +54,7 @@ from precision_lint.rule_api import (
     Finding,
     Kernel,
     PythonFile,
-    Rejection,
+    ReportedError,
     Rule,
     Severity,
     rejection_findings,
@@ -76,7 +76,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
     return rejection_findings(kernel, file, RULE, ("dot",), _message, triton.fix)
 
 
-def _message(rejection: Rejection) -> str:
+def _message(rejection: ReportedError) -> str:
     before, after = rejection.shown
     match rejection.subject:
         case "out_dtype":

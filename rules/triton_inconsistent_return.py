@@ -64,7 +64,7 @@ from precision_lint.rule_api import (
     Finding,
     Kernel,
     PythonFile,
-    Rejection,
+    ReportedError,
     Rule,
     Severity,
     rejection_findings,
@@ -86,7 +86,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
     return rejection_findings(kernel, file, RULE, ("return", "ternary"), _message, triton.fix)
 
 
-def _message(rejection: Rejection) -> str:
+def _message(rejection: ReportedError) -> str:
     before, after = rejection.shown
     if rejection.kind == "ternary":
         return f"a run-time ternary is {before} or {after}"

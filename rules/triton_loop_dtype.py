@@ -56,7 +56,7 @@ from precision_lint.rule_api import (
     Finding,
     Kernel,
     PythonFile,
-    Rejection,
+    ReportedError,
     Rule,
     Severity,
     rejection_findings,
@@ -78,7 +78,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
     return rejection_findings(kernel, file, RULE, ("loop",), _message, triton.fix)
 
 
-def _message(rejection: Rejection) -> str:
+def _message(rejection: ReportedError) -> str:
     before, after = rejection.shown
     name = f"`{rejection.subject}`"
     match before:

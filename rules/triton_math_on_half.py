@@ -66,7 +66,7 @@ from precision_lint.rule_api import (
     Finding,
     Kernel,
     PythonFile,
-    Rejection,
+    ReportedError,
     Rule,
     Severity,
     rejection_findings,
@@ -89,7 +89,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
     return rejection_findings(kernel, file, RULE, kinds, _message, triton.fix)
 
 
-def _message(rejection: Rejection) -> str:
+def _message(rejection: ReportedError) -> str:
     before, dtype = (side.partition("[")[0] for side in (rejection.before, rejection.after))
     if rejection.kind == "atomic":
         return f"`tl.{rejection.subject}` does not work on {dtype}"

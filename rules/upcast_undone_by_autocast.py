@@ -79,7 +79,7 @@ RULE = Rule(
     since="0.1.0",
     triggers=((b"autocast",), (b"torch",), (b".float()", b"torch.float")),
     calls=frozenset({"float", "to", "type"}),
-    glanced=frozenset({"float", "to", "type"}),
+    intraprocedural=frozenset({"float", "to", "type"}),
     pitfalls=("C08",),
 )
 
@@ -160,13 +160,15 @@ def _is_counting(casts: list[ast.Call], call: Call, file: PythonFile) -> bool:
     """Whether masks, or other integers, or float64 were cast: nothing was in half precision."""
     spans = {file.span_of(cast) for cast in casts}
     facts = [each for name in RULE.calls for each in call.module.named(name) if each.span in spans]
-    wide = [isinstance(each.receiver, Tensor) and each.receiver.proved(_NOT_HALF) for each in facts]
+    wide = [
+        isinstance(each.receiver, Tensor) and each.receiver.must_be(_NOT_HALF) for each in facts
+    ]
     return bool(wide) and all(wide)
 
 
 def _may_be_half(region: Region) -> bool:
     made = region.dtype.of_tensor()
-    return made.partial or made.possible(_HALF)
+    return made.may_be_other or made.may_be(_HALF)
 
 
 def _precision(region: Region) -> str:
@@ -177,11 +179,11 @@ def _precision(region: Region) -> str:
 
 def _confidence(product: ast.expr, region: Region, is_here: bool, file: PythonFile) -> Confidence:
     dtype = region.dtype
-    if _narrows(syntax_tree(file).parent(product)) or not (dtype.dtypes or dtype.chosen):
+    if _narrows(syntax_tree(file).parent(product)) or not (dtype.dtypes or dtype.caller_chosen):
         return Confidence.LOW
     if not dtype.dtypes & _HALF:
         return file.chosen_by_caller()
-    is_proved = dtype.dtypes <= _HALF and not (dtype.partial or dtype.chosen)
+    is_proved = dtype.dtypes <= _HALF and not (dtype.may_be_other or dtype.caller_chosen)
     return Confidence.HIGH if is_proved and is_here else Confidence.MEDIUM
 
 

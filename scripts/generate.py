@@ -38,9 +38,9 @@ from precision_lint.facts.frameworks.table import (
     Framework,
     Key,
     Link,
+    Recognizer,
     Repair,
     Test,
-    Way,
     framework,
 )
 from precision_lint.model.rule import Rule
@@ -186,7 +186,8 @@ def marks() -> str:
 def schema() -> str:
     """`schema.json`: the format of the tables, for editors."""
     parts = {
-        kind.__name__.lower(): _of_class(kind) for kind in (Way, Key, Link, Test, Repair, Conflict)
+        kind.__name__.lower(): _of_class(kind)
+        for kind in (Recognizer, Key, Link, Test, Repair, Conflict)
     }
     del parts["key"]["properties"]["name"]
     parts["key"]["required"].remove("name")
@@ -203,7 +204,7 @@ def schema() -> str:
         del properties[name]
     of_keys = {"type": "object", "additionalProperties": {"$ref": "#/$defs/key"}}
     properties["keys"] = of_keys
-    for name, part in (("read", "way"), ("link", "link"), ("conflict", "conflict")):
+    for name, part in (("read", "recognizer"), ("link", "link"), ("conflict", "conflict")):
         properties[name] = {"type": "array", "items": {"$ref": f"#/$defs/{part}"}}
     whole["required"] = [name for name in whole["required"] if name in properties]
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema"}

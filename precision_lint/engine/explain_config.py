@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias, get_args
 
 from precision_lint.engine import registry
 from precision_lint.facts.frameworks.launches import launch
-from precision_lint.facts.frameworks.reading import Reading
+from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.runs import runs
-from precision_lint.facts.frameworks.sources import CommandSource, Written
+from precision_lint.facts.frameworks.sources import CommandSource, Occurrence
 from precision_lint.facts.frameworks.table import Key, Role, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
@@ -45,8 +45,8 @@ class Effective:
     key: Key
     status: Status
     value: object = None
-    written: Written | None = None
-    overridden: tuple[Written, ...] = ()
+    written: Occurrence | None = None
+    overridden: tuple[Occurrence, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Lost:
 class Explained:
     """One configuration as its framework reads it, with the configurations that it refers to."""
 
-    reading: Reading
+    reading: EffectiveConfig
     release: tuple[int, ...] | None
     """That of the framework's library which the project pins, if it does."""
     settings: tuple[Effective, ...]
@@ -121,7 +121,7 @@ def explained_runs(
     """
     named = frozenset(named)
     facts = ProjectFacts(project).recording()
-    found: dict[object, Reading] = {}
+    found: dict[object, EffectiveConfig] = {}
     asked: set[Path] = set()
     for path in files:
         try:
@@ -153,7 +153,9 @@ def explained_runs(
     return shown
 
 
-def _whole(readings: Iterable[Reading]) -> Iterator[tuple[tuple[str, Span, str], Reading]]:
+def _whole(
+    readings: Iterable[EffectiveConfig],
+) -> Iterator[tuple[tuple[str, Span, str], EffectiveConfig]]:
     """The runs that are not part of another run: a launch identifies the framework best."""
     readings = list(readings)
     below = {id(run): {_place(part) for part in run.parts if part is not run} for run in readings}
@@ -164,11 +166,11 @@ def _whole(readings: Iterable[Reading]) -> Iterator[tuple[tuple[str, Span, str],
             yield (str(place[0]), place[1], run.framework.slug), run
 
 
-def _place(reading: Reading) -> tuple[Path, Span]:
+def _place(reading: EffectiveConfig) -> tuple[Path, Span]:
     return reading.file.text.path, reading.source.span
 
 
-def explained_run(run: Reading, project: Recording) -> Run:
+def explained_run(run: EffectiveConfig, project: Recording) -> Run:
     """A run, explained."""
     findings: dict[object, Finding] = {}
     for verdict in verdicts_of(run, project):
@@ -179,7 +181,7 @@ def explained_run(run: Reading, project: Recording) -> Run:
     )
 
 
-def explained(reading: Reading, project: Recording) -> Explained:
+def explained(reading: EffectiveConfig, project: Recording) -> Explained:
     """A configuration, explained, with the configurations that it refers to."""
     referring = {link.key for link in reading.framework.links}
     settings = [
@@ -206,7 +208,7 @@ def explained(reading: Reading, project: Recording) -> Explained:
     return Explained(reading, release, tuple(settings), tuple(links), tuple(lost))
 
 
-def _effective(reading: Reading, key: Key) -> Effective:
+def _effective(reading: EffectiveConfig, key: Key) -> Effective:
     setting = reading.setting(key.name)
     if setting is None:
         return Effective(key, "unset" if reading.is_closed_for(key) else "open")
@@ -219,7 +221,7 @@ def _effective(reading: Reading, key: Key) -> Effective:
     return Effective(key, status, setting.value, setting.written, overridden)
 
 
-def _is_null(written: Written) -> bool:
+def _is_null(written: Occurrence) -> bool:
     origin = written.origin
     return (
         isinstance(origin, Member)
@@ -228,7 +230,7 @@ def _is_null(written: Written) -> bool:
     )
 
 
-def place_of(written: Written) -> Place:
+def place_of(written: Occurrence) -> Place:
     """The place where a setting is written, also in a sourced file."""
     match written.origin:
         case Option(words=(first, *_)) if first.elsewhere:
@@ -238,7 +240,7 @@ def place_of(written: Written) -> Place:
     return written.file.text.place(written.origin.span)
 
 
-def source_of(written: Written) -> str:
+def source_of(written: Occurrence) -> str:
     """The source text of a setting, on one line."""
     text = written.file.text
     match written.origin:

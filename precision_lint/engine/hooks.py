@@ -86,7 +86,7 @@ def _calls(file: PythonFile, rules: Sequence[Rule], notes: list[str]) -> Iterabl
     from precision_lint.facts.dtypes.flow import calls_in
 
     wanted = frozenset[str]().union(*(rule.calls for rule in rules))
-    followed = frozenset[str]().union(*(rule.calls - rule.glanced for rule in rules))
+    followed = frozenset[str]().union(*(rule.calls - rule.intraprocedural for rule in rules))
     calls = calls_in(file, wanted, wanted - followed)
     if not calls.is_complete:
         notes.append(f"{file.text.path}: too much code to analyse: its calls were not checked")

@@ -41,7 +41,7 @@ class Rule:
     fix: FixAvailability = "never"
     triggers: tuple[tuple[bytes, ...], ...] = ()
     calls: frozenset[str] = frozenset()
-    glanced: frozenset[str] = frozenset()
+    intraprocedural: frozenset[str] = frozenset()
     """Those of `calls` for which callers, classes and other files need not be asked."""
 
     pitfalls: tuple[str, ...] = ()

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from precision_lint.engine import registry
 from precision_lint.engine.explain_config import Effective, Explained, Run, place_of, source_of
-from precision_lint.facts.frameworks.sources import Written
+from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.frameworks.verdicts import shown
 from precision_lint.model.finding import Place
 from precision_lint.report.ink import width
@@ -86,7 +86,7 @@ def _body(
     unseen = ", ".join(one.key.name for one in explained.settings if one.status == "open")
     if unseen and not is_further:
         yield report.ink.paint(f"{margin}may be set elsewhere: {unseen}", "quiet")
-    for other in explained.reading.beneath:
+    for other in explained.reading.fallbacks:
         path = report.ink.visible(report.relative(other.file.text.path))
         yield f"{margin}other settings come from {path}"
     for name, linked in explained.links:
@@ -128,7 +128,7 @@ def _lost(reference: Effective, report: Report) -> str:
     return f"unknown until run time, {row}"
 
 
-def _row(written: Written, report: Report) -> str:
+def _row(written: Occurrence, report: Report) -> str:
     return report.ink.visible(report.row(place_of(written)))
 
 
@@ -184,7 +184,7 @@ def _record(explained: Explained) -> dict[str, object]:
             }
             for one in explained.settings
         ],
-        "beneath": [os.path.abspath(other.file.text.path) for other in reading.beneath],
+        "beneath": [os.path.abspath(other.file.text.path) for other in reading.fallbacks],
         "links": [{"link": name, **_record(linked)} for name, linked in explained.links],
         "lost": [
             {
@@ -198,7 +198,7 @@ def _record(explained: Explained) -> dict[str, object]:
     }
 
 
-def _written_record(written: Written) -> dict[str, object]:
+def _written_record(written: Occurrence) -> dict[str, object]:
     return {"text": source_of(written), **_located(place_of(written))}
 
 

@@ -30,7 +30,7 @@ def test_the_protocol_of_rules_has_every_hook(name: str) -> None:
 def test_rules_name_calls_where_they_check_calls(rule: Rule) -> None:
     assert rule.hooks <= HOOKS.keys()
     assert bool(rule.calls) == ("check_call" in rule.hooks)
-    assert rule.glanced <= rule.calls
+    assert rule.intraprocedural <= rule.calls
 
 
 def test_a_new_hook_is_one_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

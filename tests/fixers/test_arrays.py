@@ -9,7 +9,7 @@ import pytest
 
 from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.dtypes.values import (
-    FOREIGN,
+    NON_TENSOR,
     UNKNOWN,
     Dictionary,
     Sequence,
@@ -24,14 +24,14 @@ from precision_lint.source.text.text import SourceText
 from tests.context import python_file
 
 NARROW = tensor(BFLOAT16)
-ANY = Tensor(chosen=True)
+ANY = Tensor(caller_chosen=True)
 IDS = tensor(INT64)
 
 
 def how(value: Tensor) -> str | None:
-    if value.proved(frozenset({BFLOAT16})):
+    if value.must_be(frozenset({BFLOAT16})):
         return ".float()"
-    return "to_numpy" if value.possible(frozenset({BFLOAT16})) else None
+    return "to_numpy" if value.may_be(frozenset({BFLOAT16})) else None
 
 
 def converted(expression: str, value: Value) -> str | None:
@@ -61,7 +61,7 @@ def converted(expression: str, value: Value) -> str | None:
         # literals
         ("[x, y]", Sequence(ANY), "[to_numpy(x), to_numpy(y)]"),
         ("(x, -y,)", Sequence(NARROW), "(x.float(), (-y).float(),)"),
-        ("[x, i, 1.0]", Sequence(UNKNOWN, (ANY, IDS, FOREIGN)), "[to_numpy(x), i, 1.0]"),
+        ("[x, i, 1.0]", Sequence(UNKNOWN, (ANY, IDS, NON_TENSOR)), "[to_numpy(x), i, 1.0]"),
         ("[x, y]", Sequence(UNKNOWN, (ANY, NARROW)), "[to_numpy(x), y.float()]"),
         ("[[x], [y]]", Sequence(Sequence(ANY)), "[[to_numpy(x)], [to_numpy(y)]]"),
         ("{'a': x}", Dictionary(ANY), "{'a': to_numpy(x)}"),
@@ -87,7 +87,7 @@ def converted(expression: str, value: Value) -> str | None:
         # no edit is right for every item
         ("[*xs, x]", Sequence(ANY), None),
         ("{**d, 'a': x}", Dictionary(ANY), None),
-        ("xs", Sequence(UNKNOWN, (ANY, FOREIGN)), None),
+        ("xs", Sequence(UNKNOWN, (ANY, NON_TENSOR)), None),
         ("xs", Sequence(Sequence(ANY)), None),
         ("d", Dictionary(UNKNOWN, (("a", ANY), ("b", UNKNOWN))), None),
     ],

@@ -97,7 +97,7 @@ def executed(source: str) -> set[tuple[str, ...]]:
 def followed(source: str) -> set[tuple[str, ...]]:
     file = python_file(SourceText(Path("case.py"), source))
     found = {
-        tuple(f"{each.event.kind.name} {each.event.subject}" for each in path.happenings)
+        tuple(f"{each.event.kind.name} {each.event.subject}" for each in path.events)
         for step in training_steps(file)
         if step.scope == "train"
         for path in step.paths

@@ -23,7 +23,7 @@ from precision_lint.facts.dtypes.values import (
     Bottom,
     Condition,
     Constant,
-    Output,
+    ModelOutput,
     Tensor,
     Unknown,
     Value,
@@ -163,10 +163,10 @@ def _excluded(value: Value, here: Seen) -> str | None:
     match value:
         case Unknown() | Setting():
             return None
-        case Tensor() | Output(tensor=Tensor()):
+        case Tensor() | ModelOutput(tensor=Tensor()):
             tensor = value if isinstance(value, Tensor) else value.tensor
-            allowed = tensor.dtypes | (FLOATING if tensor.chosen else frozenset())
-            if not tensor.partial and not here.dtypes <= allowed:
+            allowed = tensor.dtypes | (FLOATING if tensor.caller_chosen else frozenset())
+            if not tensor.may_be_other and not here.dtypes <= allowed:
                 return "dtype"
             if isinstance(value, Tensor):
                 if value.scalar is False and False in here.dimensions:
@@ -181,7 +181,7 @@ def _excluded(value: Value, here: Seen) -> str | None:
 
 def is_exact(value: Value | None, dtype: str) -> bool:
     """True if the flow says this dtype and no other."""
-    return isinstance(value, Tensor) and value.dtypes == {dtype} and value.proved(value.dtypes)
+    return isinstance(value, Tensor) and value.dtypes == {dtype} and value.must_be(value.dtypes)
 
 
 def describe(value: Value | None) -> str:
@@ -189,10 +189,14 @@ def describe(value: Value | None) -> str:
         case None | Bottom():
             return "nothing"
         case Tensor():
-            words = sorted(value.dtypes) + ["chosen"] * value.chosen + ["partial"] * value.partial
+            words = (
+                sorted(value.dtypes)
+                + ["chosen"] * value.caller_chosen
+                + ["partial"] * value.may_be_other
+            )
             scalar = {True: "scalar", False: "dimensioned", None: "either"}[value.scalar]
             return f"Tensor {' '.join(words)} ({scalar})"
-        case Output():
+        case ModelOutput():
             return f"Output of {describe(value.tensor)}"
     return type(value).__name__
 

@@ -18,15 +18,15 @@ from types import SimpleNamespace
 import pytest
 
 from precision_lint.facts.amp.events import Event, EventKind, calls_in_order
-from precision_lint.facts.amp.paths import Happening, parts, paths
 from precision_lint.facts.amp.paths import Path as Way
+from precision_lint.facts.amp.paths import PathEvent, parts, paths
 from precision_lint.facts.amp.protocol import training_steps
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.definitions import Module as Definitions
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.relevance import effects
-from precision_lint.facts.dtypes.statements import Body
+from precision_lint.facts.dtypes.relevance import def_uses
+from precision_lint.facts.dtypes.statements import StatementInterpreter
 from precision_lint.facts.dtypes.values import Tensor
 from precision_lint.facts.settings.declarations import declared
 from precision_lint.facts.triton.interpreter import Interpreter
@@ -181,7 +181,7 @@ def _flow_of_callers(source: str) -> str:
 def _slices(source: str) -> str:
     """The effects of statements: what is in a block is no part of the head around it."""
     file = python(source)
-    every = list(effects(file.tree.body, file.text))
+    every = list(def_uses(file.tree.body, file.text))
     own = every[0].reads | every[0].writes
     assert isinstance(every[0].node, Definition) or not any("seen" in name for name in own)
     return " ".join(name for each in every for name in each.reads)
@@ -193,10 +193,10 @@ def _paths(source: str) -> str:
     def read(part: ast.AST, statement: ast.stmt) -> list[Way]:
         calls = calls_in_order(part)
         events = (Event(EventKind.STEP, "", ast.unparse(call), call, statement) for call in calls)
-        return [Way(tuple(Happening(event, {}) for event in events))]
+        return [Way(tuple(PathEvent(event, {}) for event in events))]
 
     ways = paths(ast.parse(source).body, read)
-    return " ".join(each.event.subject for way in ways for each in way.happenings)
+    return " ".join(each.event.subject for way in ways for each in way.events)
 
 
 def _training_steps(source: str) -> str:
@@ -394,7 +394,7 @@ def test_what_a_statement_binds_is_no_longer_what_it_was(name: str) -> None:
     )
     (call,) = calls_in(file, frozenset({"numpy"}))
     value = call.receiver
-    is_kept = isinstance(value, Tensor) and value.proved(frozenset({"bfloat16"}))
+    is_kept = isinstance(value, Tensor) and value.must_be(frozenset({"bfloat16"}))
     assert is_kept == (name == "AugAssign")
 
 
@@ -410,7 +410,7 @@ def test_the_interpreter_refuses_a_statement_that_it_does_not_know() -> None:
     class Newer(ast.stmt):
         pass
 
-    body = Body.__new__(Body)
+    body = StatementInterpreter.__new__(StatementInterpreter)
     body.frame = SimpleNamespace(slice=None)  # type: ignore[assignment]
     with pytest.raises(NotImplementedError, match="Newer"):
         body.statement(Newer(), Environment())

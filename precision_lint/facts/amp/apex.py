@@ -54,7 +54,7 @@ def refuses(call: Call, node: ast.Call) -> Tensor | None:
         return None
     match call.value(0, "models"):
         case Model(parameters=Tensor() as weights) | Instance(parameters=Tensor() as weights):
-            return weights if weights.proved(frozenset({BFLOAT16})) else None
+            return weights if weights.must_be(frozenset({BFLOAT16})) else None
     return None
 
 

@@ -228,7 +228,7 @@ def _place(region: AutocastRegion) -> tuple[Path, str]:
 
 
 def _is_always(dtype: Dtype) -> bool:
-    return dtype.dtypes == {BFLOAT16} and not (dtype.chosen or dtype.partial)
+    return dtype.dtypes == {BFLOAT16} and not (dtype.caller_chosen or dtype.may_be_other)
 
 
 def _related(region: AutocastRegion, dtype: Dtype) -> list[Related]:

@@ -6,10 +6,10 @@ import ast
 import re
 from collections.abc import Mapping
 
-Assumed = Mapping[str, bool]
+PathConditions = Mapping[str, bool]
 
 
-def truth(test: ast.expr, assumed: Assumed) -> bool | None:
+def truth(test: ast.expr, assumed: PathConditions) -> bool | None:
     """Whether a condition holds under assumptions; None if they do not say."""
     match test:
         case ast.Constant(value=value):
@@ -28,7 +28,7 @@ def truth(test: ast.expr, assumed: Assumed) -> bool | None:
     return assumed[text] is positive if text in assumed else None
 
 
-def assuming(test: ast.expr, holds: bool, assumed: Assumed) -> Assumed:
+def assuming(test: ast.expr, holds: bool, assumed: PathConditions) -> PathConditions:
     """The assumptions, and that a condition holds, or does not."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -41,7 +41,7 @@ def assuming(test: ast.expr, holds: bool, assumed: Assumed) -> Assumed:
     return {**assumed, text: holds is positive}
 
 
-def without(names: frozenset[str], assumed: Assumed) -> Assumed:
+def without(names: frozenset[str], assumed: PathConditions) -> PathConditions:
     """The assumptions that do not mention names which have changed."""
     if not names or not assumed:
         return assumed

@@ -66,7 +66,7 @@ def _set_by(call: Call) -> DefaultDtype:
     given = call.argument(0 if SETTERS[call.name] else 1, "dtype")
     dtype = given.value if given is not None else None
     if given is None or not isinstance(dtype, Dtype) or not dtype.dtypes:
-        return DefaultDtype(call, device, given, Dtype(partial=True))
+        return DefaultDtype(call, device, given, Dtype(may_be_other=True))
     if call.guards:  # elsewhere it stays what it was
         dtype = replace(dtype, dtypes=dtype.dtypes | {FLOAT16})
         return DefaultDtype(call, device, None, dtype)
@@ -76,7 +76,7 @@ def _set_by(call: Call) -> DefaultDtype:
 def _either(one: DefaultDtype, other: DefaultDtype) -> DefaultDtype:
     """What two calls set: nothing that is known if one restores what was there before."""
     is_known = one.dtype.dtypes and other.dtype.dtypes
-    dtype = join_dtypes(one.dtype, other.dtype) if is_known else Dtype(partial=True)
+    dtype = join_dtypes(one.dtype, other.dtype) if is_known else Dtype(may_be_other=True)
     return DefaultDtype(one.call, one.device, None, dtype)
 
 

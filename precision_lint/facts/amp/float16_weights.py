@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from precision_lint.facts.amp.conditions import Assumed, assuming, truth
+from precision_lint.facts.amp.conditions import PathConditions, assuming, truth
 from precision_lint.facts.context import PythonFile
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.statements import FunctionDefinition, Loop
@@ -211,7 +211,7 @@ class TrainingFile:
                 found = made
         return found
 
-    def _assumed(self, user: ast.Call) -> Assumed:
+    def _assumed(self, user: ast.Call) -> PathConditions:
         """What holds where `user` trains with the scaler of the file."""
         conditions = list(self.guards(user))
         if self.scaler is not None:
@@ -219,7 +219,7 @@ class TrainingFile:
             conditions += [
                 (one.value, True) for one in self.scaler.keywords if one.arg == "enabled"
             ]
-        assumed: Assumed = {}
+        assumed: PathConditions = {}
         for test, holds in conditions:
             assumed = assuming(test, holds, assumed)
         return assumed

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
-from precision_lint.facts.amp.conditions import Assumed, assuming, truth, without
+from precision_lint.facts.amp.conditions import PathConditions, assuming, truth, without
 from precision_lint.facts.amp.events import Event
 from precision_lint.source.python.statements import (
     BlockKind,
@@ -35,45 +35,45 @@ class TooManyPaths(Exception):
     """A body branches too often to look at every path."""
 
 
-class Left(Enum):
+class Exit(Enum):
     """How a path leaves a block before its end."""
 
-    PASS = auto()  # continue
-    LOOP = auto()  # break
-    BODY = auto()  # return
-    ERROR = auto()  # raise
+    CONTINUE = auto()  # continue
+    BREAK = auto()  # break
+    RETURN = auto()  # return
+    RAISE = auto()  # raise
 
 
 @dataclass(frozen=True, slots=True)
-class Happening:
+class PathEvent:
     """An event on a path, and what the path had taken for granted by then."""
 
     event: Event
-    assumed: Assumed
+    path_conditions: PathConditions
 
 
 @dataclass(frozen=True, slots=True)
 class Path:
     """One way through a body."""
 
-    happenings: tuple[Happening, ...] = ()
-    assumed: Assumed = field(default_factory=dict)
-    left: Left | None = None
+    events: tuple[PathEvent, ...] = ()
+    path_conditions: PathConditions = field(default_factory=dict)
+    exit: Exit | None = None
 
     def has(self, event: Event) -> bool:
-        return any(each.event.node is event.node for each in self.happenings)
+        return any(each.event.node is event.node for each in self.events)
 
-    def before(self, event: Event) -> tuple[Happening, ...]:
+    def preceding(self, event: Event) -> tuple[PathEvent, ...]:
         """What happens before an event of this path."""
-        return self.happenings[: self._index(event)]
+        return self.events[: self._index(event)]
 
-    def behind(self, event: Event) -> tuple[Happening, ...]:
+    def following(self, event: Event) -> tuple[PathEvent, ...]:
         """What happens after an event of this path."""
-        return self.happenings[self._index(event) + 1 :]
+        return self.events[self._index(event) + 1 :]
 
     def _index(self, event: Event) -> int:
         return next(
-            index for index, each in enumerate(self.happenings) if each.event.node is event.node
+            index for index, each in enumerate(self.events) if each.event.node is event.node
         )
 
 
@@ -87,7 +87,7 @@ def paths(body: list[ast.stmt], read: Reader) -> list[Path]:
     Raises:
         TooManyPaths: there are more than can be looked at.
     """
-    return [path for path in _Walk(body, read).block(body, [Path()]) if path.left != Left.ERROR]
+    return [path for path in _Walk(body, read).block(body, [Path()]) if path.exit != Exit.RAISE]
 
 
 class _Walk:
@@ -102,7 +102,7 @@ class _Walk:
         if node in self.acting:
             return True
         below = [self._is_acting(inner) for block in blocks(node) for inner in block.body]
-        own = any(path.happenings for part in parts(node) for path in self.read(part, node))
+        own = any(path.events for part in parts(node) for path in self.read(part, node))
         if own or any(below) or isinstance(node, Leaving):
             self.acting.add(node)
             return True
@@ -111,8 +111,8 @@ class _Walk:
     def block(self, body: Iterable[ast.stmt], before: list[Path]) -> list[Path]:
         done: list[Path] = []
         for node in body:
-            done += [path for path in before if path.left is not None]
-            before = [path for path in before if path.left is None]
+            done += [path for path in before if path.exit is not None]
+            before = [path for path in before if path.exit is None]
             if not before:
                 break
             before = _distinct(self.statement(node, before))
@@ -125,18 +125,23 @@ class _Walk:
             return before
         if node not in self.acting:
             names = frozenset().union(*map(assigned, statements([node])))
-            return [replace(path, assumed=without(names, path.assumed)) for path in before]
+            return [
+                replace(path, path_conditions=without(names, path.path_conditions))
+                for path in before
+            ]
         for part in parts(node):
             before = [after for path in before for after in self.following(path, part, node)]
         names = assigned(node)
-        before = [replace(path, assumed=without(names, path.assumed)) for path in before]
+        before = [
+            replace(path, path_conditions=without(names, path.path_conditions)) for path in before
+        ]
         match node:
             case ast.If(test=test, body=body, orelse=orelse):
                 return [after for path in before for after in self.branch(test, body, orelse, path)]
             case ast.For() | ast.AsyncFor() | ast.While():
                 inside = self.block(node.body, before)
                 through = [
-                    replace(path, left=None) if path.left in {Left.PASS, Left.LOOP} else path
+                    replace(path, exit=None) if path.exit in {Exit.CONTINUE, Exit.BREAK} else path
                     for path in inside
                 ]
                 return self.block(node.orelse, through)
@@ -147,35 +152,35 @@ class _Walk:
             case ast.Match(cases=cases):
                 return before + [path for case in cases for path in self.block(case.body, before)]
             case ast.Return():
-                return [replace(path, left=Left.BODY) for path in before]
+                return [replace(path, exit=Exit.RETURN) for path in before]
             case ast.Raise():
-                return [replace(path, left=Left.ERROR) for path in before]
+                return [replace(path, exit=Exit.RAISE) for path in before]
             case ast.Break():
-                return [replace(path, left=Left.LOOP) for path in before]
+                return [replace(path, exit=Exit.BREAK) for path in before]
             case ast.Continue():
-                return [replace(path, left=Left.PASS) for path in before]
+                return [replace(path, exit=Exit.CONTINUE) for path in before]
         return before
 
     def following(self, path: Path, part: ast.AST, node: ast.stmt) -> Iterator[Path]:
         """A path, and what evaluating an expression adds to it."""
         for further in self.read(part, node):
-            known = {**further.assumed, **path.assumed}
-            if any(known[text] != value for text, value in further.assumed.items()):
+            known = {**further.path_conditions, **path.path_conditions}
+            if any(known[text] != value for text, value in further.path_conditions.items()):
                 continue  # the helper takes this branch only if this path has taken the other
             added = tuple(
-                Happening(each.event, {**path.assumed, **each.assumed})
-                for each in further.happenings
+                PathEvent(each.event, {**path.path_conditions, **each.path_conditions})
+                for each in further.events
             )
-            yield Path((*path.happenings, *added), known, path.left)
+            yield Path((*path.events, *added), known, path.exit)
 
     def branch(
         self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], path: Path
     ) -> list[Path]:
-        known = truth(test, path.assumed)
+        known = truth(test, path.path_conditions)
         after: list[Path] = []
         for holds, block in ((True, body), (False, orelse)):
             if known is not (not holds):
-                taken = replace(path, assumed=assuming(test, holds, path.assumed))
+                taken = replace(path, path_conditions=assuming(test, holds, path.path_conditions))
                 after += self.block(block, [taken])
         return after
 
@@ -184,8 +189,8 @@ def _distinct(found: list[Path]) -> list[Path]:
     """Paths that did the same and know the same, once."""
     kept: dict[object, Path] = {}
     for path in found:
-        doings = tuple((id(each.event.node), each.event.scaler) for each in path.happenings)
-        kept.setdefault((doings, tuple(sorted(path.assumed.items())), path.left), path)
+        doings = tuple((id(each.event.node), each.event.scaler) for each in path.events)
+        kept.setdefault((doings, tuple(sorted(path.path_conditions.items())), path.exit), path)
     return list(kept.values())
 
 

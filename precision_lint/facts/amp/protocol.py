@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from precision_lint.facts.amp.conditions import Assumed
+from precision_lint.facts.amp.conditions import PathConditions
 from precision_lint.facts.amp.events import (
     Event,
     EventKind,
@@ -18,7 +18,7 @@ from precision_lint.facts.amp.events import (
     names_in,
     renamed,
 )
-from precision_lint.facts.amp.paths import Happening, Path, Reader, TooManyPaths, assigned, paths
+from precision_lint.facts.amp.paths import Path, PathEvent, Reader, TooManyPaths, assigned, paths
 from precision_lint.facts.context import PythonFile
 from precision_lint.source.python.statements import FunctionDefinition, Loop, blocks, own_statements
 from precision_lint.source.python.syntax import positional_parameters
@@ -68,7 +68,7 @@ class TrainingStep:
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """Everything that happens on some path, once, in the order of the source."""
-        found = {id(each.event.node): each.event for path in self.paths for each in path.happenings}
+        found = {id(each.event.node): each.event for path in self.paths for each in path.events}
         return tuple(
             sorted(found.values(), key=lambda event: (event.node.lineno, event.node.col_offset))
         )
@@ -79,12 +79,12 @@ def training_steps(file: PythonFile) -> Iterator[TrainingStep]:
     names = names_in(file.tree)
     if not names.scalers:
         return
-    reading = _Reading(file.tree, names)
+    reading = EventExtractor(file.tree, names)
     for scope, owner, body in _bodies(file.tree.body, "", None):
         read = reading.within(owner)
         try:
             ways = paths(body, read)
-            if not any(_is_of_scaler(each.event) for path in ways for each in path.happenings):
+            if not any(_is_of_scaler(each.event) for path in ways for each in path.events):
                 continue
             passes = tuple(
                 _pass(node, read) for node in own_statements(body) if isinstance(node, Loop)
@@ -103,7 +103,7 @@ def _pass(node: Loop, read: Reader) -> Pass:
     return Pass(node, tuple(paths(node.body, read)), changing)
 
 
-class _Reading:
+class EventExtractor:
     """What calls do, those of the file's own functions and methods included."""
 
     def __init__(self, tree: ast.Module, names: Names) -> None:
@@ -134,7 +134,7 @@ class _Reading:
                 if ways is None and event is None and _is_unseen(call):
                     event = Event(EventKind.UNKNOWN, "", ast.unparse(call.func), call, statement)
             if ways is None:
-                ways = [Path() if event is None else Path((Happening(event, {}),))]
+                ways = [Path() if event is None else Path((PathEvent(event, {}),))]
             found = [_joined(path, further) for path in found for further in ways]
         return found
 
@@ -161,7 +161,7 @@ class _Reading:
         def read(part: ast.AST, statement: ast.stmt) -> list[Path]:
             return self._read(part, statement, owner, depth=0)
 
-        return [replace(path, left=None) for path in paths(helper.body, read)]
+        return [replace(path, exit=None) for path in paths(helper.body, read)]
 
     def _method(self, owner: ast.ClassDef, name: str, hops: int = 4) -> FunctionDefinition | None:
         for node in own_statements(owner.body):
@@ -184,7 +184,9 @@ def _is_unseen(call: ast.Call) -> bool:
 
 def _joined(path: Path, further: Path) -> Path:
     return Path(
-        (*path.happenings, *further.happenings), {**further.assumed, **path.assumed}, path.left
+        (*path.events, *further.events),
+        {**further.path_conditions, **path.path_conditions},
+        path.exit,
     )
 
 
@@ -203,14 +205,14 @@ def _as_called(path: Path, given: Mapping[str, str], helper: str) -> Path:
     """A helper's path in the names of its caller. Only its conditions on `self` are kept."""
     return Path(
         tuple(
-            Happening(renamed(each.event, given, helper), _of_self(each.assumed))
-            for each in path.happenings
+            PathEvent(renamed(each.event, given, helper), _of_self(each.path_conditions))
+            for each in path.events
         ),
-        _of_self(path.assumed),
+        _of_self(path.path_conditions),
     )
 
 
-def _of_self(assumed: Assumed) -> Assumed:
+def _of_self(assumed: PathConditions) -> PathConditions:
     return {text: value for text, value in assumed.items() if "self." in text}
 
 

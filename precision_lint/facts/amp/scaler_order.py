@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from precision_lint.facts.amp.conditions import Assumed, mentions
+from precision_lint.facts.amp.conditions import PathConditions, mentions
 from precision_lint.facts.amp.events import Event, EventKind
-from precision_lint.facts.amp.paths import Happening, Left, Path
+from precision_lint.facts.amp.paths import Exit, Path, PathEvent
 from precision_lint.facts.amp.protocol import Pass, TrainingStep
 from precision_lint.facts.context import PythonFile
 
@@ -82,15 +82,15 @@ def _twice(event: Event, step: TrainingStep) -> Disorder | None:
     ]
     if cleared and all(first.event.node is other.event.node for other, _ in found):
         return None  # the update is there, and only seems to be passed by
-    is_certain = dict(first.assumed) == dict(here.assumed)
+    is_certain = dict(first.path_conditions) == dict(here.path_conditions)
     error = _ERRORS[first.event.kind, event.kind]
     return Disorder("twice", event, first.event, error, is_certain)
 
 
-def _booked(path: Path, event: Event) -> tuple[Happening, Happening] | None:
+def _booked(path: Path, event: Event) -> tuple[PathEvent, PathEvent] | None:
     """The event that forbids this one on a path, and this one; None if nothing does."""
-    book: Happening | None = None
-    for each in path.happenings:
+    book: PathEvent | None = None
+    for each in path.events:
         other = each.event
         if other.node is event.node:
             is_forbidden = book is not None and (book.event.kind, event.kind) in _ERRORS
@@ -118,16 +118,18 @@ def _in_every_pass(event: Event, step: TrainingStep, file: PythonFile) -> Disord
         ways = [path for path in each.paths if path.has(event)]
         if not ways or mentions(event.subject, each.changing):
             continue
-        if any(_renews(other, event.scaler) for path in ways for other in path.before(event)):
+        if any(_renews(other, event.scaler) for path in ways for other in path.preceding(event)):
             continue
         if any(_is_varying(_assumed(path, event), each) for path in ways):
             continue  # not in every pass
         renewed = [path for path in ways if _renewal(path, event) is not None]
-        passed = [path for path in ways if path not in renewed and path.left in {None, Left.PASS}]
+        passed = [
+            path for path in ways if path not in renewed and path.exit in {None, Exit.CONTINUE}
+        ]
         if renewed:
             for path in passed:
                 for other in renewed:
-                    if _differ_by_pass(path.assumed, other.assumed, each):
+                    if _differ_by_pass(path.path_conditions, other.path_conditions, each):
                         renewal = _renewal(other, event)
                         assert renewal is not None
                         if renewal.kind is EventKind.UPDATE:
@@ -157,13 +159,13 @@ def _steps(scaler: str, each: Pass) -> int:
     steps = {
         id(other.event.node)
         for path in each.paths
-        for other in path.happenings
+        for other in path.events
         if other.event.kind is EventKind.STEP and other.event.scaler == scaler
     }
     return len(steps)
 
 
-def _renews(each: Happening, scaler: str) -> bool:
+def _renews(each: PathEvent, scaler: str) -> bool:
     return each.event.kind is EventKind.UNKNOWN or (each.event.kind, each.event.scaler) == (
         EventKind.UPDATE,
         scaler,
@@ -172,14 +174,14 @@ def _renews(each: Happening, scaler: str) -> bool:
 
 def _renewal(path: Path, event: Event) -> Event | None:
     """What makes the scaler forget the event on this path, or may."""
-    return next((each.event for each in path.behind(event) if _renews(each, event.scaler)), None)
+    return next((each.event for each in path.following(event) if _renews(each, event.scaler)), None)
 
 
-def _assumed(path: Path, event: Event) -> Assumed:
-    return next(each.assumed for each in path.happenings if each.event.node is event.node)
+def _assumed(path: Path, event: Event) -> PathConditions:
+    return next(each.path_conditions for each in path.events if each.event.node is event.node)
 
 
-def _is_varying(assumed: Assumed, each: Pass) -> bool:
+def _is_varying(assumed: PathConditions, each: Pass) -> bool:
     return any(_varies(text, each) for text in assumed)
 
 
@@ -188,7 +190,7 @@ def _varies(text: str, each: Pass) -> bool:
     return "%" in text or "(" in text or mentions(text, each.changing)
 
 
-def _differ_by_pass(one: Assumed, other: Assumed, each: Pass) -> bool:
+def _differ_by_pass(one: PathConditions, other: PathConditions, each: Pass) -> bool:
     """Whether two paths go different ways only for what changes from pass to pass."""
     different = [text for text in one.keys() & other.keys() if one[text] != other[text]]
     return bool(different) and all(_varies(text, each) for text in different)
@@ -203,7 +205,7 @@ def _between_steps(event: Event, step: TrainingStep) -> Disorder | None:
         return None
     for path in step.through(event):
         update: Event | None = None
-        for each in reversed(path.before(event)):
+        for each in reversed(path.preceding(event)):
             other = each.event
             if other.kind in {EventKind.SCALED_BACKWARD, EventKind.BACKWARD, EventKind.UNKNOWN}:
                 break

@@ -129,7 +129,7 @@ def _region(call: Call, module: Calls, file: PythonFile) -> AutocastRegion | Non
     dtype = given.value if given is not None else None
     if not isinstance(dtype, Dtype) or not dtype.dtypes:
         assigned = None if given is None else _assigned_to_attribute(file.text[given.span], file)
-        dtype = assigned or Dtype(partial=True)
+        dtype = assigned or Dtype(may_be_other=True)
     return AutocastRegion(call, file, dtype, given, call)
 
 
@@ -156,7 +156,7 @@ def _assigned_to_attribute(path: str, file: PythonFile) -> Dtype | None:
         and node.value.attr in ALIASES
         and any(dotted(target) == path for target in node.targets)
     }
-    return Dtype(frozenset(dtypes), partial=True) if dtypes else None
+    return Dtype(frozenset(dtypes), may_be_other=True) if dtypes else None
 
 
 def _is_autocast(name: str) -> bool:

@@ -10,7 +10,7 @@ from precision_lint.facts.dtypes.lattice import join_all
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.sources import FOREIGN_PACKAGES, INTEGRAL_NAME, MODULE_CLASS
 from precision_lint.facts.dtypes.values import (
-    FOREIGN,
+    NON_TENSOR,
     SOME_DTYPE,
     SOME_TENSOR,
     UNKNOWN,
@@ -19,7 +19,7 @@ from precision_lint.facts.dtypes.values import (
     Model,
     Sequence,
     Value,
-    chosen,
+    caller_chosen,
     tensor,
 )
 from precision_lint.facts.origin import Origin
@@ -65,13 +65,13 @@ def _of_class(
     qualified = resolved(name, module.imports)
     package, _, last = qualified.partition(".")
     if package in FOREIGN_PACKAGES or qualified in _NUMBERS:
-        return FOREIGN
+        return NON_TENSOR
     origin = Origin(module.file.text, module.file.span_of(place), BY_THE_CALLER, "caller")
     match package, last:
         case "torch", ("Tensor" | "nn.Parameter" | "FloatTensor"):
             # the caller may choose, but not a half dtype, for ids, masks, inputs of ONNX models
-            is_plain = INTEGRAL_NAME.search(_name_of(place)) or module.feeds_numpy
-            return SOME_TENSOR if is_plain else chosen(origin)
+            is_plain = INTEGRAL_NAME.search(_name_of(place)) or module.uses_numpy_runtime
+            return SOME_TENSOR if is_plain else caller_chosen(origin)
         case "torch", "dtype":
             return SOME_DTYPE
         case "torch", _ if last in TENSOR_TYPES:
@@ -79,7 +79,7 @@ def _of_class(
     definition = analysis.class_named(module, name)
     if isinstance(definition, Class):
         return Instance(definition)
-    return Model(chosen(origin)) if MODULE_CLASS.search(qualified) else UNKNOWN
+    return Model(caller_chosen(origin)) if MODULE_CLASS.search(qualified) else UNKNOWN
 
 
 def _name_of(place: ast.expr | ast.arg) -> str:

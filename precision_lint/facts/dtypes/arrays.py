@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from precision_lint.facts.dtypes.calls import Given
+from precision_lint.facts.dtypes.calls import CallSite
 from precision_lint.facts.dtypes.sources import NUMPY_DTYPES
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
-    FOREIGN,
+    NON_TENSOR,
     Constant,
-    Foreign,
+    NonTensor,
     Sequence,
     Symbol,
     Value,
@@ -24,36 +24,36 @@ _FLOATING = {"zeros": 1, "ones": 1, "empty": 1, "eye": 3, "linspace": 5}
 _FROM_DATA = {"array": 1, "asarray": 1, "ascontiguousarray": 1, "full": 2, "frombuffer": 1}
 
 
-def made(name: str, given: Given) -> Foreign:
+def made(name: str, given: CallSite) -> NonTensor:
     """What a function of NumPy gives; `name` is its name in the package."""
     if name in _SCALARS:
-        return Foreign(frozenset({_ALIASES.get(name, name)}), _is_number(given.first))
+        return NonTensor(frozenset({_ALIASES.get(name, name)}), _is_number(given.first))
     if name == "arange":
         return _arange(given)
     position = _FLOATING.get(name, _FROM_DATA.get(name))
     if position is None:
-        return FOREIGN
+        return NON_TENSOR
     is_scalar = None if name in _FROM_DATA else given.first == Sequence(BOTTOM, ())
     dtype = _given(given, position)
     if dtype is not None:
-        return Foreign(dtype, is_scalar)
+        return NonTensor(dtype, is_scalar)
     if name in _FLOATING:
-        return Foreign(frozenset({"float64"}), is_scalar)
-    return given.first if name != "full" and isinstance(given.first, Foreign) else FOREIGN
+        return NonTensor(frozenset({"float64"}), is_scalar)
+    return given.first if name != "full" and isinstance(given.first, NonTensor) else NON_TENSOR
 
 
-def method(receiver: Foreign, name: str, given: Given) -> Foreign:
+def method(receiver: NonTensor, name: str, given: CallSite) -> NonTensor:
     """What a method of an array gives."""
     if name == "astype":
-        return Foreign(_dtypes(given.argument(0, "dtype")), receiver.scalar)
-    return receiver if name == "copy" else FOREIGN
+        return NonTensor(_dtypes(given.argument(0, "dtype")), receiver.scalar)
+    return receiver if name == "copy" else NON_TENSOR
 
 
 def _is_number(value: Value) -> bool | None:
     return True if isinstance(value, Constant) else None
 
 
-def _given(given: Given, position: int) -> frozenset[str] | None:
+def _given(given: CallSite, position: int) -> frozenset[str] | None:
     """The dtypes that a call is told to make; None if it is told none."""
     has_stars = "**" in given.keywords or any(one.starred for one in given.arguments)
     is_told = "dtype" in given.keywords or len(given.arguments) > position
@@ -72,11 +72,11 @@ def _dtypes(value: Value) -> frozenset[str]:
     return frozenset({_ALIASES.get(last, last)}) if last in _SCALARS else frozenset()
 
 
-def _arange(given: Given) -> Foreign:
+def _arange(given: CallSite) -> NonTensor:
     dtype = _given(given, 3)
     if dtype is not None:
-        return Foreign(dtype, False)
+        return NonTensor(dtype, False)
     kinds = {value.kind if isinstance(value, Constant) else None for value in given.values}
     if kinds <= {int}:
-        return Foreign(frozenset({INT64}), False)
-    return Foreign(frozenset({"float64"}), False) if float in kinds else Foreign(scalar=False)
+        return NonTensor(frozenset({INT64}), False)
+    return NonTensor(frozenset({"float64"}), False) if float in kinds else NonTensor(scalar=False)

@@ -11,7 +11,7 @@ from precision_lint.facts.dtypes.lattice import join, join_all
 from precision_lint.facts.dtypes.protocols import Evaluate
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
-    FOREIGN,
+    NON_TENSOR,
     SOME_DTYPE,
     UNKNOWN,
     Bottom,
@@ -20,17 +20,17 @@ from precision_lint.facts.dtypes.values import (
     Constant,
     Dictionary,
     Dtype,
-    Foreign,
+    FunctionValue,
     Instance,
     Model,
-    Output,
-    Routine,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Symbol,
     Tensor,
     Unknown,
     Value,
-    chosen,
+    caller_chosen,
     tensor,
 )
 from precision_lint.facts.origin import Choice, Origin, Setting
@@ -48,15 +48,15 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
     match owner:
         case Symbol(name=symbol):
             return named(evaluator, f"{symbol}.{name}", node)
-        case Foreign():
-            return FOREIGN
+        case NonTensor():
+            return NON_TENSOR
         case Bottom():
             return BOTTOM
         case Tensor():
             return _of_tensor(owner, name)
-        case Output():
+        case ModelOutput():
             if name in _PLAIN:
-                return FOREIGN
+                return NON_TENSOR
             if name in {"dtype", "data", "T"}:
                 return _of_tensor(owner.tensor, name)
             return models.of_output(owner, name)
@@ -70,7 +70,7 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
             return UNKNOWN if found is None else found
         case Sequence(items=tuple(items)) if name in {"values", "indices"} and len(items) == 2:
             return items[0] if name == "values" else items[1]  # `x.max(dim=0).indices`
-        case Constant() | Sequence() | Condition() | Dtype() | Routine() | Setting():
+        case Constant() | Sequence() | Condition() | Dtype() | FunctionValue() | Setting():
             return UNKNOWN
         case Dictionary():
             return owner.of(name)
@@ -89,15 +89,15 @@ def by_name(evaluator: Evaluate, node: ast.Attribute) -> Value:
         owner = (dotted(node.value) or "").rpartition(".")[2]
         if sources.INTEGRAL_NAME.search(owner):
             return SOME_DTYPE
-        return Dtype(chosen=True, partial=True)
+        return Dtype(caller_chosen=True, may_be_other=True)
     if name in sources.TOKENS:
         return tensor(INT64)
     if name in sources.WEIGHTS:
-        return chosen(_of_checkpoint(evaluator, node))
+        return caller_chosen(_of_checkpoint(evaluator, node))
     if name in sources.OUTPUTS or sources.FLOAT_NAME.search(name):
-        return Output(chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+        return ModelOutput(caller_chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
     if name in sources.OUTPUT_SEQUENCES:
-        return Sequence(chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+        return Sequence(caller_chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
     return UNKNOWN
 
 
@@ -113,14 +113,14 @@ def named(evaluator: Evaluate, name: str, node: ast.expr) -> Value:
 
 def _of_tensor(owner: Tensor, name: str) -> Value:
     if name == "dtype":
-        return Dtype(owner.dtypes, owner.chosen, owner.partial, owner.origin)
+        return Dtype(owner.dtypes, owner.caller_chosen, owner.may_be_other, owner.origin)
     if name in _SAME:
         return owner
     if name in {"real", "imag"}:
         return replace(owner, dtypes=frozenset(_REAL.get(dtype, dtype) for dtype in owner.dtypes))
     if name == "grad":
-        return chosen(owner.origin) if owner.partial else owner
-    return FOREIGN if name in _PLAIN else UNKNOWN
+        return caller_chosen(owner.origin) if owner.may_be_other else owner
+    return NON_TENSOR if name in _PLAIN else UNKNOWN
 
 
 def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -> Value:
@@ -144,13 +144,13 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             return _of_setting(owner, dict(items), choices)
         case Dictionary(), _:
             return owner.item
-        case Foreign(), _:
-            return FOREIGN
+        case NonTensor(), _:
+            return NON_TENSOR
         case Tensor(), _:
             return replace(owner, scalar=_scalar_of_item(owner, index, node.slice))
-        case Output(), Constant(value=str(key)):
+        case ModelOutput(), Constant(value=str(key)):
             return models.of_output(owner, key)
-        case Output(), _:
+        case ModelOutput(), _:
             return owner
         case Instance(), Constant(value=int(position)) if owner.fields:
             values = [value for _, value in owner.fields]
@@ -174,7 +174,7 @@ def _by_key(evaluator: Evaluate, key: str, node: ast.Subscript) -> Value:
     if key in sources.TOKENS:
         return tensor(INT64)
     if key in sources.OUTPUTS or sources.FLOAT_NAME.search(key):
-        return Output(chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+        return ModelOutput(caller_chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
     return UNKNOWN
 
 

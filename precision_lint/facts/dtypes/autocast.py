@@ -27,17 +27,17 @@ def cast(operand: Value, row: Operator, region: Region | None) -> Value:
         case _:
             return operand
     # Of a region whose dtype is unknown we do not know that it is on either.
-    is_certain = region.dtype.dtypes or region.dtype.chosen
+    is_certain = region.dtype.dtypes or region.dtype.caller_chosen
     return result if is_certain else join(operand, result)
 
 
 def _cast_to(operand: Tensor, target: Dtype) -> Tensor:
-    if not (operand.dtypes & _ELIGIBLE or operand.chosen or operand.partial):
+    if not (operand.dtypes & _ELIGIBLE or operand.caller_chosen or operand.may_be_other):
         return operand
     return replace(
         operand,
         dtypes=(operand.dtypes - _ELIGIBLE) | target.dtypes,
         # autocast takes no dtype but floating ones: one that is not known is still one of them
-        chosen=target.chosen or target.partial,
+        caller_chosen=target.caller_chosen or target.may_be_other,
         origin=target.origin or operand.origin,
     )

@@ -33,7 +33,7 @@ class Region:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class CallSite:
     """A call as the transfer functions see it: its place, its arguments, what surrounds it.
 
     `autocast` is the innermost region that is on; `default_dtype` what `torch.zeros(2)` makes.
@@ -63,7 +63,7 @@ class Given:
             return UNKNOWN
         return before[position].value
 
-    def read(self) -> Given:
+    def read(self) -> CallSite:
         """The call as functions that are not seen take it: each argument of one kind."""
         values = (*self.values, *(one.value for one in self.keywords.values()))
         if not any(isinstance(value, Mixed) for value in values):
@@ -84,7 +84,7 @@ class Given:
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class PathCondition:
     """A condition around a call: its place, and whether it holds there or fails."""
 
     span: Span
@@ -112,7 +112,7 @@ class Call:
     arguments: tuple[Argument, ...]
     keywords: Mapping[str, Argument]
     scope: str
-    guards: tuple[Guard, ...]
+    guards: tuple[PathCondition, ...]
     autocast: Region | None
     dtypes: Mapping[str, Dtype]
     module: Calls = field(repr=False)

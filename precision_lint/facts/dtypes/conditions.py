@@ -11,7 +11,7 @@ import re
 import warnings
 from functools import lru_cache
 
-from precision_lint.facts.dtypes.calls import Guard
+from precision_lint.facts.dtypes.calls import PathCondition
 from precision_lint.source.text.text import SourceText
 
 _FLOAT16 = re.compile(r"(?<![a-z])(?:float16|fp16|half)$")
@@ -32,7 +32,7 @@ def admits_bfloat16(condition: str) -> bool:
     return _BFLOAT16.search(condition.lower()) is not None and _in_bfloat16(condition) is True
 
 
-def guard_excludes_bfloat16(guard: Guard, text: SourceText) -> bool:
+def guard_excludes_bfloat16(guard: PathCondition, text: SourceText) -> bool:
     """True if what stands under a guard does not run in bfloat16."""
     return _in_bfloat16(text[guard.span]) is (not guard.holds)
 

@@ -8,13 +8,13 @@ from dataclasses import replace
 from precision_lint.facts.dtypes.lattice import join, join_all, reading
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
-    FOREIGN,
+    NON_TENSOR,
     UNKNOWN,
     Bottom,
     Constant,
     Dictionary,
-    Foreign,
-    Output,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Tensor,
     Value,
@@ -26,12 +26,12 @@ def item_of(value: Value) -> Value:
     match reading(value):
         case Sequence(item=item):
             return item
-        case (Tensor() | Foreign()) as whole:
+        case (Tensor() | NonTensor()) as whole:
             return replace(whole, scalar=None)
-        case Output(tensor=tensor):
-            return Output(replace(tensor, scalar=None))
+        case ModelOutput(tensor=tensor):
+            return ModelOutput(replace(tensor, scalar=None))
         case Dictionary():
-            return FOREIGN
+            return NON_TENSOR
         case Bottom() | Constant(None):  # iterating over None raises
             return BOTTOM
     return UNKNOWN

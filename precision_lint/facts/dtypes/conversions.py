@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import reduce
 
-from precision_lint.facts.dtypes.calls import Given
+from precision_lint.facts.dtypes.calls import CallSite
 from precision_lint.facts.dtypes.lattice import join_dtypes
 from precision_lint.facts.dtypes.values import (
-    FOREIGN,
+    NON_TENSOR,
     SOME_DTYPE,
     SOME_TENSOR,
     Constant,
     Dtype,
     Model,
-    Output,
+    ModelOutput,
     Symbol,
     Tensor,
     Unknown,
@@ -82,10 +82,12 @@ def configured(dtype: Dtype, origin: Origin) -> Dtype:
 
     Any other is taken at its word: who would have half precision has to say so.
     """
-    return replace(dtype, partial=dtype.partial or bool(dtype.dtypes & HALF), origin=origin)
+    return replace(
+        dtype, may_be_other=dtype.may_be_other or bool(dtype.dtypes & HALF), origin=origin
+    )
 
 
-def dtype_argument(given: Given) -> Dtype | None:
+def dtype_argument(given: CallSite) -> Dtype | None:
     """`dtype=`, if it is given and not None."""
     argument = given.keywords.get("dtype") or given.keywords.get("**")
     if argument is None or argument.value == Constant(None):
@@ -93,35 +95,35 @@ def dtype_argument(given: Given) -> Dtype | None:
     return as_dtype(argument.value)
 
 
-def is_conversion(name: str, given: Given) -> bool:
+def is_conversion(name: str, given: CallSite) -> bool:
     """True for the methods that `converted` knows."""
     if name == "view":
         return "dtype" in given.keywords or any(isinstance(one, Dtype) for one in given.values)
     return name in CASTS or name in {"to", "type", "type_as"}
 
 
-def converted(name: str, receiver: Value, given: Given) -> Value:
+def converted(name: str, receiver: Value, given: CallSite) -> Value:
     """`x.to(…)` and its like: a tensor of another dtype, of the same dimensions."""
     if name == "type" and not given.arguments and not given.keywords:
-        return FOREIGN
+        return NON_TENSOR
     target = _cast(name, given) if name in CASTS else _target(receiver, given)
     if name == "type_as" and isinstance(given.first, Unknown):
         target = _perhaps(receiver)
     if isinstance(receiver, Model):
         return receiver if target is None else Model(target)
-    known = receiver.tensor if isinstance(receiver, Output) else receiver
+    known = receiver.tensor if isinstance(receiver, ModelOutput) else receiver
     tensor = known if isinstance(known, Tensor) else replace(SOME_TENSOR, scalar=None)
     return tensor if target is None else replace(target, scalar=tensor.scalar)
 
 
-def _cast(name: str, given: Given) -> Tensor:
+def _cast(name: str, given: CallSite) -> Tensor:
     span = Span(given.span.end - len(name), given.span.end)
     dtype = CASTS[name]
     origin = replace(given.origin(f"{dtype} is chosen here", "dtype"), span=span)
     return Tensor(frozenset({dtype}), origin=origin)
 
 
-def _target(receiver: Value, given: Given) -> Tensor | None:
+def _target(receiver: Value, given: CallSite) -> Tensor | None:
     """The dtype that `.to(…)` is given; None if it is given a device only."""
     if (dtype := dtype_argument(given)) is not None:
         if "dtype" in given.keywords:
@@ -134,7 +136,7 @@ def _target(receiver: Value, given: Given) -> Tensor | None:
                 return value.of_tensor()
             case Tensor():
                 return value
-            case Output():
+            case ModelOutput():
                 return value.tensor
             case Symbol(name=name) | Constant(value=str(name)):
                 if (kind := TENSOR_TYPES.get(name.rpartition(".")[2])) is not None:
@@ -149,4 +151,4 @@ def _target(receiver: Value, given: Given) -> Tensor | None:
 
 def _perhaps(receiver: Value) -> Tensor:
     """A tensor that may have been cast to a dtype that is not known."""
-    return replace(receiver, partial=True) if isinstance(receiver, Tensor) else SOME_TENSOR
+    return replace(receiver, may_be_other=True) if isinstance(receiver, Tensor) else SOME_TENSOR

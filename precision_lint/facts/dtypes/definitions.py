@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from precision_lint.facts.dtypes.relevance import REGISTERING, Effect, effects
+from precision_lint.facts.dtypes.relevance import REGISTERING, DefUse, def_uses
 from precision_lint.facts.dtypes.sources import NUMPY_RUNTIMES
 from precision_lint.model.memo import fact
 from precision_lint.source.python.imports import imported_names, starred_imports
@@ -64,11 +64,11 @@ class Function:
         )
 
     @property
-    def effects(self) -> tuple[Effect, ...]:
+    def def_uses(self) -> tuple[DefUse, ...]:
         """What its statements assign and read."""
         if isinstance(self.node, ast.Lambda):
             return ()
-        return self.module.effects(self.node)
+        return self.module.def_uses(self.node)
 
     @property
     def parameters(self) -> list[ast.arg]:
@@ -114,7 +114,7 @@ class Class:
         }
 
     @cached_property
-    def assigning(self) -> Mapping[str, tuple[Function, ...]]:
+    def methods_assigning(self) -> Mapping[str, tuple[Function, ...]]:
         """For each attribute of `self`, the methods that assign it."""
         found: dict[str, list[Function]] = {}
         for method in self.methods.values():
@@ -144,17 +144,17 @@ class Module:
 
     def __post_init__(self) -> None:
         self.imports = imported_names(self.file)
-        self._effects: dict[ast.AST, tuple[Effect, ...]] = {}
+        self._def_uses: dict[ast.AST, tuple[DefUse, ...]] = {}
         self._functions: dict[AnyFunction, Function] = {}
         self._classes: dict[ast.ClassDef, Class] = {}
 
     @cached_property
-    def feeds_numpy(self) -> bool:
+    def uses_numpy_runtime(self) -> bool:
         """True if it runs models that take NumPy arrays."""
         return any(name.partition(".")[0] in NUMPY_RUNTIMES for name in self.imports.values())
 
     @cached_property
-    def stars(self) -> tuple[str, ...]:
+    def star_imports(self) -> tuple[str, ...]:
         """The modules that `from … import *` reads."""
         return starred_imports(self.file.tree)
 
@@ -191,11 +191,11 @@ class Module:
                         found.setdefault(name, []).append(None)
         return {name: tuple(values) for name, values in found.items()}
 
-    def effects(self, node: ast.Module | FunctionDefinition) -> tuple[Effect, ...]:
+    def def_uses(self, node: ast.Module | FunctionDefinition) -> tuple[DefUse, ...]:
         """What the statements of a body assign and read."""
-        if node not in self._effects:
-            self._effects[node] = tuple(effects(node.body, self.file.text))
-        return self._effects[node]
+        if node not in self._def_uses:
+            self._def_uses[node] = tuple(def_uses(node.body, self.file.text))
+        return self._def_uses[node]
 
     def function(
         self,

@@ -14,11 +14,11 @@ from precision_lint.facts.dtypes.values import (
     UNKNOWN,
     Constant,
     Dictionary,
-    Foreign,
     Instance,
     Mixed,
     Model,
-    Output,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Tensor,
     Value,
@@ -37,7 +37,7 @@ class Environment(dict[str, Value]):
     def copy(self) -> Environment:
         return Environment(self)
 
-    def become(self, other: Environment) -> None:
+    def replace_with(self, other: Environment) -> None:
         """Take over what is known in another environment."""
         if other is not self:
             self.clear()
@@ -90,10 +90,10 @@ def replace_everywhere(held: Value, value: Value, env: Environment) -> None:
 def as_named(name: str, value: Value) -> Value:
     """A value under a name that says more: ids, masks, labels are no floats that a caller chose."""
     match value:
-        case Tensor(chosen=True) if INTEGRAL_NAME.search(name):
-            return replace(value, chosen=False, partial=True)
-        case Output(tensor=Tensor(chosen=True) as tensor) if INTEGRAL_NAME.search(name):
-            return Output(replace(tensor, chosen=False, partial=True))
+        case Tensor(caller_chosen=True) if INTEGRAL_NAME.search(name):
+            return replace(value, caller_chosen=False, may_be_other=True)
+        case ModelOutput(tensor=Tensor(caller_chosen=True) as tensor) if INTEGRAL_NAME.search(name):
+            return ModelOutput(replace(tensor, caller_chosen=False, may_be_other=True))
         case Mixed() if INTEGRAL_NAME.search(name):
             return by_facet(partial(as_named, name), value)
     return value
@@ -113,7 +113,11 @@ def _unpack(targets: list[ast.expr], value: Value, env: Environment) -> None:
         for target, item in zip(targets, items, strict=True):
             bind(target, item, env)
         return
-    item = item_of(value) if isinstance(value, Sequence | Tensor | Foreign | Output) else UNKNOWN
+    item = (
+        item_of(value)
+        if isinstance(value, Sequence | Tensor | NonTensor | ModelOutput)
+        else UNKNOWN
+    )
     for target in targets:
         bind(target, item, env)
 
@@ -126,7 +130,7 @@ def _forget(path: str, env: Environment) -> None:
         env.pop(key, None)
 
 
-def merge(branches: list[Environment], env: Environment) -> bool:
+def join_into(branches: list[Environment], env: Environment) -> bool:
     """Join the branches that reach the end into `env`; False if none does.
 
     A name bound in only some branches keeps the join of those: elsewhere reading it raises. A path
@@ -153,7 +157,7 @@ def merge(branches: list[Environment], env: Environment) -> bool:
         for path in [path for path in merged.paths if any(path not in each for each in branches)]:
             merged.paths.discard(path)
             merged.pop(path, None)
-    env.become(merged)
+    env.replace_with(merged)
     return True
 
 

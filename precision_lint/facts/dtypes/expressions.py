@@ -6,24 +6,24 @@ import ast
 from collections.abc import Callable
 
 from precision_lint.facts.dtypes import attributes, invocation
-from precision_lint.facts.dtypes.calls import Guard
+from precision_lint.facts.dtypes.calls import PathCondition
 from precision_lint.facts.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.facts.dtypes.containers import item_of
 from precision_lint.facts.dtypes.environment import Environment, bind
 from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import join_all, reading
-from precision_lint.facts.dtypes.narrowing import narrowed, without_bfloat16
+from precision_lint.facts.dtypes.narrowing import refine, without_bfloat16
 from precision_lint.facts.dtypes.promotion import compare, operator, unary
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
-    FOREIGN,
+    NON_TENSOR,
     UNKNOWN,
     Bottom,
     Condition,
     Constant,
     Dictionary,
-    Routine,
+    FunctionValue,
     Sequence,
     Unknown,
     Value,
@@ -125,15 +125,15 @@ class Evaluator:
 
     def _inner(
         self, generators: list[ast.comprehension], env: Environment
-    ) -> tuple[Environment, list[Guard]]:
+    ) -> tuple[Environment, list[PathCondition]]:
         inner = env.copy()
         guards = []
         for generator in generators:
             bind(generator.target, item_of(self(generator.iter, inner)), inner)
             for condition in generator.ifs:
                 self(condition, inner)
-                inner = narrowed(self, condition, inner, True).copy()
-                guards.append(Guard(self.span_of(condition), True))
+                inner = refine(self, condition, inner, True).copy()
+                guards.append(PathCondition(self.span_of(condition), True))
         return inner, guards
 
     def function(self, node: ast.Lambda, env: Environment) -> Value:
@@ -145,7 +145,7 @@ class Evaluator:
             for argument in named_parameters(node.args):
                 inner[argument.arg] = self.analysis.given_to(definition, argument.arg)
             self(node.body, inner)
-        return Routine(definition, None, env)
+        return FunctionValue(definition, None, env)
 
     def named(self, node: ast.NamedExpr, env: Environment) -> Value:
         value = self(node.value, env)
@@ -158,8 +158,8 @@ class Evaluator:
         branches = []
         for branch, holds in ((node.body, True), (node.orelse, False)):
             with self.frame.guarded(span, holds):
-                value = self(branch, narrowed(self, node.test, env, holds))
-            if guard_excludes_bfloat16(Guard(span, holds), self.source):
+                value = self(branch, refine(self, node.test, env, holds))
+            if guard_excludes_bfloat16(PathCondition(span, holds), self.source):
                 value = without_bfloat16(value)
             branches.append(value)
         return join_all(branches)
@@ -205,7 +205,7 @@ class Evaluator:
         inner = env
         for value in node.values:
             values.append(self(value, inner))
-            inner = narrowed(self, value, inner, isinstance(node.op, ast.And))
+            inner = refine(self, value, inner, isinstance(node.op, ast.And))
         if any(isinstance(value, Condition) for value in values):
             return Condition(self.span_of(node))
         return join_all(values)
@@ -220,7 +220,7 @@ class Evaluator:
     def bounds(self, node: ast.Slice, env: Environment) -> Value:
         for part in (node.lower, node.upper, node.step):
             self(part, env)
-        return FOREIGN
+        return NON_TENSOR
 
     def call(self, node: ast.Call, env: Environment) -> Value:
         return invocation.call(self, node, env)
@@ -229,7 +229,7 @@ class Evaluator:
         for part in node.values:
             if isinstance(part, ast.FormattedValue):
                 self(part.value, env)
-        return FOREIGN
+        return NON_TENSOR
 
 
 _EVALUATE: dict[type[ast.expr], Callable[..., Value]] = {

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import reduce
 
 from precision_lint.facts.dtypes import sources
-from precision_lint.facts.dtypes.calls import Given
+from precision_lint.facts.dtypes.calls import CallSite
 from precision_lint.facts.dtypes.conversions import TENSOR_TYPES, dtype_argument
 from precision_lint.facts.dtypes.kinds import complex_of
 from precision_lint.facts.dtypes.lattice import reading
@@ -17,8 +17,8 @@ from precision_lint.facts.dtypes.values import (
     SOME_TENSOR,
     Bottom,
     Constant,
-    Foreign,
-    Output,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Tensor,
     Value,
@@ -31,10 +31,10 @@ _FROM_ARRAYS = frozenset({"from_numpy", "frombuffer"})
 _INDICES = frozenset({"randint", "randperm", "tril_indices", "triu_indices"})
 _NAMES = _FROM_DATA | _FROM_ARRAYS | _INDICES | sources.FLOAT_FACTORIES | TENSOR_TYPES.keys()
 FACTORIES = _NAMES | {"arange", "full", "normal", "from_dlpack", "empty_strided", "range"}
-"""Functions of torch that `made` knows, by their last name."""
+"""Functions of torch that `new` knows, by their last name."""
 
 
-def new(name: str, given: Given) -> Tensor:
+def new(name: str, given: CallSite) -> Tensor:
     """The tensor that a factory makes."""
     if name in TENSOR_TYPES:
         return tensor(given.default_dtype if name == "Tensor" else TENSOR_TYPES[name])
@@ -45,7 +45,7 @@ def new(name: str, given: Given) -> Tensor:
     return made if chosen is None else replace(chosen.of_tensor(), scalar=made.scalar)
 
 
-def _dtype(name: str, given: Given) -> Tensor:
+def _dtype(name: str, given: CallSite) -> Tensor:
     """The tensor without `dtype=`."""
     if name in _FROM_DATA:
         return _of_data(given.first, given.default_dtype)
@@ -67,18 +67,18 @@ def _dtype(name: str, given: Given) -> Tensor:
     return tensor(given.default_dtype, scalar=scalar)
 
 
-def _is_scalar_shape(given: Given) -> bool:
+def _is_scalar_shape(given: CallSite) -> bool:
     """True for `torch.zeros(())`: a literal shape of no dimension."""
     shape = argument(given, 0, "size")
     return shape is not None and shape.value == Sequence(BOTTOM, ())
 
 
-def _arange(given: Given) -> Tensor:
+def _arange(given: CallSite) -> Tensor:
     """Integers, or the default dtype if any bound or the step is floating."""
     bounds = [*given.values, *(given.keywords[k].value for k in _BOUNDS & given.keywords.keys())]
     numbers = [_of_number(value, given.default_dtype) for value in bounds]
     dtypes = frozenset[str]().union(*(number.dtypes for number in numbers))
-    if any(number.proved(frozenset({given.default_dtype})) for number in numbers):
+    if any(number.must_be(frozenset({given.default_dtype})) for number in numbers):
         return tensor(given.default_dtype)
     return Tensor((dtypes - INTEGRAL) | {INT64})
 
@@ -97,7 +97,7 @@ def _of_number(value: Value, default: str) -> Tensor:
             return tensor(default)
         case Constant(value=complex()):
             return tensor(complex_of(default))
-        case Tensor() if value.proved(INTEGRAL):
+        case Tensor() if value.must_be(INTEGRAL):
             return tensor(*({BOOL} & value.dtypes), *({INT64} if value.dtypes - {BOOL} else ()))
     return Tensor(frozenset({BOOL, INT64, default}))
 
@@ -108,11 +108,11 @@ def _of_data(data: Value, default: str) -> Tensor:
     match data:
         case Tensor():
             return data
-        case Output():
+        case ModelOutput():
             return data.tensor
         case Constant(value=bool() | int() | float() | complex()):
             return replace(_of_number(data, default), scalar=True)
-        case Foreign():
+        case NonTensor():
             return replace(_of_array(data), scalar=data.scalar)
         case Sequence(items=None, item=Bottom()) | Sequence(items=()):
             return tensor(default)
@@ -125,7 +125,7 @@ def _of_data(data: Value, default: str) -> Tensor:
 
 def _of_array(data: Value) -> Tensor:
     """The tensor that an array of NumPy becomes: of the same dtype."""
-    if not isinstance(data, Foreign):
+    if not isinstance(data, NonTensor):
         return Tensor(sources.NUMPY_DTYPES)
     return Tensor(data.dtypes or sources.NUMPY_DTYPES, scalar=bool(data.scalar))
 

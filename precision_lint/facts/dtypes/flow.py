@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Calls
-from precision_lint.facts.dtypes.summaries import Analysis
+from precision_lint.facts.dtypes.summaries import InterproceduralAnalysis
 from precision_lint.source.text.errors import Unparsable
 
 
 def calls_in(
-    file: PythonFile, names: frozenset[str], glanced: frozenset[str] = frozenset()
+    file: PythonFile, names: frozenset[str], intraprocedural: frozenset[str] = frozenset()
 ) -> Calls:
     """The calls of `file` that `names` ask for (see `Rule.calls`), with the facts at each.
 
-    For those in `glanced`, what their own body says is enough.
+    For those in `intraprocedural`, what their own body says is enough.
 
     Raises:
         Unparsable: expressions are nested too deeply to interpret.
     """
     try:
-        return Analysis(file, names, glanced).run()
+        return InterproceduralAnalysis(file, names, intraprocedural).run()
     except RecursionError:
         raise Unparsable("nested too deeply to analyse", 1, 1) from None

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from precision_lint.facts.dtypes.calls import Guard, Region
+from precision_lint.facts.dtypes.calls import PathCondition, Region
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.relevance import Slice
@@ -33,7 +33,7 @@ class Frame:
     """The statements that matter; None for all."""
     autocast: list[Region | None] = field(default_factory=list)
     """The autocast regions around the current statement, innermost last; None is off."""
-    guards: list[Guard] = field(default_factory=list)
+    guards: list[PathCondition] = field(default_factory=list)
     """The conditions around the current expression, outermost first."""
     discarded: ast.expr | None = None
     """The expression of the current statement, if nobody takes its value."""
@@ -64,6 +64,6 @@ class Frame:
     @contextmanager
     def guarded(self, span: Span, holds: bool) -> Iterator[None]:
         """What is evaluated inside is evaluated only where a condition holds (or fails)."""
-        self.guards.append(Guard(span, holds))
+        self.guards.append(PathCondition(span, holds))
         yield
         self.guards.pop()

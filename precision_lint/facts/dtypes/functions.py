@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from precision_lint.facts.dtypes import arrays, factories, sources, transfer
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS, METHODS
-from precision_lint.facts.dtypes.calls import Argument, Given
+from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import item_of, updated
 from precision_lint.facts.dtypes.conversions import TENSOR_TYPES, as_dtype, converted, is_conversion
 from precision_lint.facts.dtypes.kinds import is_floating
@@ -16,8 +16,8 @@ from precision_lint.facts.dtypes.promotion import is_tensor, promote
 from precision_lint.facts.dtypes.signature import Operator
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
-    FOREIGN,
     INTEGER,
+    NON_TENSOR,
     SOME_DTYPE,
     SOME_TENSOR,
     UNKNOWN,
@@ -25,15 +25,15 @@ from precision_lint.facts.dtypes.values import (
     Constant,
     Dictionary,
     Dtype,
-    Foreign,
     Model,
-    Output,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Symbol,
     Tensor,
     Unknown,
     Value,
-    chosen,
+    caller_chosen,
     tensor,
 )
 from precision_lint.model.dtypes import INT64
@@ -49,13 +49,13 @@ _FLAGS = {"unique": (2, 3), "unique_consecutive": (1, 2)}
 """Where `return_inverse` and `return_counts` stand."""
 
 
-def builtin(name: str, given: Given) -> Value:
+def builtin(name: str, given: CallSite) -> Value:
     """The result of a builtin function."""
     match name, given.values:
         case (("int" | "len"), _):
             return INTEGER
         case (("float" | "bool" | "str" | "round" | "hash"), _):
-            return FOREIGN
+            return NON_TENSOR
         case "range", _:
             return Sequence(INTEGER)
         case "enumerate", [iterable, *_]:
@@ -81,7 +81,7 @@ def builtin(name: str, given: Given) -> Value:
     return UNKNOWN
 
 
-def _dictionary(given: Given) -> Value:
+def _dictionary(given: CallSite) -> Value:
     """`dict(a=x)`, `dict(other, a=x)`."""
     start = given.first if given.arguments else Dictionary(BOTTOM, ())
     if not isinstance(start, Dictionary):
@@ -96,13 +96,13 @@ def _sum(addends: Sequence, default: str) -> Value:
     return promote([Constant(0), *items], default) if all(map(is_tensor, items)) else UNKNOWN
 
 
-def function(name: str, given: Given) -> Value:
+def function(name: str, given: CallSite) -> Value:
     """The result of a function by its qualified name."""
     package, _, path = name.partition(".")
     if package == "numpy":
         return arrays.made(path, given)
     if package in sources.FOREIGN_PACKAGES:
-        return FOREIGN
+        return NON_TENSOR
     if package != "torch":
         return UNKNOWN
     owner, _, last = path.rpartition(".")
@@ -115,13 +115,13 @@ def function(name: str, given: Given) -> Value:
     return _operator(FUNCTIONS, path, given)
 
 
-def method(name: str, receiver: Value, given: Given) -> Value:
+def method(name: str, receiver: Value, given: CallSite) -> Value:
     """The result of a method; `given.span` ends with its name."""
     match receiver:
-        case Foreign():
+        case NonTensor():
             return arrays.method(receiver, name, given)
         case Constant():
-            return FOREIGN
+            return NON_TENSOR
         case Dictionary() if name in {"items", "values", "keys", "get", "pop"}:
             return _of_dictionary(receiver, name, given)
         case Sequence() if name == "pop":
@@ -129,13 +129,13 @@ def method(name: str, receiver: Value, given: Given) -> Value:
         case Sequence() | Dictionary() | Dtype() | Condition():
             return UNKNOWN
     if name in _TO_PYTHON:
-        return FOREIGN
+        return NON_TENSOR
     if is_conversion(name, given):
         return converted(name, receiver, given)
     match receiver:
         case Tensor():
             return _tensor_method(name, receiver, given)
-        case Output() if name in METHODS:
+        case ModelOutput() if name in METHODS:
             return _tensor_method(name, receiver.tensor, given)
         case Model() if name in {"eval", "train", "requires_grad_", "cpu", "cuda"}:
             return receiver
@@ -144,19 +144,19 @@ def method(name: str, receiver: Value, given: Given) -> Value:
     return _of_module(name, receiver, given)
 
 
-def _of_module(name: str, receiver: Value, given: Given) -> Value:
+def _of_module(name: str, receiver: Value, given: CallSite) -> Value:
     """A method of what may be a module or a tokenizer."""
     origin = given.origin(_OF_THE_MODEL)
-    parameter = receiver.parameters if isinstance(receiver, Model) else chosen(origin)
+    parameter = receiver.parameters if isinstance(receiver, Model) else caller_chosen(origin)
     match name:
         case "parameters" | "buffers":
             return Sequence(parameter)
         case "named_parameters" | "named_buffers":
-            return Sequence(Sequence(UNKNOWN, (FOREIGN, parameter)))
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, parameter)))
     return Dictionary(tensor(INT64)) if "return_tensors" in given.keywords else UNKNOWN
 
 
-def _tensor_method(name: str, receiver: Tensor, given: Given) -> Value:
+def _tensor_method(name: str, receiver: Tensor, given: CallSite) -> Value:
     if name == "cuda" or (name.endswith("_") and not name.endswith("__")):
         return receiver  # another device, or in-place: the dtype stays
     if name == "where":  # x.where(condition, other)
@@ -166,7 +166,7 @@ def _tensor_method(name: str, receiver: Tensor, given: Given) -> Value:
     return _operator(METHODS, name, replace(given, arguments=arguments))
 
 
-def _operator(table: Mapping[str, Operator], name: str, given: Given) -> Value:
+def _operator(table: Mapping[str, Operator], name: str, given: CallSite) -> Value:
     """The result of an operator of the measured tables, or of one that has several forms."""
     several = _OF_SEVERAL_FORMS.get(name)
     if several is not None:
@@ -177,26 +177,26 @@ def _operator(table: Mapping[str, Operator], name: str, given: Given) -> Value:
     return SOME_TENSOR if table is METHODS else UNKNOWN
 
 
-def _measured(name: str, row: Operator, given: Given) -> Value:
+def _measured(name: str, row: Operator, given: CallSite) -> Value:
     value = transfer.result(row, given)
     if value == SOME_TENSOR and isinstance(value, Tensor) and is_floating(row.result):
         # Of a tensor of which nothing is known: its floating dtype, which somebody chose.
         last = name.rpartition(".")[2]
         origin = given.origin(f"`{last}` keeps the floating dtype of its input")
-        return replace(value, chosen=True, partial=False, origin=origin)
+        return replace(value, caller_chosen=True, may_be_other=False, origin=origin)
     return value
 
 
 # Operators whose result depends on more than dtypes
 
 
-def _where(given: Given) -> Value:
+def _where(given: CallSite) -> Value:
     if len(given.arguments) == 1 and not given.keywords:
         return Sequence(tensor(INT64))
     return transfer.result(FUNCTIONS["where"], given)
 
 
-def _extreme(name: str, given: Given) -> Value:
+def _extreme(name: str, given: CallSite) -> Value:
     """`max` and its like: of all, of a dimension beside the indices, of two tensors."""
     second = transfer.argument(given, 1, "other")
     if second is not None and is_tensor(second.value):
@@ -211,7 +211,7 @@ def _extreme(name: str, given: Given) -> Value:
     return Sequence(join(value, indices), (value, indices))
 
 
-def _unique(name: str, given: Given) -> Value:
+def _unique(name: str, given: CallSite) -> Value:
     value = _measured(name, FUNCTIONS[name], given)
     items = [value]
     for position, keyword in zip(_FLAGS[name], ("return_inverse", "return_counts"), strict=True):
@@ -226,16 +226,16 @@ def _unique(name: str, given: Given) -> Value:
     return value if len(items) == 1 else Sequence(join_all(items), tuple(items))
 
 
-def _nonzero(name: str, given: Given) -> Value:
+def _nonzero(name: str, given: CallSite) -> Value:
     return Sequence(tensor(INT64)) if "as_tuple" in given.keywords else tensor(INT64)
 
 
-def _bincount(name: str, given: Given) -> Value:
+def _bincount(name: str, given: CallSite) -> Value:
     weights = transfer.argument(given, 1, "weights")
     return tensor(INT64) if weights is None else tensor("float32", "float64")
 
 
-_OF_SEVERAL_FORMS: Mapping[str, Callable[[str, Given], Value]] = {
+_OF_SEVERAL_FORMS: Mapping[str, Callable[[str, CallSite], Value]] = {
     "where": lambda _, given: _where(given),
     "max": _extreme,
     "min": _extreme,
@@ -248,14 +248,14 @@ _OF_SEVERAL_FORMS: Mapping[str, Callable[[str, Given], Value]] = {
 }
 
 
-def _of_dictionary(owner: Dictionary, name: str, given: Given) -> Value:
+def _of_dictionary(owner: Dictionary, name: str, given: CallSite) -> Value:
     match name:
         case "items":
-            return Sequence(Sequence(UNKNOWN, (FOREIGN, owner.item)))
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, owner.item)))
         case "values":
             return Sequence(owner.item)
         case "keys":
-            return Sequence(FOREIGN)
+            return Sequence(NON_TENSOR)
     match given.values:
         case [Constant(value=key)]:
             return owner.of(key)

@@ -7,31 +7,31 @@ from dataclasses import replace
 
 from precision_lint.facts.dtypes import attributes, functions, models, sources
 from precision_lint.facts.dtypes.attributes import named
-from precision_lint.facts.dtypes.calls import Argument, Given
+from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import item_of
 from precision_lint.facts.dtypes.environment import Environment, replace_everywhere
 from precision_lint.facts.dtypes.lattice import join, join_all, reading
 from precision_lint.facts.dtypes.protocols import Evaluate
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
-    FOREIGN,
+    NON_TENSOR,
     UNKNOWN,
     Bottom,
     ClassObject,
     Constant,
     Dictionary,
     Dtype,
-    Foreign,
+    FunctionValue,
     Instance,
     Model,
-    Output,
-    Routine,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Symbol,
     Tensor,
     Unknown,
     Value,
-    chosen,
+    caller_chosen,
 )
 from precision_lint.facts.origin import Setting
 from precision_lint.source.python.syntax import dotted, innermost_name
@@ -66,7 +66,7 @@ def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
         )
         for keyword in node.keywords
     }
-    given = Given(
+    given = CallSite(
         evaluator.source,
         evaluator.span_of(node.func),
         arguments,
@@ -74,7 +74,7 @@ def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
         evaluator.frame.region,
         evaluator.analysis.default_dtype,
     )
-    evaluator.analysis.see(evaluator.frame, node, function, receiver, given, env)
+    evaluator.analysis.record_call(evaluator.frame, node, function, receiver, given, env)
     result = _result(evaluator, node, receiver, function, given, env)
     if "out" in keywords and isinstance(out := keywords["out"].value, Tensor):
         replace_everywhere(out, replace(out, scalar=None), env)  # it takes the result's shape
@@ -113,7 +113,7 @@ def _result(
     node: ast.Call,
     receiver: Value,
     function: Value,
-    given: Given,
+    given: CallSite,
     env: Environment,
 ) -> Value:
     analysis = evaluator.analysis
@@ -122,14 +122,14 @@ def _result(
     if isinstance(node.func, ast.Name) and node.func.id in _APPLYING and given.arguments:
         return _applied(evaluator, node, node.func.id, given, env)
     match function:
-        case Routine():
-            return analysis.invoke(evaluator, function, given, node, env)
+        case FunctionValue():
+            return analysis.call_summary(evaluator, function, given, node, env)
         case ClassObject():
             return analysis.construct(evaluator, function.definition, given, node, env)
         case Instance():
             target = analysis.member(function, "__call__") or analysis.member(function, "forward")
-            if isinstance(target, Routine):
-                return analysis.invoke(evaluator, target, given, node, env)
+            if isinstance(target, FunctionValue):
+                return analysis.call_summary(evaluator, target, given, node, env)
             return _of_module(function, given)
     given = given.read()
     match function:
@@ -137,8 +137,8 @@ def _result(
             return models.called(function, given)
         case Symbol(name=name):
             return _of_symbol(evaluator, name, node, given, env)
-        case Dtype() | Foreign() | Output() | Tensor():
-            return UNKNOWN if not isinstance(function, Foreign) else FOREIGN
+        case Dtype() | NonTensor() | ModelOutput() | Tensor():
+            return UNKNOWN if not isinstance(function, NonTensor) else NON_TENSOR
     match node.func:
         case ast.Attribute(attr=name):
             return _of_method(evaluator, name, receiver, given, node, env)
@@ -146,25 +146,29 @@ def _result(
             return _getattr(evaluator, node, given)
         case ast.Name(id=name):
             if sources.MODEL_NAME.search(name):
-                return models.called(Model(chosen()), given)
+                return models.called(Model(caller_chosen()), given)
             return functions.builtin(name, given)
     return UNKNOWN
 
 
 def _of_symbol(
-    evaluator: Evaluate, name: str, node: ast.Call, given: Given, env: Environment
+    evaluator: Evaluate, name: str, node: ast.Call, given: CallSite, env: Environment
 ) -> Value:
     """The result of a function or class of another package."""
     last = name.rpartition(".")[2]
     if name.startswith("torch.nn.") and not name.startswith("torch.nn.functional."):
         if last in {"Parameter", "Buffer"}:
             data = given.argument(0, "data")
-            return data if isinstance(data, Tensor) else chosen(given.origin(models.OF_THE_WEIGHTS))
+            return (
+                data
+                if isinstance(data, Tensor)
+                else caller_chosen(given.origin(models.OF_THE_WEIGHTS))
+            )
         if last[:1].isupper() and not name.startswith("torch.nn.utils."):
             return models.of_torch(last, given)
     if name in _LOADING:
-        value = chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
-        return Output(value)
+        value = caller_chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
+        return ModelOutput(value)
     if last == "from_pretrained" and sources.PRETRAINED.search(name):
         return models.pretrained(given)
     if last in _APPLYING and given.arguments:
@@ -184,7 +188,7 @@ def _of_symbol(
             return given.first
     result = functions.function(name, given)
     if isinstance(result, Unknown) and sources.MODEL_NAME.search(last):
-        return models.called(Model(chosen()), given)
+        return models.called(Model(caller_chosen()), given)
     return result
 
 
@@ -192,7 +196,7 @@ def _of_method(
     evaluator: Evaluate,
     name: str,
     receiver: Value,
-    given: Given,
+    given: CallSite,
     node: ast.Call,
     env: Environment,
 ) -> Value:
@@ -202,7 +206,7 @@ def _of_method(
             if name in sources.PLAIN_ATTRIBUTES:
                 return UNKNOWN
             return models.method(receiver, name, given)
-        case Output(tensor=tensor):
+        case ModelOutput(tensor=tensor):
             return _of_output(receiver, tensor, name, given)
         case Instance():
             return _of_instance(evaluator, receiver, name, given, node, env)
@@ -210,22 +214,22 @@ def _of_method(
             return receiver
         case Dictionary() if name == "copy":
             return receiver
-        case Setting() | ClassObject() | Routine():
+        case Setting() | ClassObject() | FunctionValue():
             return UNKNOWN
         case Unknown():
             return _of_unknown(evaluator, name, given, node)
     return functions.method(name, receiver, given)
 
 
-def _of_output(receiver: Output, tensor: Tensor, name: str, given: Given) -> Value:
+def _of_output(receiver: ModelOutput, tensor: Tensor, name: str, given: CallSite) -> Value:
     """A method of what a model returned: of a tensor, or of a mapping or object that holds some."""
     match name:
         case "items":
-            return Sequence(Sequence(UNKNOWN, (FOREIGN, receiver)))
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, receiver)))
         case "values" | "to_tuple":
             return Sequence(receiver)
         case "keys":
-            return Sequence(FOREIGN)
+            return Sequence(NON_TENSOR)
         case "get" | "pop":
             key = given.first
             return (
@@ -236,8 +240,8 @@ def _of_output(receiver: Output, tensor: Tensor, name: str, given: Given) -> Val
         case "copy":
             return receiver
     result = functions.method(name, tensor, given)
-    is_known = isinstance(result, Tensor) and not (result.partial and not result.dtypes)
-    if is_known or isinstance(result, Foreign | Sequence):
+    is_known = isinstance(result, Tensor) and not (result.may_be_other and not result.dtypes)
+    if is_known or isinstance(result, NonTensor | Sequence):
         return result
     return receiver  # `encoded.latent_dist.sample()`
 
@@ -246,12 +250,12 @@ def _of_instance(
     evaluator: Evaluate,
     receiver: Instance,
     name: str,
-    given: Given,
+    given: CallSite,
     node: ast.Call,
     env: Environment,
 ) -> Value:
     """A method that an instance has from outside the project: of `nn.Module`, or of a record."""
-    parameters = receiver.parameters or chosen(given.origin(models.OF_THE_WEIGHTS))
+    parameters = receiver.parameters or caller_chosen(given.origin(models.OF_THE_WEIGHTS))
     match name:
         case "_replace":
             fields = dict(receiver.fields)
@@ -267,31 +271,31 @@ def _of_instance(
     if isinstance(result, Model):
         moved = result.parameters
         if moved != parameters:
-            return replace(receiver, parameters=None if moved.chosen else moved)
+            return replace(receiver, parameters=None if moved.caller_chosen else moved)
         return receiver
     if isinstance(result, Unknown):
         return functions.method(name, UNKNOWN, given)
     return result
 
 
-def _of_unknown(evaluator: Evaluate, name: str, given: Given, node: ast.Call) -> Value:
+def _of_unknown(evaluator: Evaluate, name: str, given: CallSite, node: ast.Call) -> Value:
     """A method of an object that nothing is known of: by the names that the field uses."""
     assert isinstance(node.func, ast.Attribute)
     owner = innermost_name(node.func.value)
     if name in models.EMBEDDINGS:
-        return models.method(Model(chosen()), name, given)
+        return models.method(Model(caller_chosen()), name, given)
     if sources.MODEL_NAME.search(name) and not given.keywords.keys() & {"return_tensors"}:
-        return models.called(Model(chosen()), given)
+        return models.called(Model(caller_chosen()), given)
     if sources.MODEL_NAME.search(owner):
-        result = models.method(Model(chosen()), name, given)
-        if isinstance(result, Output):
+        result = models.method(Model(caller_chosen()), name, given)
+        if isinstance(result, ModelOutput):
             return result
     if name in _TENSOR_ONLY and _owner_is_module(node.func.value):
-        return functions.method(name, chosen(given.origin(_OF_THE_BUFFERS)), given)
+        return functions.method(name, caller_chosen(given.origin(_OF_THE_BUFFERS)), given)
     if name == "from_pretrained" and sources.PRETRAINED.search(f"{owner}.{name}"):
         return models.pretrained(given)
     if name == "state_dict" and not given.arguments:
-        return Dictionary(chosen(given.origin(models.OF_THE_WEIGHTS, "checkpoint")))
+        return Dictionary(caller_chosen(given.origin(models.OF_THE_WEIGHTS, "checkpoint")))
     if name == "get" and isinstance(given.first, Constant) and isinstance(given.first.value, str):
         key = ast.Constant(given.first.value)
         path = dotted(ast.Subscript(node.func.value, key, ast.Load()))
@@ -311,13 +315,13 @@ def _owner_is_module(node: ast.expr) -> bool:
     return False
 
 
-def _of_module(instance: Instance, given: Given) -> Value:
+def _of_module(instance: Instance, given: CallSite) -> Value:
     """A module of the project whose `forward` is inherited from outside of it."""
-    parameters = instance.parameters or chosen(given.origin(models.OF_THE_OUTPUT))
+    parameters = instance.parameters or caller_chosen(given.origin(models.OF_THE_OUTPUT))
     return models.output(Model(parameters), given)
 
 
-def _getattr(evaluator: Evaluate, node: ast.Call, given: Given) -> Value:
+def _getattr(evaluator: Evaluate, node: ast.Call, given: CallSite) -> Value:
     match given.values:
         case [Symbol(name=name), Constant(value=str(attribute)), *_]:
             return named(evaluator, f"{name}.{attribute}", node)
@@ -331,7 +335,7 @@ def _getattr(evaluator: Evaluate, node: ast.Call, given: Given) -> Value:
     return UNKNOWN
 
 
-def _environment_variable(evaluator: Evaluate, given: Given) -> Value:
+def _environment_variable(evaluator: Evaluate, given: CallSite) -> Value:
     match given.first:
         case Constant(value=str(name)):
             found = evaluator.analysis.variable(evaluator.frame.module, name)
@@ -340,17 +344,19 @@ def _environment_variable(evaluator: Evaluate, given: Given) -> Value:
     return UNKNOWN
 
 
-def _partial(given: Given) -> Value:
+def _partial(given: CallSite) -> Value:
     match given.first:
-        case Routine(definition=definition) if len(given.arguments) == 1 and not given.keywords:
-            return Routine(definition)
+        case FunctionValue(definition=definition) if (
+            len(given.arguments) == 1 and not given.keywords
+        ):
+            return FunctionValue(definition)
         case Symbol() as symbol if len(given.arguments) == 1 and not given.keywords:
             return symbol
     return UNKNOWN
 
 
 def _applied(
-    evaluator: Evaluate, node: ast.Call, name: str, given: Given, env: Environment
+    evaluator: Evaluate, node: ast.Call, name: str, given: CallSite, env: Environment
 ) -> Value:
     """`map(f, xs)` and its like: `f` is called with each item."""
     items = [item_of(value) for value in given.values[1:]]
@@ -369,8 +375,8 @@ def _applied(
         keywords={},
     )
     match function:
-        case Routine():
-            return Sequence(evaluator.analysis.invoke(evaluator, function, inner, node, env))
+        case FunctionValue():
+            return Sequence(evaluator.analysis.call_summary(evaluator, function, inner, node, env))
         case Symbol(name=symbol):
             return Sequence(functions.function(symbol, inner.read()))
     return UNKNOWN

@@ -24,7 +24,7 @@ def is_floating(kind: str) -> bool:
     return kind.startswith(("float", "real float"))
 
 
-def made(kind: str, operand: Tensor, default: str) -> Tensor:
+def result_dtype(kind: str, operand: Tensor, default: str) -> Tensor:
     """The tensor of a kind that an operand gives; `default` is the default dtype."""
     if kind in DTYPES:
         return Tensor(frozenset({kind}), scalar=operand.scalar)
@@ -42,9 +42,9 @@ def made(kind: str, operand: Tensor, default: str) -> Tensor:
                 return name
 
     dtypes = frozenset(map(of, operand.dtypes))
-    if operand.chosen and not (floats := frozenset(map(of, CHOICES))) >= CHOICES:
+    if operand.caller_chosen and not (floats := frozenset(map(of, CHOICES))) >= CHOICES:
         # Complex numbers of float16 exist on CUDA alone, and rarely: not worth naming them.
         dtypes |= floats - {"complex32"}
-        is_partial = operand.partial or "complex32" in floats
-        return replace(operand, dtypes=dtypes, chosen=False, partial=is_partial)
+        is_partial = operand.may_be_other or "complex32" in floats
+        return replace(operand, dtypes=dtypes, caller_chosen=False, may_be_other=is_partial)
     return replace(operand, dtypes=dtypes)

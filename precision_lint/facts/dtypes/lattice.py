@@ -2,8 +2,8 @@
 
 A value says what an expression can be. It has up to five facets, and is joined facet by facet:
 
-- `tensor`: a tensor, or what a model returned (`Tensor`, `Output`);
-- `array`: an array of NumPy, a number, any object of a package that is not torch (`Foreign`);
+- `tensor`: a tensor, or what a model returned (`Tensor`, `ModelOutput`);
+- `array`: an array of NumPy, a number, any object of a package that is not torch (`NonTensor`);
 - `sequence` and `mapping`: a container (`Sequence`, `Dictionary`), joined item by item;
 - `other`: one of the remaining kinds, `Unknown` among them.
 
@@ -16,7 +16,7 @@ no comparison, but are chosen by the same laws (`_origin`).
 **Bottom** is `BOTTOM`, a value without facets. **There is no top**: a list may hold a list, without
 end, and evidence is never taken back by a join. `UNKNOWN` is the top of the facet `other` and the
 value to widen to: it allows any object and has no evidence at all. A tensor and `UNKNOWN` is a
-tensor that may be something else (`partial`, its `scalar` None): the evidence stays.
+tensor that may be something else (`may_be_other`, its `scalar` None): the evidence stays.
 
 **Within a facet.** Sets of dtypes are united, flags are or-ed. Components that must be equal, such
 as `scalar`, become None where they differ, which is their top; so do the items of lists of
@@ -49,12 +49,12 @@ from precision_lint.facts.dtypes.values import (
     Dictionary,
     Dtype,
     DtypeSet,
-    Foreign,
     Instance,
     Mixed,
     Model,
+    ModelOutput,
+    NonTensor,
     Other,
-    Output,
     Sequence,
     Tensor,
     Value,
@@ -107,8 +107,8 @@ def join_dtypes(left: _D, right: _D) -> _D:
     return replace(
         left,
         dtypes=left.dtypes | right.dtypes,
-        chosen=left.chosen or right.chosen,
-        partial=left.partial or right.partial,
+        caller_chosen=left.caller_chosen or right.caller_chosen,
+        may_be_other=left.may_be_other or right.may_be_other,
         origin=_origin(left, right),
     )
 
@@ -133,7 +133,7 @@ def _rank(possible: DtypeSet) -> int:
     """bfloat16 and float8, then any dtype that somebody chooses, float16, the others."""
     if possible.dtypes & _LEAST_PRECISE:
         return 3
-    return 2 if possible.chosen else int(FLOAT16 in possible.dtypes)
+    return 2 if possible.caller_chosen else int(FLOAT16 in possible.dtypes)
 
 
 _LEAST_PRECISE = HALF - {FLOAT16}
@@ -146,14 +146,14 @@ def _place(origin: Origin) -> tuple[str, int, int, str]:
 # Within a facet
 
 
-def _join_outputs(left: Output, right: Output) -> Output:
-    return Output(join_tensors(left.tensor, right.tensor))
+def _join_outputs(left: ModelOutput, right: ModelOutput) -> ModelOutput:
+    return ModelOutput(join_tensors(left.tensor, right.tensor))
 
 
-def _join_arrays(left: Foreign, right: Foreign) -> Foreign:
+def _join_arrays(left: NonTensor, right: NonTensor) -> NonTensor:
     is_known = left.dtypes and right.dtypes
     dtypes = left.dtypes | right.dtypes if is_known else frozenset[str]()
-    return Foreign(dtypes, left.scalar if left.scalar == right.scalar else None)
+    return NonTensor(dtypes, left.scalar if left.scalar == right.scalar else None)
 
 
 def _join_sequences(left: Sequence, right: Sequence) -> Sequence:
@@ -235,8 +235,8 @@ def _join_others(left: Other, right: Other) -> Other:
 
 _JOINS: Mapping[type, Callable[[Any, Any], Value]] = {
     Tensor: join_tensors,
-    Output: _join_outputs,
-    Foreign: _join_arrays,
+    ModelOutput: _join_outputs,
+    NonTensor: _join_arrays,
     Sequence: _join_sequences,
     Dictionary: _join_mappings,
     Dtype: join_dtypes,
@@ -253,10 +253,10 @@ _JOINS: Mapping[type, Callable[[Any, Any], Value]] = {
 
 def _join_facets(left: Value, right: Value) -> Value:
     one, another = _facets(left), _facets(right)
-    array: Foreign | None = _either(_join_arrays, one.array, another.array)
+    array: NonTensor | None = _either(_join_arrays, one.array, another.array)
     sequence: Sequence | None = _either(_join_sequences, one.sequence, another.sequence)
     mapping: Dictionary | None = _either(_join_mappings, one.mapping, another.mapping)
-    tensor: Tensor | Output | None = _either(_join_tensor_facets, one.tensor, another.tensor)
+    tensor: Tensor | ModelOutput | None = _either(_join_tensor_facets, one.tensor, another.tensor)
     other: Other | None = _either(_join_others, one.other, another.other)
     if other is not None and (tensor or array or sequence or mapping):
         if other == _NONE:
@@ -273,9 +273,9 @@ def _facets(value: Value) -> Mixed:
     match value:
         case Mixed():
             return value
-        case Tensor() | Output():
+        case Tensor() | ModelOutput():
             return Mixed(tensor=value)
-        case Foreign():
+        case NonTensor():
             return Mixed(array=value)
         case Sequence():
             return Mixed(sequence=value)
@@ -292,45 +292,49 @@ def _either(joining: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
     return joining(left, right)
 
 
-def _join_tensor_facets(left: Tensor | Output, right: Tensor | Output) -> Tensor | Output:
+def _join_tensor_facets(
+    left: Tensor | ModelOutput, right: Tensor | ModelOutput
+) -> Tensor | ModelOutput:
     joined = join_tensors(tensor_of(left), tensor_of(right))
-    is_output = isinstance(left, Output) or isinstance(right, Output)
-    return Output(joined) if is_output else joined
+    is_output = isinstance(left, ModelOutput) or isinstance(right, ModelOutput)
+    return ModelOutput(joined) if is_output else joined
 
 
-def _perhaps(value: Tensor | Output) -> Tensor | Output:
+def _perhaps(value: Tensor | ModelOutput) -> Tensor | ModelOutput:
     """What is a tensor, or something else."""
-    vague = replace(tensor_of(value), partial=True, scalar=None)
-    return Output(vague) if isinstance(value, Output) else vague
+    vague = replace(tensor_of(value), may_be_other=True, scalar=None)
+    return ModelOutput(vague) if isinstance(value, ModelOutput) else vague
 
 
 # Readers
 
 
-def tensor_of(value: Tensor | Output) -> Tensor:
+def tensor_of(value: Tensor | ModelOutput) -> Tensor:
     """The tensor that a model's output is, or holds."""
-    return value.tensor if isinstance(value, Output) else value
+    return value.tensor if isinstance(value, ModelOutput) else value
 
 
 def reading(value: Value) -> Value:
     """What someone who reads a value takes it for: never a `Mixed`.
 
-    A tensor that may be an array or a container as well is an `Output`: a tensor where it is used
-    as one. So is a container of tensors that may be something else. A tensor that may be a
+    A tensor that may be an array or a container as well is a `ModelOutput`: a tensor where it is
+    used as one. So is a container of tensors that may be something else. A tensor that may be a
     container of anything else may be something else; and what holds no tensor at all is unknown.
     """
     if not isinstance(value, Mixed):
         return value
     containers = [each for each in (value.sequence, value.mapping) if each is not None]
     items = [reading(each.item) for each in containers]
-    held = [tensor_of(item) for item in items if isinstance(item, Tensor | Output)]
+    held = [tensor_of(item) for item in items if isinstance(item, Tensor | ModelOutput)]
     if value.tensor is None:
-        return Output(replace(reduce(join_tensors, held), partial=True)) if held else UNKNOWN
+        return (
+            ModelOutput(replace(reduce(join_tensors, held), may_be_other=True)) if held else UNKNOWN
+        )
     tensor = reduce(join_tensors, held, tensor_of(value.tensor))
     if value.array is not None or len(held) < len(containers):
-        tensor = replace(tensor, partial=True, scalar=None)
-    is_output = isinstance(value.tensor, Output) or value.array is not None or held
-    return Output(tensor) if is_output else tensor
+        tensor = replace(tensor, may_be_other=True, scalar=None)
+    is_output = isinstance(value.tensor, ModelOutput) or value.array is not None or held
+    return ModelOutput(tensor) if is_output else tensor
 
 
 def by_facet(function: Callable[[Value], Value], value: Value) -> Value:

@@ -8,21 +8,21 @@ from dataclasses import replace
 from precision_lint.facts.dtypes import functions, sources
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
 from precision_lint.facts.dtypes.autocast import cast
-from precision_lint.facts.dtypes.calls import Given
+from precision_lint.facts.dtypes.calls import CallSite
 from precision_lint.facts.dtypes.lattice import join_all
 from precision_lint.facts.dtypes.values import (
-    FOREIGN,
+    NON_TENSOR,
     UNKNOWN,
     Constant,
     Dictionary,
     Dtype,
-    Foreign,
     Model,
-    Output,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Tensor,
     Value,
-    chosen,
+    caller_chosen,
     tensor,
 )
 from precision_lint.facts.origin import Origin
@@ -60,7 +60,7 @@ _FUNCTION_OF = {
 _LINEAR = FUNCTIONS["nn.functional.linear"]
 
 
-def of_torch(name: str, given: Given) -> Model:
+def of_torch(name: str, given: CallSite) -> Model:
     """An instance of a class of `torch.nn`: its parameters have the default dtype, or `dtype=`."""
     parameters = tensor(given.default_dtype)
     if "dtype" in given.keywords:
@@ -71,11 +71,11 @@ def of_torch(name: str, given: Given) -> Model:
         if isinstance(of_members, Tensor) and len(members) == len(given.values):
             parameters = of_members
         else:
-            parameters = chosen(given.origin(_OF_THE_MODEL))
+            parameters = caller_chosen(given.origin(_OF_THE_MODEL))
     return Model(parameters, name)
 
 
-def pretrained(given: Given) -> Model:
+def pretrained(given: CallSite) -> Model:
     """`from_pretrained(…)`: the dtype that it is told, else that of the checkpoint."""
     for keyword in ("torch_dtype", "dtype"):
         if keyword in given.keywords:
@@ -83,10 +83,10 @@ def pretrained(given: Given) -> Model:
             if dtype.dtypes:
                 return Model(dtype.of_tensor())
     text = "the checkpoint, or its caller, chooses the dtype"
-    return Model(chosen(given.origin(text, "checkpoint")))
+    return Model(caller_chosen(given.origin(text, "checkpoint")))
 
 
-def called(model: Model, given: Given) -> Value:
+def called(model: Model, given: CallSite) -> Value:
     """The result of `model(…)`."""
     name = model.name or ""
     if name.startswith(_BY_PARAMETERS):
@@ -99,22 +99,22 @@ def called(model: Model, given: Given) -> Value:
     return output(model, given)
 
 
-def output(model: Model, given: Given) -> Output:
+def output(model: Model, given: CallSite) -> ModelOutput:
     """What a forward pass returns: in the dtype of the parameters, or of the autocast around it."""
     parameters = model.parameters
     origin = parameters.origin or given.origin(OF_THE_OUTPUT)
     if given.autocast is not None:
         of_region = given.autocast.dtype
-        if of_region.dtypes and not of_region.partial:
-            return Output(
+        if of_region.dtypes and not of_region.may_be_other:
+            return ModelOutput(
                 Tensor(
                     of_region.dtypes | parameters.dtypes, True, origin=of_region.origin or origin
                 )
             )
-    return Output(replace(parameters, origin=origin, scalar=None))
+    return ModelOutput(replace(parameters, origin=origin, scalar=None))
 
 
-def method(model: Model, name: str, given: Given) -> Value:
+def method(model: Model, name: str, given: CallSite) -> Value:
     """The result of `model.name(…)`."""
     if name in _STAYING:
         return model
@@ -132,18 +132,18 @@ def method(model: Model, name: str, given: Given) -> Value:
         case _ if name in _PARAMETERS:
             return Sequence(weight)
         case _ if name in _NAMED:
-            return Sequence(Sequence(UNKNOWN, (FOREIGN, weight)))
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, weight)))
         case _ if name in _MODULES or name in EMBEDDINGS:
             submodule = Model(weight)
             return Sequence(submodule) if name in _MODULES else submodule
         case "named_modules" | "named_children":
-            return Sequence(Sequence(UNKNOWN, (FOREIGN, Model(weight))))
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, Model(weight))))
     if sources.OUTPUT_METHOD.search(name):
         return output(model, given)
     return UNKNOWN
 
 
-def _moved(model: Model, given: Given) -> Model:
+def _moved(model: Model, given: CallSite) -> Model:
     """`model.to(…)`: a dtype is taken on, an unknown argument that is no device may be one."""
     for key, argument in [*enumerate(given.arguments), *given.keywords.items()]:
         match argument.value:
@@ -151,10 +151,10 @@ def _moved(model: Model, given: Given) -> Model:
                 return replace(model, parameters=dtype.of_tensor())
             case Tensor() as other:
                 return replace(model, parameters=other)
-            case Constant() | Foreign():
+            case Constant() | NonTensor():
                 continue
         if key != "device" and not _DEVICE.search(given.source[argument.span]):
-            return replace(model, parameters=replace(model.parameters, chosen=True))
+            return replace(model, parameters=replace(model.parameters, caller_chosen=True))
     return model
 
 
@@ -164,14 +164,17 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
         return replace(model.parameters, origin=model.parameters.origin or origin, scalar=False)
     if name == "dtype":
         return Dtype(
-            model.parameters.dtypes, model.parameters.chosen, model.parameters.partial, origin
+            model.parameters.dtypes,
+            model.parameters.caller_chosen,
+            model.parameters.may_be_other,
+            origin,
         )
     if name in sources.PLAIN_ATTRIBUTES:
         return UNKNOWN
     return Model(model.parameters)
 
 
-def of_output(output: Output, name: str) -> Value:
+def of_output(output: ModelOutput, name: str) -> Value:
     """`outputs.name` or `outputs["name"]`: ids and masks are integers, the rest is floating."""
     if name in sources.TOKENS or sources.INTEGRAL_NAME.search(name) or name in sources.IDS:
         return tensor(INT64)

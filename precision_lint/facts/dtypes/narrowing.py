@@ -11,21 +11,21 @@ from precision_lint.facts.dtypes.lattice import by_facet, reading, tensor_of
 from precision_lint.facts.dtypes.protocols import Evaluate
 from precision_lint.facts.dtypes.sources import INTEGRAL_NAME
 from precision_lint.facts.dtypes.values import (
-    FOREIGN,
+    NON_TENSOR,
     SOME_TENSOR,
     UNKNOWN,
     ClassObject,
     Dtype,
-    Foreign,
     Instance,
     Mixed,
-    Output,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Symbol,
     Tensor,
     Unknown,
     Value,
-    chosen,
+    caller_chosen,
 )
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, DTYPES, FLOAT8, FLOATING
@@ -34,14 +34,14 @@ from precision_lint.source.python.statements import captured
 _ORDINARY = FLOATING - FLOAT8 - {"bfloat16"}
 
 
-def narrowed(evaluate: Evaluate, test: ast.expr, env: Environment, holds: bool) -> Environment:
+def refine(evaluate: Evaluate, test: ast.expr, env: Environment, holds: bool) -> Environment:
     """The environment of the branch where `test` is true (or false)."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
-            return narrowed(evaluate, operand, env, not holds)
+            return refine(evaluate, operand, env, not holds)
         case ast.BoolOp(op=ast.And(), values=values) if holds:
             for value in values:
-                env = narrowed(evaluate, value, env, True)
+                env = refine(evaluate, value, env, True)
             return env
         case ast.BoolOp(op=ast.And(), values=values) if not holds:
             # `if on_gpu and x.dtype == torch.bfloat16: x = x.float()`: whoever asks for the dtype
@@ -52,11 +52,11 @@ def narrowed(evaluate: Evaluate, test: ast.expr, env: Environment, holds: bool) 
                     case ast.Compare(
                         left=ast.Attribute(attr="dtype"), ops=[ast.Eq() | ast.Is() | ast.In()]
                     ):
-                        env = narrowed(evaluate, value, env, False)
+                        env = refine(evaluate, value, env, False)
             return env
         case ast.BoolOp(op=ast.Or(), values=values) if not holds:
             for value in values:
-                env = narrowed(evaluate, value, env, False)
+                env = refine(evaluate, value, env, False)
             return env
         case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kind]):
             return _by_class(evaluate, subject, evaluate(kind, env), env, holds)
@@ -88,12 +88,12 @@ def _by_dtype(
 ) -> Environment:
     dtypes = _dtypes_of(given)
     current = evaluate.read(subject, env)
-    if isinstance(current, Output):
+    if isinstance(current, ModelOutput):
         current = current.tensor
     if not dtypes or not isinstance(current, Tensor | Unknown):
         return env
     if equal:
-        if isinstance(current, Tensor) and current.proved(DTYPES):
+        if isinstance(current, Tensor) and current.must_be(DTYPES):
             kept = replace(current, dtypes=dtypes & current.dtypes or dtypes)
             return _with(evaluate, subject, kept, env)
         origin = given.origin if isinstance(given, Dtype) else None
@@ -102,11 +102,11 @@ def _by_dtype(
         scalar = current.scalar if isinstance(current, Tensor) else None
         return _with(evaluate, subject, Tensor(dtypes, origin=origin, scalar=scalar), env)
     known = current if isinstance(current, Tensor) else SOME_TENSOR
-    if known.chosen:
-        rest = replace(known, dtypes=_excluding(dtypes, known), chosen=False)
+    if known.caller_chosen:
+        rest = replace(known, dtypes=_excluding(dtypes, known), caller_chosen=False)
         return _like_its_first(evaluate, subject, dtypes, _with(evaluate, subject, rest, env))
     rest = replace(known, dtypes=known.dtypes - dtypes)
-    return _with(evaluate, subject, rest if rest.dtypes or rest.partial else known, env)
+    return _with(evaluate, subject, rest if rest.dtypes or rest.may_be_other else known, env)
 
 
 def _excluding(dtypes: frozenset[str], known: Tensor) -> frozenset[str]:
@@ -121,13 +121,13 @@ def without_bfloat16(value: Value) -> Value:
     What the program itself makes bfloat16 stays so, whatever was asked.
     """
     match value:
-        case Tensor(chosen=True):
-            return replace(value, dtypes=_ORDINARY | value.dtypes - {BFLOAT16}, chosen=False)
-        case Tensor(dtypes=dtypes, partial=True) if dtypes - {BFLOAT16}:
+        case Tensor(caller_chosen=True):
+            return replace(value, dtypes=_ORDINARY | value.dtypes - {BFLOAT16}, caller_chosen=False)
+        case Tensor(dtypes=dtypes, may_be_other=True) if dtypes - {BFLOAT16}:
             return replace(value, dtypes=dtypes - {BFLOAT16})
-        case Output(tensor=tensor):
+        case ModelOutput(tensor=tensor):
             stripped = without_bfloat16(tensor)
-            return Output(stripped) if isinstance(stripped, Tensor) else value
+            return ModelOutput(stripped) if isinstance(stripped, Tensor) else value
         case Sequence(item=item, items=None):
             return Sequence(without_bfloat16(item))
         case Mixed():
@@ -145,15 +145,15 @@ def _like_its_first(
                 case Sequence(item=Tensor() as item):
                     rest = Tensor((_ORDINARY | item.dtypes) - dtypes)
                     return _with(evaluate, owner, Sequence(rest), env)
-                case Output(tensor=item):
+                case ModelOutput(tensor=item):
                     rest = Tensor((_ORDINARY | item.dtypes) - dtypes)
-                    return _with(evaluate, owner, Output(rest), env)
+                    return _with(evaluate, owner, ModelOutput(rest), env)
     return env
 
 
 def _dtypes_of(given: Value) -> frozenset[str]:
     match given:
-        case Dtype(dtypes=dtypes, chosen=False, partial=False):
+        case Dtype(dtypes=dtypes, caller_chosen=False, may_be_other=False):
             return dtypes
         case Sequence(items=tuple(items)) if all(isinstance(item, Dtype) for item in items):
             return frozenset[str]().union(*map(_dtypes_of, items))
@@ -168,21 +168,21 @@ def _by_kind(
     if test.func.attr == "is_tensor":
         return _by_class(evaluate, subject, Symbol("torch.Tensor"), env, holds)
     current = evaluate.read(subject, env)
-    if not isinstance(current, Tensor) or current.chosen:
+    if not isinstance(current, Tensor) or current.caller_chosen:
         return env
     floating = current.dtypes & FLOATING
     if holds:
         origin = _origin(evaluate, subject)
         value = (
-            replace(current, dtypes=floating, chosen=True, partial=False, origin=origin)
-            if current.partial
+            replace(current, dtypes=floating, caller_chosen=True, may_be_other=False, origin=origin)
+            if current.may_be_other
             else replace(current, dtypes=floating)
         )
     else:
         value = replace(current, dtypes=current.dtypes - FLOATING)
     return (
         env
-        if not (value.dtypes or value.chosen or value.partial)
+        if not (value.dtypes or value.caller_chosen or value.may_be_other)
         else _with(evaluate, subject, value, env)
     )
 
@@ -203,17 +203,17 @@ def _by_class(
         return _with(evaluate, subject, tensor_of(current.tensor), env)
     match reading(current), holds:
         case _, True if is_array:
-            return _with(evaluate, subject, FOREIGN, env)
-        case Output(tensor=tensor), True if is_tensor:
+            return _with(evaluate, subject, NON_TENSOR, env)
+        case ModelOutput(tensor=tensor), True if is_tensor:
             return _with(evaluate, subject, tensor, env)
         case Unknown(), True if is_tensor and names & _TENSORS:
             # whoever asks expects tensors; a summary is for arguments that may be none
             is_expected = evaluate.frame.records and not _is_integral(subject)
-            value = chosen(_origin(evaluate, subject)) if is_expected else SOME_TENSOR
+            value = caller_chosen(_origin(evaluate, subject)) if is_expected else SOME_TENSOR
             return _with(evaluate, subject, value, env)
-        case Foreign(), True if is_tensor:
+        case NonTensor(), True if is_tensor:
             return _with(evaluate, subject, SOME_TENSOR, env)
-        case ((Tensor() | Output()), False) if is_tensor:
+        case ((Tensor() | ModelOutput()), False) if is_tensor:
             return _with(evaluate, subject, UNKNOWN, env)
     return env
 
@@ -254,7 +254,7 @@ def _origin(evaluate: Evaluate, subject: ast.expr) -> Origin:
     )
 
 
-def case_narrowed(
+def refine_case(
     evaluate: Evaluate, subject: ast.expr, value: Value, pattern: ast.pattern, env: Environment
 ) -> Environment:
     """The environment of a `case`: its captures bound, its subject narrowed by a class."""

@@ -91,7 +91,7 @@ class Program:
             return None
         if name in module.imports:
             return self.find(module, module.imports[name], hops - 1)
-        for star in module.stars:
+        for star in module.star_imports:
             target = self.imported(module, star)
             if target is not None and target is not module:
                 found = self.name(target, name, hops - 1)

@@ -18,17 +18,17 @@ from precision_lint.facts.dtypes._generated.promotion_table import PROMOTED
 from precision_lint.facts.dtypes.autocast import cast
 from precision_lint.facts.dtypes.calls import Region
 from precision_lint.facts.dtypes.containers import concatenated
-from precision_lint.facts.dtypes.kinds import CHOICES, complex_of, made
+from precision_lint.facts.dtypes.kinds import CHOICES, complex_of, result_dtype
 from precision_lint.facts.dtypes.lattice import join_tensors, reading
 from precision_lint.facts.dtypes.values import (
-    FOREIGN,
+    NON_TENSOR,
     SOME_TENSOR,
     UNKNOWN,
     Bottom,
     Condition,
     Constant,
-    Foreign,
-    Output,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Tensor,
     Unknown,
@@ -82,10 +82,10 @@ def operator(
         if row.shape == "contracts":
             tensors = [value for value in operands if isinstance(value, Tensor)]
             promoted = replace(promoted, scalar=contracted(tensors))
-        return made(row.result, promoted, default)
+        return result_dtype(row.result, promoted, default)
     match left, right:
-        case (Foreign(), Foreign() | Constant()) | (Constant(), Foreign()):
-            return FOREIGN
+        case (NonTensor(), NonTensor() | Constant()) | (Constant(), NonTensor()):
+            return NON_TENSOR
         case (Sequence(), Sequence()) if op is ast.Add:
             return concatenated(left, right)
         case (Sequence(items=None), _) if op is ast.Add:
@@ -98,9 +98,9 @@ def operator(
 def unary(operand: Value, op: type[ast.unaryop]) -> Value:
     """The value of `-x`, `+x` or `~x`."""
     match operand:
-        case Tensor() | Foreign() | Bottom():
+        case Tensor() | NonTensor() | Bottom():
             return operand
-        case Output():
+        case ModelOutput():
             return operand.tensor
         case Constant(value=bool() | int() | float() | complex() as number) if op is ast.USub:
             return Constant(-number)
@@ -118,17 +118,17 @@ def compare(left: Value, right: Value) -> Value:
         return tensor(BOOL, scalar=scalar if is_known or not scalar else None)
     if isinstance(left, Unknown) or isinstance(right, Unknown):
         return UNKNOWN
-    return FOREIGN if isinstance(left, Foreign) or isinstance(right, Foreign) else UNKNOWN
+    return NON_TENSOR if isinstance(left, NonTensor) or isinstance(right, NonTensor) else UNKNOWN
 
 
 def is_tensor(value: Value) -> bool:
-    return isinstance(value, Tensor | Output)
+    return isinstance(value, Tensor | ModelOutput)
 
 
 def as_tensor(value: Value) -> Value:
     """The tensor that a value is where an operator takes it; else the value itself."""
     read = reading(value)
-    return read.tensor if isinstance(read, Output) else read
+    return read.tensor if isinstance(read, ModelOutput) else read
 
 
 def scalar_of(operands: Iterable[Tensor]) -> bool | None:
@@ -141,7 +141,7 @@ def scalar_of(operands: Iterable[Tensor]) -> bool | None:
 
 def contracted(operands: Iterable[Tensor]) -> bool | None:
     """Whether a product has no dimension, as that of two vectors; models multiply matrices."""
-    return None if all(operand.proved(DTYPES) for operand in operands) else False
+    return None if all(operand.must_be(DTYPES) for operand in operands) else False
 
 
 # Operands
@@ -157,7 +157,7 @@ def promote(values: Iterable[Value], default: str = FLOAT32) -> Tensor:
 def _ranked(value: Value, default: str) -> list[_Operand | None]:
     """What an operand can be; None for one that leaves the others as they are."""
     match value:
-        case Output():
+        case ModelOutput():
             return _ranked(value.tensor, default)
         case Tensor(scalar=None):
             return [(_DIMENSIONED, value), (_SCALAR, value)]
@@ -179,10 +179,10 @@ def _ranked(value: Value, default: str) -> list[_Operand | None]:
             return [
                 operand for choice in choices for operand in _ranked(_number(choice.value), default)
             ]
-        case Foreign(dtypes=dtypes, scalar=True) if dtypes:
+        case NonTensor(dtypes=dtypes, scalar=True) if dtypes:
             # A scalar of NumPy is a Python number to torch, a truth value a floating one.
             return [(_NUMBER, tensor(INT64 if d in _INTEGERS else default)) for d in dtypes]
-        case Foreign():
+        case NonTensor():
             numbers = (BOOL, INT64, default)
             return [*((_NUMBER, tensor(one)) for one in numbers), (_DIMENSIONED, tensor(_ARRAY))]
     return [None, (_DIMENSIONED, SOME_TENSOR)]
@@ -227,7 +227,7 @@ def _combine(left: Tensor, right: Tensor, rule: _Rule) -> Tensor:
     options = frozenset[str]().union(
         *(rule(one, other) for one in _options(left) for other in _options(right))
     )
-    first = left if left.chosen or left.dtypes & HALF else right
+    first = left if left.caller_chosen or left.dtypes & HALF else right
     return Tensor(
         options - _PSEUDO,
         _CHOSEN in options,
@@ -238,9 +238,9 @@ def _combine(left: Tensor, right: Tensor, rule: _Rule) -> Tensor:
 
 def _options(operand: Tensor) -> list[str]:
     options = [*operand.dtypes]
-    if operand.chosen:
+    if operand.caller_chosen:
         options.append(_CHOSEN)
-    if operand.partial:
+    if operand.may_be_other:
         options.append(_SOME)
     return options
 

@@ -10,11 +10,11 @@ import ast
 from collections.abc import Callable
 from typing import Protocol
 
-from precision_lint.facts.dtypes.calls import Given
+from precision_lint.facts.dtypes.calls import CallSite
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.frame import Frame
-from precision_lint.facts.dtypes.values import Instance, Routine, Value
+from precision_lint.facts.dtypes.values import FunctionValue, Instance, Value
 from precision_lint.facts.origin import Setting
 from precision_lint.model.finding import Span
 from precision_lint.source.text.text import SourceText
@@ -71,36 +71,36 @@ class Interprocedural(Protocol):
         self,
         evaluator: Evaluate,
         definition: Class,
-        given: Given,
+        given: CallSite,
         node: ast.Call,
         env: Environment,
     ) -> Value:
         """An instance of a class of the project."""
         ...
 
-    def invoke(
+    def call_summary(
         self,
         evaluator: Evaluate,
-        routine: Routine,
-        given: Given,
+        routine: FunctionValue,
+        given: CallSite,
         node: ast.Call,
         env: Environment,
     ) -> Value:
         """The result of calling a function of the project."""
         ...
 
-    def see(
+    def record_call(
         self,
         frame: Frame,
         node: ast.Call,
         function: Value,
         receiver: Value,
-        given: Given,
+        given: CallSite,
         env: Environment,
     ) -> None:
         """A call is reported with its facts."""
 
-    def assign(self, frame: Frame, name: str, value: Value) -> None:
+    def record_attribute(self, frame: Frame, name: str, value: Value) -> None:
         """`self.name = value` in a method is reported."""
 
 

@@ -30,18 +30,18 @@ _NAME = re.compile(r"(?<![\w.])(?:self\.)?[^\W\d]\w*")
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class DefUse:
     """What a simple statement, or the head of a compound one, assigns and reads.
 
     Names are those of variables, and `self.name` for attributes of `self`; `self.*` is any of them.
-    `speaks_of_dtypes` is for those who ask which names hold a dtype.
+    `mentions_dtype` is for those who ask which names hold a dtype.
     """
 
     node: ast.stmt
     parent: ast.stmt | None
     writes: frozenset[str]
     reads: frozenset[str]
-    speaks_of_dtypes: bool
+    mentions_dtype: bool
     last_row: int
 
 
@@ -57,7 +57,7 @@ class Slice:
     entered: frozenset[ast.stmt]
 
 
-def effects(body: list[ast.stmt], source: SourceText) -> Iterator[Effect]:
+def def_uses(body: list[ast.stmt], source: SourceText) -> Iterator[DefUse]:
     """The effects of a body's statements, nested ones too, but for those of nested functions."""
     pending: list[tuple[ast.stmt, ast.stmt | None]] = [(node, None) for node in reversed(body)]
     while pending:
@@ -68,7 +68,7 @@ def effects(body: list[ast.stmt], source: SourceText) -> Iterator[Effect]:
                 pending += [(inner, node) for inner in reversed(block.body)]
 
 
-def relevant(found: Iterable[Effect], is_asked: Callable[[Effect], bool]) -> Slice:
+def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) -> Slice:
     """The statements that what is asked depends on, and those that ask."""
     every = list(found)
     names: set[str] = set()
@@ -105,7 +105,7 @@ def relevant(found: Iterable[Effect], is_asked: Callable[[Effect], bool]) -> Sli
     return Slice(frozenset(evaluated), frozenset(entered))
 
 
-def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> Effect:
+def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefUse:
     writes = set(bound_names(node))
     last_row = node.end_lineno or node.lineno
     match node:
@@ -130,7 +130,7 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> Effe
     reads = frozenset(_NAME.findall(text))
     ends = node.lineno if isinstance(node, Definition) else last_row
     speaks = _OF_DTYPES.search(text) is not None
-    return Effect(node, parent, frozenset(writes), reads, speaks, ends)
+    return DefUse(node, parent, frozenset(writes), reads, speaks, ends)
 
 
 REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})

@@ -16,8 +16,8 @@ from precision_lint.facts.dtypes.calls import Argument, Call
 from precision_lint.facts.dtypes.values import (
     UNKNOWN,
     Dictionary,
-    Foreign,
-    Output,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Tensor,
     Value,
@@ -74,7 +74,7 @@ class Sink:
     def _tensors_of(self, value: Value) -> Value:
         """The value, with nothing known of those parts that do not become arrays.
 
-        An `Output` may be an image, an array or JSON as well as a tensor: NumPy takes those.
+        A `ModelOutput` may be an image, an array or JSON as well as a tensor: NumPy takes those.
         """
         match value:
             case Tensor(scalar=scalar) if self.tensors and (self.scalars or not scalar):
@@ -114,9 +114,9 @@ def sink_of(call: Call) -> Sink | None:
     """What the call turns into arrays; None if that is nothing, or not known."""
     if call.function is not None:
         return FUNCTIONS.get(call.function) or _of_distribution(call.function)
-    if isinstance(call.receiver, Tensor | Output):
+    if isinstance(call.receiver, Tensor | ModelOutput):
         return METHODS_OF_TENSORS.get(call.name)
-    if isinstance(call.receiver, Foreign):
+    if isinstance(call.receiver, NonTensor):
         return METHODS_OF_OTHERS.get(call.name)
     return None
 

@@ -6,15 +6,15 @@ import ast
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.annotations import annotated
-from precision_lint.facts.dtypes.calls import Guard, Region
+from precision_lint.facts.dtypes.calls import PathCondition, Region
 from precision_lint.facts.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.facts.dtypes.containers import concatenated, item_of, updated
 from precision_lint.facts.dtypes.conversions import as_dtype
-from precision_lint.facts.dtypes.environment import Environment, bind, merge, replace_everywhere
+from precision_lint.facts.dtypes.environment import Environment, bind, join_into, replace_everywhere
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import join, reading
-from precision_lint.facts.dtypes.narrowing import case_narrowed, narrowed, without_bfloat16
+from precision_lint.facts.dtypes.narrowing import refine, refine_case, without_bfloat16
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.relevance import REGISTERING
 from precision_lint.facts.dtypes.values import (
@@ -25,10 +25,10 @@ from precision_lint.facts.dtypes.values import (
     Constant,
     Dictionary,
     Dtype,
+    FunctionValue,
     Instance,
     Model,
-    Output,
-    Routine,
+    ModelOutput,
     Sequence,
     Symbol,
     Tensor,
@@ -68,7 +68,7 @@ _CHANGING = frozenset(
 _IN_PLACE = frozenset({"half", "bfloat16", "float", "double", "to", "cuda", "cpu"})
 
 
-class Body:
+class StatementInterpreter:
     """The statements of one frame, interpreted in order."""
 
     def __init__(self, analysis: Interprocedural, frame: Frame) -> None:
@@ -129,7 +129,7 @@ class Body:
                 return self.match(subject, cases, env)
             case ast.Assert(test=test):
                 self.evaluate(test, env)
-                env.become(narrowed(self.evaluate, test, env, True))
+                env.replace_with(refine(self.evaluate, test, env, True))
             case ast.Delete(targets=targets):
                 for target in targets:
                     if isinstance(target, ast.Name):
@@ -143,7 +143,7 @@ class Body:
                 for method in definition.methods.values():
                     self.analysis.enclose(method, env)
                 within = replace(self.frame, scope=name, owner=None)
-                Body(self.analysis, within).block(node.body, env.copy())
+                StatementInterpreter(self.analysis, within).block(node.body, env.copy())
             case ast.Import() | ast.ImportFrom() | TypeAlias():
                 for name in bound_names(node):  # what was known under the name is hidden
                     env.pop(name, None)
@@ -165,7 +165,7 @@ class Body:
         closure = None if self.frame.function is None else env
         if closure is not None:
             self.analysis.enclose(definition, env)
-        env[node.name] = Routine(definition, None, closure)
+        env[node.name] = FunctionValue(definition, None, closure)
 
     def assign(
         self, target: ast.expr, value: Value, expression: ast.expr | None, env: Environment
@@ -179,7 +179,7 @@ class Body:
                 match env.get("self"):
                     case Instance() as instance if instance.field(name) is not None:
                         self.set_field("self", name, value, env)
-                self.analysis.assign(self.frame, name, value)
+                self.analysis.record_attribute(self.frame, name, value)
                 return
             case ast.Attribute(value=owner, attr="data") if isinstance(value, Tensor):
                 if isinstance(self.evaluate(owner, env), Tensor):
@@ -202,7 +202,7 @@ class Body:
             case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name) as owner):
                 path = dotted(owner)
                 if self.frame.owner and path is not None:
-                    self.analysis.assign(self.frame, name, env.get(path, UNKNOWN))
+                    self.analysis.record_attribute(self.frame, name, env.get(path, UNKNOWN))
 
     def set_field(self, holder: str, name: str, value: Value, env: Environment) -> None:
         """What the methods of an object read after `holder.name = value`."""
@@ -216,7 +216,7 @@ class Body:
 
     def parameter(self, value: Value, expression: ast.expr) -> Value:
         """A parameter or buffer of a module, as its methods see it: whoever moves it chooses."""
-        if not isinstance(value, Tensor) or not (value.chosen or value.dtypes & FLOATING):
+        if not isinstance(value, Tensor) or not (value.caller_chosen or value.dtypes & FLOATING):
             return value
         origin = Origin(
             self.evaluate.source,
@@ -224,7 +224,7 @@ class Body:
             "the dtype of parameters and buffers is chosen by whoever moves or loads the module",
             "caller",
         )
-        return replace(value, chosen=True, origin=origin)
+        return replace(value, caller_chosen=True, origin=origin)
 
     def expression(self, node: ast.expr, env: Environment) -> None:
         """An expression statement; some methods change what they are called on."""
@@ -262,7 +262,7 @@ class Body:
         _replace_everywhere(owner, held, changed, env)
         match owner:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self.frame.owner:
-                self.analysis.assign(self.frame, name, changed)
+                self.analysis.record_attribute(self.frame, name, changed)
 
     def changed(
         self, held: Sequence, method: str, arguments: list[ast.expr], env: Environment
@@ -290,7 +290,7 @@ class Body:
                 result: Value = concatenated(read, value)
                 _replace_everywhere(target, read, result, env)
                 return
-            case ((Tensor() | Output()), _) if op is not ast.MatMult:
+            case ((Tensor() | ModelOutput()), _) if op is not ast.MatMult:
                 result = current  # in place: the dtype stays
             case Unknown(), _:  # in place if it is a tensor
                 result = join(current, self.evaluate.operate(read, value, op))
@@ -306,31 +306,31 @@ class Body:
         span = self.evaluate.span_of(test)
         sides = []
         for statements, holds in ((body, True), (orelse, False)):
-            branch = narrowed(self.evaluate, test, env, holds).copy()
+            branch = refine(self.evaluate, test, env, holds).copy()
             with self.frame.guarded(span, holds):
                 sides.append((branch, holds, self.block(statements, branch)))
         for branch, holds, _ in sides:
-            if guard_excludes_bfloat16(Guard(span, holds), self.evaluate.source):
+            if guard_excludes_bfloat16(PathCondition(span, holds), self.evaluate.source):
                 other = next(each for each, at, _ in sides if at is not holds)
                 _leave_to(other, branch, env)
-        return merge([branch for branch, _, reaches in sides if reaches], env)
+        return join_into([branch for branch, _, reaches in sides if reaches], env)
 
     def match(self, subject: ast.expr, cases: list[ast.match_case], env: Environment) -> bool:
         value = self.evaluate(subject, env)
         reaches = []
         is_exhausted = False
         for case in cases:
-            branch = case_narrowed(self.evaluate, subject, value, case.pattern, env)
+            branch = refine_case(self.evaluate, subject, value, case.pattern, env)
             if case.guard is not None:
                 self.evaluate(case.guard, branch)
-                branch = narrowed(self.evaluate, case.guard, branch, True).copy()
+                branch = refine(self.evaluate, case.guard, branch, True).copy()
             elif isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None:
                 is_exhausted = True
             if self.block(case.body, branch):
                 reaches.append(branch)
         if not is_exhausted:
             reaches.append(env.copy())
-        return merge(reaches, env)
+        return join_into(reaches, env)
 
     def loop(self, node: Loop, env: Environment) -> bool:
         outer, self.frame.left = self.frame.left, []
@@ -344,13 +344,13 @@ class Body:
             if isinstance(node, ast.While):
                 if self.frame.evaluates(node):
                     self.evaluate(node.test, inner)
-                inner = narrowed(self.evaluate, node.test, inner, True).copy()
+                inner = refine(self.evaluate, node.test, inner, True).copy()
             elif self.frame.evaluates(node):
                 bind(node.target, item_of(self.evaluate(node.iter, inner)), inner)
             reaches = [before]
             if self.block(node.body, inner):
                 reaches.append(inner)
-            merge([*reaches, *self.frame.left], env)
+            join_into([*reaches, *self.frame.left], env)
             if number and env == before:
                 break
         else:
@@ -406,7 +406,7 @@ class Body:
                 return None
             case None | Constant(value=True):
                 return Region(device or None, known)
-        return Region(device or None, replace(known, partial=True))
+        return Region(device or None, replace(known, may_be_other=True))
 
     def attempt(self, node: Try, env: Environment) -> bool:
         start = env.copy()
@@ -414,21 +414,21 @@ class Body:
         completes = True
         for statement in node.body:  # the body can fail anywhere: handlers see every state
             completes = self.statement(statement, env)
-            merge([during, env], during)
+            join_into([during, env], during)
             if not completes:
                 break
         completes = completes and self.block(node.orelse, env)
         reaches = [env.copy()] if completes else []
         for handler in node.handlers:
             inner = start.copy()
-            merge([start, during], inner)
+            join_into([start, during], inner)
             if handler.name:
                 inner[handler.name] = UNKNOWN
             if self.block(handler.body, inner):
                 reaches.append(inner)
-        through = merge(reaches, env)
+        through = join_into(reaches, env)
         if not through:
-            merge([during], env)
+            join_into([during], env)
         return self.block(node.finalbody, env) and through
 
 

@@ -21,7 +21,7 @@ from itertools import islice
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes import sources
 from precision_lint.facts.dtypes.annotations import annotated
-from precision_lint.facts.dtypes.calls import Argument, Call, Calls, Given, Region
+from precision_lint.facts.dtypes.calls import Argument, Call, Calls, CallSite, Region
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.environment import Environment, bind
 from precision_lint.facts.dtypes.expressions import Evaluator
@@ -29,8 +29,8 @@ from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import deep_reading, join, join_all, reading
 from precision_lint.facts.dtypes.program import Found, Program
 from precision_lint.facts.dtypes.protocols import Evaluate
-from precision_lint.facts.dtypes.relevance import Effect, Slice, relevant
-from precision_lint.facts.dtypes.statements import Body
+from precision_lint.facts.dtypes.relevance import DefUse, Slice, backward_slice
+from precision_lint.facts.dtypes.statements import StatementInterpreter
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     SOME_DTYPE,
@@ -40,17 +40,17 @@ from precision_lint.facts.dtypes.values import (
     Constant,
     Dictionary,
     Dtype,
+    FunctionValue,
     Instance,
     Mixed,
     Model,
-    Output,
-    Routine,
+    ModelOutput,
     Sequence,
     Symbol,
     Tensor,
     Unknown,
     Value,
-    chosen,
+    caller_chosen,
 )
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings import holds_settings
@@ -77,10 +77,10 @@ _DEPTH = 4
 _MOST_KINDS = 48
 """Kinds of arguments that a function is summarised for; its annotation speaks for the others."""
 
-_MOST_AT_A_GLANCE = 250_000
+_INTRAPROCEDURAL_BUDGET = 250_000
 """Expressions that are evaluated for one file by itself: some seconds."""
 
-_MOST_BEYOND = 4_000
+_INTERPROCEDURAL_BUDGET = 4_000
 """Expressions that are evaluated beyond that: some hundredths of a second."""
 
 _MOST_CALLERS = 8
@@ -95,7 +95,7 @@ _WITH_DTYPES = frozenset({"GradScaler"})
 """Calls that are judged by the dtypes around them, and not by their arguments alone."""
 
 
-class TooMuch(Exception):
+class BudgetExceeded(Exception):
     """The budget for one file is spent."""
 
 
@@ -104,17 +104,17 @@ class Summary:
     """What a call gives, and what it leaves in the containers that it was given."""
 
     value: Value
-    left: Mapping[str, Value]
+    out_state: Mapping[str, Value]
 
 
-class Analysis:
+class InterproceduralAnalysis:
     """What is known of one file and of what it reaches in its project."""
 
     def __init__(
-        self, file: PythonFile, names: frozenset[str], glanced: frozenset[str] = frozenset()
+        self, file: PythonFile, names: frozenset[str], intraprocedural: frozenset[str] = frozenset()
     ) -> None:
         self.names = names
-        self.glanced = glanced
+        self.intraprocedural = intraprocedural
         self.program = Program(file)
         self.module = self.program.main
         self.calls = Calls(self.module.imports)
@@ -126,13 +126,13 @@ class Analysis:
         self.rows = _rows_calling(file, called, self.module.imports)
         self._wants_dtypes = bool(names & _WITH_DTYPES)
         self.spent = 0
-        self._limit = _MOST_AT_A_GLANCE
-        self.glances = True
+        self._limit = _INTRAPROCEDURAL_BUDGET
+        self.is_intraprocedural = True
         """Bodies are interpreted by themselves: no call, class or import is followed."""
         self._depth = 0
         self._asking = 0
         self._last_round = False
-        self._before: dict[Hashable, Value] = {}
+        self._previous_round: dict[Hashable, Value] = {}
         self._closures: dict[Function, Mapping[str, Value]] = {}
         self._classes: dict[tuple[Module, str], Class | None] = {}
         self._bases: dict[Class, list[Class]] = {}
@@ -142,14 +142,14 @@ class Analysis:
     def _start_round(self) -> None:
         self._tables: dict[Hashable, Value] = {}
         """Attributes, globals and summaries by key, complete ones."""
-        self._open: set[Hashable] = set()
+        self._in_progress: set[Hashable] = set()
         """The keys that are being worked on."""
         self._read: set[Hashable] = set()
         """The keys that were read before they were complete."""
         self._summaries: dict[Hashable, Summary] = {}
         self._traced: dict[Function | Module, frozenset[int]] = {}
         """The rows for whose sake each body was traced."""
-        self._sites: dict[Function, dict[ast.AST, Environment]] = {}
+        self._call_sites: dict[Function, dict[ast.AST, Environment]] = {}
         self._regions: dict[Function, dict[ast.AST, Region | None]] = {}
         """The autocast regions that the callers of each function stand in."""
         self._assigned: dict[tuple[Class, str], Value] = {}
@@ -159,48 +159,50 @@ class Analysis:
     def run(self) -> Calls:
         """The calls that were asked for, with the facts at each.
 
-        First at a glance, each body by itself; what that leaves open is followed further.
+        First intraprocedurally, each body alone; what stays open is then followed further.
         """
         try:
             if self.rows:
                 self._trace_all()
                 self.rows = self._open_rows()
             if self.rows:
-                self._follow()
-        except TooMuch:
+                self._run_interprocedural()
+        except BudgetExceeded:
             self.calls.is_complete = False
             self.found = {}  # facts of a loop that was not interpreted to its end prove nothing
         self.calls.fill(list(self.found.values()))
         return self.calls
 
-    def _follow(self) -> None:
+    def _run_interprocedural(self) -> None:
         """Look at callers, classes and other files; what would take too long stays as it was."""
-        at_a_glance = dict(self.found)
-        self.glances = False
-        self._limit = self.spent + _MOST_BEYOND
+        intraprocedural = dict(self.found)
+        self.is_intraprocedural = False
+        self._limit = self.spent + _INTERPROCEDURAL_BUDGET
         self._symbols.clear()
         self._classes.clear()
         self._bases.clear()
         try:
             self._iterate()
-        except TooMuch:
-            self.found = at_a_glance
+        except BudgetExceeded:
+            self.found = intraprocedural
 
     def _iterate(self) -> None:
         for number in range(_ROUNDS):
-            self._last_round = number == _ROUNDS - 1 or self._limit - self.spent < _MOST_BEYOND // 2
+            self._last_round = (
+                number == _ROUNDS - 1 or self._limit - self.spent < _INTERPROCEDURAL_BUDGET // 2
+            )
             self._start_round()
             self._trace_all()
             if self._last_round or not self._has_changed():
                 break
-            self._before = {**self._tables, **self._values_read()}
+            self._previous_round = {**self._tables, **self._values_read()}
 
     def _open_rows(self) -> list[int]:
         """The rows of the calls whose facts callers, classes or other files may know better."""
         rows = {
             node.lineno
             for node, call in self.found.items()
-            if call.name not in self.glanced and _is_open(call)
+            if call.name not in self.intraprocedural and _is_open(call)
         }
         return sorted(rows)
 
@@ -213,20 +215,22 @@ class Analysis:
         return BOTTOM
 
     def _has_changed(self) -> bool:
-        return any(self._current(key) != self._before.get(key, BOTTOM) for key in self._read)
+        return any(
+            self._current(key) != self._previous_round.get(key, BOTTOM) for key in self._read
+        )
 
-    def _complete(self, key: Hashable, compute: Callable[[], Value]) -> Value:
+    def _fixpoint_entry(self, key: Hashable, compute: Callable[[], Value]) -> Value:
         """A table entry, once a round; from the round before while it is being computed."""
         if key in self._tables:
             return self._tables[key]
-        if key in self._open:
+        if key in self._in_progress:
             self._read.add(key)
-            return UNKNOWN if self._last_round else self._before.get(key, BOTTOM)
-        self._open.add(key)
+            return UNKNOWN if self._last_round else self._previous_round.get(key, BOTTOM)
+        self._in_progress.add(key)
         try:
             value = compute()
         finally:
-            self._open.discard(key)
+            self._in_progress.discard(key)
         self._tables[key] = value
         return value
 
@@ -238,7 +242,7 @@ class Analysis:
         """
         self.spent += 1
         if self.spent > self._limit:
-            raise TooMuch
+            raise BudgetExceeded
 
     # Tracing
 
@@ -256,9 +260,9 @@ class Analysis:
         self._traced[module] = rows | done
         rows -= done
         tree = module.file.tree
-        within = relevant(module.effects(tree), _asked_at(sorted(rows), self._wants_dtypes))
+        within = backward_slice(module.def_uses(tree), _asked_at(sorted(rows), self._wants_dtypes))
         frame = Frame(module, records=True, slice=within)
-        Body(self, frame).block(tree.body, Environment())
+        StatementInterpreter(self, frame).block(tree.body, Environment())
 
     def _holding(self, module: Module, rows: list[int]) -> Iterator[Function]:
         """The functions and methods of a module that hold one of some rows, outermost first."""
@@ -303,14 +307,14 @@ class Analysis:
         rows = frozenset(inside - done)
         if definition.enclosing is not None:  # what it closes over
             self._trace(definition.enclosing, rows | {definition.node.lineno})
-        within = relevant(definition.effects, _asked_at(sorted(rows), self._wants_dtypes))
+        within = backward_slice(definition.def_uses, _asked_at(sorted(rows), self._wants_dtypes))
         read = {
             name
-            for each in definition.effects
+            for each in definition.def_uses
             if each.node in within.evaluated
             for name in each.reads
         }
-        env = self._entry(definition, read)
+        env = self._entry_state(definition, read)
         region = self._region_of_callers(definition)
         self._interpret(definition, env, within, records=True, region=region)
 
@@ -320,7 +324,7 @@ class Analysis:
             return None
         self._given_by_callers(definition)
         regions = set(self._regions.get(definition, {}).values())
-        if self.glances or len(regions) > 1:
+        if self.is_intraprocedural or len(regions) > 1:
             devices = {region.device for region in regions if region is not None}
             return Region(devices.pop() if len(devices) == 1 else None, SOME_DTYPE)
         return next(iter(regions), None)
@@ -348,7 +352,7 @@ class Analysis:
         try:
             outer = [] if region is None else [region]
             frame.autocast = [*outer, *self._surrounding(definition)]
-            body = Body(self, frame)
+            body = StatementInterpreter(self, frame)
             if isinstance(node, ast.Lambda):
                 frame.returned = body.evaluate(node.body, env)
             elif body.block(node.body, env):
@@ -363,13 +367,13 @@ class Analysis:
         regions: list[Region | None] = []
         for decorator in definition.decorators:
             if isinstance(decorator, ast.Call) and callee_name(decorator) == "autocast":
-                body = Body(self, Frame(definition.module))
+                body = StatementInterpreter(self, Frame(definition.module))
                 regions.append(body.region(decorator, Environment()))
         return regions
 
     # What callers give
 
-    def _entry(self, definition: Function, read: set[str]) -> Environment:
+    def _entry_state(self, definition: Function, read: set[str]) -> Environment:
         """The parameters of a function: what annotations, callers and defaults say of each.
 
         Callers are asked for parameters that are `read` and that may be tensors.
@@ -420,10 +424,10 @@ class Analysis:
         """What a parameter can be: callers know best, then annotations, names and defaults."""
         name = parameter.arg
         is_integral = sources.INTEGRAL_NAME.search(name) is not None
-        if is_integral and isinstance(given, Tensor | Output):
-            given = UNKNOWN if given.possible(FLOATING) else given
-        if isinstance(declared, Tensor) and isinstance(given, Tensor) and given.partial:
-            given = join(declared, given) if given.dtypes or given.chosen else UNKNOWN
+        if is_integral and isinstance(given, Tensor | ModelOutput):
+            given = UNKNOWN if given.may_be(FLOATING) else given
+        if isinstance(declared, Tensor) and isinstance(given, Tensor) and given.may_be_other:
+            given = join(declared, given) if given.dtypes or given.caller_chosen else UNKNOWN
         if isinstance(declared, Unknown | Tensor) and not isinstance(given, Unknown):
             return given
         if not isinstance(declared, Unknown) or is_integral:
@@ -433,13 +437,15 @@ class Analysis:
         origin = Origin(module.file.text, span, "the caller chooses its dtype", "caller")
         value = UNKNOWN if default is None else self._default(definition, default)
         if name.endswith("dtype"):
-            by_caller = Dtype(chosen=True, origin=origin)
+            by_caller = Dtype(caller_chosen=True, origin=origin)
             return join(value, by_caller) if isinstance(value, Dtype) else by_caller
         if default is None:
-            return Output(chosen(origin)) if sources.FLOAT_NAME.search(name) else UNKNOWN
+            return (
+                ModelOutput(caller_chosen(origin)) if sources.FLOAT_NAME.search(name) else UNKNOWN
+            )
         match value:
             case Dtype():
-                return replace(value, chosen=True)
+                return replace(value, caller_chosen=True)
             case Constant():
                 return UNKNOWN  # a default is one of many values
         return value
@@ -449,12 +455,12 @@ class Analysis:
 
     def _given_by_callers(self, definition: Function) -> Mapping[str, Value]:
         """What the calls of a function in the project give to its parameters, joined."""
-        if self.glances or self._asking >= _CALLERS_OF_CALLERS:
+        if self.is_intraprocedural or self._asking >= _CALLERS_OF_CALLERS:
             return {}
         key = ("given", definition)
         self._asking += 1
         try:
-            packed = self._complete(key, lambda: self._ask_callers(definition))
+            packed = self._fixpoint_entry(key, lambda: self._ask_callers(definition))
         finally:
             self._asking -= 1
         if isinstance(packed, Dictionary) and packed.items is not None:
@@ -470,7 +476,7 @@ class Analysis:
             elif caller is not None:
                 self._trace(caller, rows)
         joined: dict[str, Value] = {}
-        for env in self._sites.get(definition, {}).values():
+        for env in self._call_sites.get(definition, {}).values():
             for name, value in env.items():
                 joined[name] = join(joined.get(name, BOTTOM), value)
         if is_open:  # the callers that were not asked may give anything
@@ -515,7 +521,7 @@ class Analysis:
 
     def given_to(self, definition: Function, name: str) -> Value:
         """What the calls seen so far give to a parameter of a lambda."""
-        sites = self._sites.get(definition, {})
+        sites = self._call_sites.get(definition, {})
         found = join_all([env[name] for env in sites.values() if name in env])
         return UNKNOWN if isinstance(found, Bottom) else found
 
@@ -525,13 +531,13 @@ class Analysis:
 
     # Reports of the interpreter
 
-    def see(
+    def record_call(
         self,
         frame: Frame,
         node: ast.Call,
         function: Value,
         receiver: Value,
-        given: Given,
+        given: CallSite,
         env: Environment,
     ) -> None:
         """A call: kept with its facts if it stands in the linted file and was asked for."""
@@ -545,7 +551,7 @@ class Analysis:
         is_instance = isinstance(function, Model) and function.name is not None
         if isinstance(function, Model) and function.name is not None:
             called, name = function.name, f"torch.nn.{function.name}.forward"
-        elif self.glances and isinstance(function, Unknown) and called in self.holders:
+        elif self.is_intraprocedural and isinstance(function, Unknown) and called in self.holders:
             called, is_instance = self.holders[called], True  # as far as can be seen here
         if is_instance:
             receiver = UNKNOWN
@@ -558,7 +564,7 @@ class Analysis:
             span=span_of(node),
             name=called,
             function=name,
-            receiver=receiver.tensor if isinstance(receiver, Output) else receiver,
+            receiver=receiver.tensor if isinstance(receiver, ModelOutput) else receiver,
             receiver_span=span_of(node.func.value)
             if is_method and isinstance(node.func, ast.Attribute)
             else None,
@@ -571,7 +577,7 @@ class Analysis:
             module=self.calls,
         )
 
-    def assign(self, frame: Frame, name: str, value: Value) -> None:
+    def record_attribute(self, frame: Frame, name: str, value: Value) -> None:
         """`self.name = value` in a method."""
         assert frame.owner is not None
         if frame.records:
@@ -589,7 +595,7 @@ class Analysis:
 
     def symbol(self, module: Module, name: str) -> Value:
         """What a qualified name means where a module imports it: the project's, or a symbol."""
-        if self.glances and not _is_constant(name):
+        if self.is_intraprocedural and not _is_constant(name):
             return Symbol(name)
         key = (module, name)
         if key not in self._symbols:
@@ -605,11 +611,11 @@ class Analysis:
     def _value(self, found: Found, name: str) -> Value:
         match found.definition:
             case Function() as definition:
-                return Routine(definition)
+                return FunctionValue(definition)
             case Class() as definition:
                 return ClassObject(definition)
             case str(assigned):
-                return self._complete(
+                return self._fixpoint_entry(
                     ("global", found.module, assigned),
                     lambda: self._assigned_globally(found.module, assigned),
                 )
@@ -633,7 +639,7 @@ class Analysis:
         head, _, rest = name.partition(".")
         qualified = module.imports.get(head)
         if qualified is not None and head not in module.top:
-            if self.glances:
+            if self.is_intraprocedural:
                 return None
             found = self.program.find(module, ".".join(filter(None, (qualified, rest))))
         else:
@@ -686,7 +692,7 @@ class Analysis:
         method = self.method(definition, name)
         if method is not None:
             receiver = ClassObject(definition) if method.is_class_method else None
-            return Routine(method, receiver)
+            return FunctionValue(method, receiver)
         for each in self.bases(definition):
             if name in each.assigned:
                 return Evaluator(self, Frame(each.module))(each.assigned[name], Environment())
@@ -701,18 +707,18 @@ class Analysis:
         method = self.method(definition, name)
         if method is not None:
             if method.is_static:
-                return Routine(method)
+                return FunctionValue(method)
             if method.is_class_method:
-                return Routine(method, ClassObject(definition))
-            bound = Routine(method, instance)
+                return FunctionValue(method, ClassObject(definition))
+            bound = FunctionValue(method, instance)
             if method.is_property:
                 return self.result(bound, Environment(), None).value
             return bound
-        if self.glances:
+        if self.is_intraprocedural:
             return None
         key = ("attribute", definition, name)
-        value = self._complete(key, lambda: self._attribute(definition, name))
-        if isinstance(value, Bottom) and key not in self._open:
+        value = self._fixpoint_entry(key, lambda: self._attribute(definition, name))
+        if isinstance(value, Bottom) and key not in self._in_progress:
             return None
         if instance.parameters is not None and isinstance(value, Model):
             return replace(value, parameters=instance.parameters)
@@ -721,9 +727,9 @@ class Analysis:
     def _attribute(self, definition: Class, name: str) -> Value:
         found: Value = BOTTOM
         for each in self.bases(definition):
-            for method in each.assigning.get(name, ()):
+            for method in each.methods_assigning.get(name, ()):
                 written = f"self.{name}"
-                rows = [row for effect in method.effects for row in _rows_writing(effect, written)]
+                rows = [row for effect in method.def_uses for row in _rows_writing(effect, written)]
                 self._trace(method, frozenset(rows))
             found = join(found, self._assigned.get((each, name), BOTTOM))
             if name in each.assigned:
@@ -734,7 +740,9 @@ class Analysis:
                 found = annotated(self, each.module, declared.annotation, declared.target)
         if isinstance(found, Model):  # whoever holds the object may have moved it
             origin = found.parameters.origin
-            return replace(found, parameters=replace(found.parameters, chosen=True, origin=origin))
+            return replace(
+                found, parameters=replace(found.parameters, caller_chosen=True, origin=origin)
+            )
         return found
 
     def inherited(self, frame: Frame, name: str, env: Environment) -> Value:
@@ -747,7 +755,7 @@ class Analysis:
         receiver = env.get(function.parameters[0].arg, UNKNOWN)
         for each in self.bases(function.owner)[1:]:
             if name in each.methods:
-                return Routine(each.methods[name], receiver)
+                return FunctionValue(each.methods[name], receiver)
         return UNKNOWN
 
     # Calls of the project's functions
@@ -756,7 +764,7 @@ class Analysis:
         self,
         evaluator: Evaluate,
         definition: Class,
-        given: Given,
+        given: CallSite,
         node: ast.Call,
         env: Environment,
     ) -> Value:
@@ -793,11 +801,11 @@ class Analysis:
             for base in each.node.bases
         )
 
-    def invoke(
+    def call_summary(
         self,
         evaluator: Evaluate,
-        routine: Routine,
-        given: Given,
+        routine: FunctionValue,
+        given: CallSite,
         node: ast.Call,
         env: Environment,
     ) -> Value:
@@ -810,7 +818,7 @@ class Analysis:
             summary = Summary(UNKNOWN, {})  # nobody looks at what it returns
         else:
             summary = self.result(routine, bound, given.autocast)
-        self._leave(summary, routine, bound, node, env)
+        self._apply_side_effects(summary, routine, bound, node, env)
         return summary.value
 
     def _record_site(
@@ -818,16 +826,16 @@ class Analysis:
         frame: Frame,
         definition: Function,
         receiver: Value | None,
-        given: Given,
+        given: CallSite,
         node: ast.Call,
     ) -> Environment:
         bound = self._bound(definition, receiver, given)
         if frame.records:
-            self._sites.setdefault(definition, {})[node] = bound
+            self._call_sites.setdefault(definition, {})[node] = bound
             self._regions.setdefault(definition, {})[node] = frame.region
         return bound
 
-    def _bound(self, definition: Function, receiver: Value | None, given: Given) -> Environment:
+    def _bound(self, definition: Function, receiver: Value | None, given: CallSite) -> Environment:
         """The parameters of a function as one call gives them."""
         env = Environment()
         arguments = definition.node.args
@@ -865,10 +873,10 @@ class Analysis:
             env[arguments.kwarg.arg] = Dictionary(join_all(extra))
         return env
 
-    def result(self, routine: Routine, bound: Environment, region: Region | None) -> Summary:
+    def result(self, routine: FunctionValue, bound: Environment, region: Region | None) -> Summary:
         """What a function returns for arguments like these."""
         definition = routine.definition
-        if self.glances or definition.is_stub or self._depth > _DEPTH:
+        if self.is_intraprocedural or definition.is_stub or self._depth > _DEPTH:
             return Summary(self._declared(definition), {})
         env = bound.copy()
         if routine.receiver is not None and definition.parameters:
@@ -880,11 +888,11 @@ class Analysis:
             None if region is None else (region.device, _key(region.dtype)),
             _closed_over(routine),
         )
-        if key not in self._summaries and key not in self._open:
+        if key not in self._summaries and key not in self._in_progress:
             self._kinds[definition] = self._kinds.get(definition, 0) + 1
             if self._kinds[definition] > _MOST_KINDS:
                 return Summary(self._declared(definition), {})
-        value = self._complete(key, lambda: self._summarise(key, routine, env, region))
+        value = self._fixpoint_entry(key, lambda: self._summarise(key, routine, env, region))
         return self._summaries.get(key, Summary(value, {}))
 
     def _declared(self, definition: Function) -> Value:
@@ -895,7 +903,7 @@ class Analysis:
         return annotated(self, definition.module, node.returns, node.returns)
 
     def _summarise(
-        self, key: Hashable, routine: Routine, env: Environment, region: Region | None
+        self, key: Hashable, routine: FunctionValue, env: Environment, region: Region | None
     ) -> Value:
         definition = routine.definition
         before = self._closures.get(definition)
@@ -903,7 +911,7 @@ class Analysis:
             self._closures[definition] = routine.closure
         start = env.copy()
         held = {name for name, given in env.items() if isinstance(given, Sequence | Dictionary)}
-        within = relevant(definition.effects, _returning_or_changing(held))
+        within = backward_slice(definition.def_uses, _returning_or_changing(held))
         frame = self._interpret(definition, env, within, records=False, region=region)
         if before is not None:
             self._closures[definition] = before
@@ -918,10 +926,10 @@ class Analysis:
         self._summaries[key] = Summary(value, left)
         return value
 
-    def _leave(
+    def _apply_side_effects(
         self,
         summary: Summary,
-        routine: Routine,
+        routine: FunctionValue,
         bound: Environment,
         node: ast.Call,
         env: Environment,
@@ -935,11 +943,11 @@ class Analysis:
             if isinstance(argument, ast.Name | ast.Attribute) and isinstance(
                 given := bound.get(name), Sequence | Dictionary
             ):
-                grown = join(given, summary.left.get(name, type(given)(UNKNOWN)))
+                grown = join(given, summary.out_state.get(name, type(given)(UNKNOWN)))
                 if grown != given:
                     bind(argument, grown, env)
 
-    def _forget_attributes(self, routine: Routine, node: ast.Call, env: Environment) -> None:
+    def _forget_attributes(self, routine: FunctionValue, node: ast.Call, env: Environment) -> None:
         """A method may have assigned attributes: what the class says of them holds again."""
         if not isinstance(node.func, ast.Attribute):
             return
@@ -980,8 +988,8 @@ def _read(argument: Argument) -> Argument:
 def _may_be_half(value: Value) -> bool:
     match value:
         case Tensor():
-            return value.partial or value.chosen or bool(value.dtypes & HALF)
-        case Output() | Dtype() | Instance() | Routine() | Bottom():
+            return value.may_be_other or value.caller_chosen or bool(value.dtypes & HALF)
+        case ModelOutput() | Dtype() | Instance() | FunctionValue() | Bottom():
             return True
         case Sequence(item=item) | Dictionary(item=item):
             return _may_be_half(item)
@@ -999,22 +1007,22 @@ def _is_table(node: ast.expr) -> bool:
     return (node.end_lineno or node.lineno) - node.lineno >= _LONG
 
 
-def _closed_over(routine: Routine) -> Hashable:
+def _closed_over(routine: FunctionValue) -> Hashable:
     """What a nested function reads of the function around it."""
     if routine.closure is None:
         return None
     closure = routine.closure
-    reads = {name for effect in routine.definition.effects for name in effect.reads}
+    reads = {name for effect in routine.definition.def_uses for name in effect.reads}
     if isinstance(routine.definition.node, ast.Lambda):
         reads = set(closure)
     return tuple((name, _key(closure[name])) for name in sorted(reads) if name in closure)
 
 
-def _asked_at(rows: list[int], wants_dtypes: bool) -> Callable[[Effect], bool]:
+def _asked_at(rows: list[int], wants_dtypes: bool) -> Callable[[DefUse], bool]:
     """Whether a statement stands at one of some rows, or says which names hold a dtype."""
 
-    def is_asked(effect: Effect) -> bool:
-        if wants_dtypes and effect.speaks_of_dtypes:
+    def is_asked(effect: DefUse) -> bool:
+        if wants_dtypes and effect.mentions_dtype:
             return True
         first = bisect_left(rows, effect.node.lineno)
         return first < len(rows) and rows[first] <= effect.last_row
@@ -1022,10 +1030,10 @@ def _asked_at(rows: list[int], wants_dtypes: bool) -> Callable[[Effect], bool]:
     return is_asked
 
 
-def _returning_or_changing(names: set[str]) -> Callable[[Effect], bool]:
+def _returning_or_changing(names: set[str]) -> Callable[[DefUse], bool]:
     """Whether a statement returns, yields, or changes what one of some names holds."""
 
-    def is_asked(effect: Effect) -> bool:
+    def is_asked(effect: DefUse) -> bool:
         match effect.node:
             case ast.Return():
                 return True
@@ -1039,7 +1047,7 @@ def _returning_or_changing(names: set[str]) -> Callable[[Effect], bool]:
     return is_asked
 
 
-def _rows_writing(effect: Effect, name: str) -> list[int]:
+def _rows_writing(effect: DefUse, name: str) -> list[int]:
     return [effect.node.lineno] if name in effect.writes else []
 
 
@@ -1108,7 +1116,7 @@ def _key(value: Value) -> Hashable:
     match value:
         case Tensor(origin=origin) | Dtype(origin=origin):
             return value, None if origin is None else (origin.span, id(origin.source))
-        case Output(tensor=tensor):
+        case ModelOutput(tensor=tensor):
             return "output", _key(tensor)
         case Model(parameters=parameters):
             return value, _key(parameters)

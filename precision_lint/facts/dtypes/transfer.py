@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.autocast import cast
-from precision_lint.facts.dtypes.calls import Argument, Given
+from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.conversions import as_dtype
-from precision_lint.facts.dtypes.kinds import made
+from precision_lint.facts.dtypes.kinds import result_dtype
 from precision_lint.facts.dtypes.lattice import join_all, join_tensors
 from precision_lint.facts.dtypes.promotion import as_tensor, contracted, promote, scalar_of
 from precision_lint.facts.dtypes.signature import Operator
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
-    FOREIGN,
+    NON_TENSOR,
     SOME_TENSOR,
     UNKNOWN,
     Constant,
@@ -28,10 +28,10 @@ _MOST_OPERANDS = 8
 """Items of a list that are promoted one by one."""
 
 
-def result(row: Operator, given: Given) -> Value:
+def result(row: Operator, given: CallSite) -> Value:
     """The value of a call of an operator; the receiver of a method is its first argument."""
     if row.result == "python":
-        return FOREIGN
+        return NON_TENSOR
     if "out" in given.keywords and isinstance(out := given.keywords["out"].value, Tensor):
         return out
     scalar = _scalar(row, given)
@@ -41,7 +41,7 @@ def result(row: Operator, given: Given) -> Value:
     return _packed(row.result, replace(_operand(row, given), scalar=scalar), given.default_dtype)
 
 
-def argument(given: Given, position: int | None, keyword: str) -> Argument | None:
+def argument(given: CallSite, position: int | None, keyword: str) -> Argument | None:
     """An argument by position or keyword, or the star that may hold it; None if it is absent."""
     if keyword in given.keywords:
         return given.keywords[keyword]
@@ -55,7 +55,7 @@ def argument(given: Given, position: int | None, keyword: str) -> Argument | Non
     return given.keywords.get("**")
 
 
-def _operand(row: Operator, given: Given) -> Tensor:
+def _operand(row: Operator, given: CallSite) -> Tensor:
     """What the operands promote to, cast by autocast before that."""
     values: list[Value] = []
     for position, keyword in row.operands:
@@ -66,11 +66,11 @@ def _operand(row: Operator, given: Given) -> Tensor:
     return _composed(operands, promoted, given) if row.composed else promoted
 
 
-def _composed(operands: list[Value], promoted: Tensor, given: Given) -> Tensor:
+def _composed(operands: list[Value], promoted: Tensor, given: CallSite) -> Tensor:
     """What operands promote to in one operation, or after others: expanded, or made floats."""
     result = promoted
     expanded = [replace(one, scalar=False) for one in operands if isinstance(one, Tensor)]
-    floats = [made("float", one, given.default_dtype) for one in expanded]
+    floats = [result_dtype("float", one, given.default_dtype) for one in expanded]
     for other in (expanded, floats):
         if other:
             result = join_tensors(result, promote(other, given.default_dtype))
@@ -83,7 +83,7 @@ def items_of(value: Value) -> list[Value]:
         case Sequence(items=tuple(items)) if 0 < len(items) <= _MOST_OPERANDS:
             return [as_tensor(item) for item in items]
         case Sequence(item=Tensor() as item):
-            return [item] * min(3, len(item.dtypes) + item.chosen + item.partial)
+            return [item] * min(3, len(item.dtypes) + item.caller_chosen + item.may_be_other)
         case Sequence(item=item):
             return [as_tensor(item)]
         case single:
@@ -93,12 +93,12 @@ def items_of(value: Value) -> list[Value]:
 def _packed(result: str, operand: Tensor, default: str) -> Value:
     """The tensor, tuple or list of tensors that the kind of a result says."""
     if result.startswith("["):
-        return Sequence(replace(made(result[1:-1], operand, default), scalar=None))
-    items = tuple(made(kind, operand, default) for kind in result.split(", "))
+        return Sequence(replace(result_dtype(result[1:-1], operand, default), scalar=None))
+    items = tuple(result_dtype(kind, operand, default) for kind in result.split(", "))
     return items[0] if len(items) == 1 else Sequence(join_all(items), items)
 
 
-def _scalar(row: Operator, given: Given) -> bool | None:
+def _scalar(row: Operator, given: CallSite) -> bool | None:
     """Whether the result has no dimension."""
     match row.shape:
         case "reduces":
@@ -119,7 +119,7 @@ def _scalar(row: Operator, given: Given) -> bool | None:
     return None if is_mixed and not scalar and row.result in DTYPES else scalar
 
 
-def _is_reduced(row: Operator, given: Given) -> bool | None:
+def _is_reduced(row: Operator, given: CallSite) -> bool | None:
     reduction = given.keywords.get("reduction")
     if reduction is not None:
         match reduction.value:
@@ -132,7 +132,7 @@ def _is_reduced(row: Operator, given: Given) -> bool | None:
     return _left_over(given, dim.value)
 
 
-def _left_over(given: Given, dim: Value) -> bool | None:
+def _left_over(given: CallSite, dim: Value) -> bool | None:
     """Whether there is no dimension beside `dim`: `dim=1` says that there is another one."""
     operand = as_tensor(given.first)
     scalar = operand.scalar if isinstance(operand, Tensor) else None

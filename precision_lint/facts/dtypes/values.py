@@ -31,23 +31,27 @@ class Unknown:
 class DtypeSet:
     """The dtypes that a tensor can have.
 
-    `dtypes` are those that are known, `chosen` says that the caller or the checkpoint may choose
-    the floating dtype, `partial` that others are possible, of which nothing is known. `origin` is
-    the place that one of them comes from: one with the least precision.
+    `dtypes` are those that are known, `caller_chosen` says that the caller or the checkpoint
+    may choose the floating dtype, `may_be_other` that others are possible, of which nothing is
+    known. `origin` is the place that one of them comes from: one with the least precision.
     """
 
     dtypes: frozenset[str] = frozenset()
-    chosen: bool = False
-    partial: bool = False
+    caller_chosen: bool = False
+    may_be_other: bool = False
     origin: Origin | None = field(default=None, compare=False)
 
-    def proved(self, dtypes: frozenset[str]) -> bool:
+    def must_be(self, dtypes: frozenset[str]) -> bool:
         """True if every dtype that is possible is among `dtypes`."""
-        return not (self.chosen or self.partial) and bool(self.dtypes) and self.dtypes <= dtypes
+        return (
+            not (self.caller_chosen or self.may_be_other)
+            and bool(self.dtypes)
+            and self.dtypes <= dtypes
+        )
 
-    def possible(self, dtypes: frozenset[str]) -> bool:
+    def may_be(self, dtypes: frozenset[str]) -> bool:
         """True if one of `dtypes` is known to be possible, or the caller can choose it."""
-        return bool(self.dtypes & dtypes) or (self.chosen and bool(dtypes & FLOATING))
+        return bool(self.dtypes & dtypes) or (self.caller_chosen and bool(dtypes & FLOATING))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ class Tensor(DtypeSet):
     """A torch tensor.
 
     `scalar` says that it has no dimension, which makes it weak in promotion; None that it may have
-    none. A tensor that is `partial` and whose `scalar` is None may as well be another object.
+    none. A tensor that is `may_be_other` and whose `scalar` is None may as well be another object.
     """
 
     scalar: bool | None = False
@@ -67,7 +71,7 @@ class Dtype(DtypeSet):
 
     def of_tensor(self) -> Tensor:
         """A tensor of this dtype."""
-        return Tensor(self.dtypes, self.chosen, self.partial, self.origin)
+        return Tensor(self.dtypes, self.caller_chosen, self.may_be_other, self.origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class Foreign:
+class NonTensor:
     """Not a torch tensor: an array of NumPy, a frame of pandas, a Python number …
 
     `dtypes` are those that an array or a scalar of NumPy, or an integer, can have where that is
@@ -141,18 +145,18 @@ class Model:
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class ModelOutput:
     """What a model returned: `tensor`, or a tuple, dict or object of such tensors."""
 
     tensor: Tensor
 
-    def possible(self, dtypes: frozenset[str]) -> bool:
+    def may_be(self, dtypes: frozenset[str]) -> bool:
         """True if one of `dtypes` is among those that its tensors can have."""
-        return self.tensor.possible(dtypes)
+        return self.tensor.may_be(dtypes)
 
 
 @dataclass(frozen=True, slots=True)
-class Routine:
+class FunctionValue:
     """A function, method or lambda of the project; `receiver` is what it is bound to."""
 
     definition: Function
@@ -194,8 +198,8 @@ class Mixed:
     Only the join makes it, and never with one facet alone (see `lattice`).
     """
 
-    tensor: Tensor | Output | None = None
-    array: Foreign | None = None
+    tensor: Tensor | ModelOutput | None = None
+    array: NonTensor | None = None
     sequence: Sequence | None = None
     mapping: Dictionary | None = None
     other: Other | None = None
@@ -209,28 +213,28 @@ Other = (
     | Condition
     | Symbol
     | Model
-    | Routine
+    | FunctionValue
     | ClassObject
     | Instance
 )
 """Neither tensors nor arrays nor containers."""
 
-Facet = Tensor | Output | Foreign | Sequence | Dictionary | Other
+Facet = Tensor | ModelOutput | NonTensor | Sequence | Dictionary | Other
 
 Value = Bottom | Facet | Mixed
 
 UNKNOWN = Unknown()
 BOTTOM = Bottom()
-FOREIGN = Foreign()
-INTEGER = Foreign(frozenset({INT64}), True)
-SOME_TENSOR = Tensor(partial=True)
-SOME_DTYPE = Dtype(partial=True)
+NON_TENSOR = NonTensor()
+INTEGER = NonTensor(frozenset({INT64}), True)
+SOME_TENSOR = Tensor(may_be_other=True)
+SOME_DTYPE = Dtype(may_be_other=True)
 
 
 def tensor(*dtypes: str, origin: Origin | None = None, scalar: bool | None = False) -> Tensor:
     return Tensor(frozenset(dtypes), origin=origin, scalar=scalar)
 
 
-def chosen(origin: Origin | None = None) -> Tensor:
+def caller_chosen(origin: Origin | None = None) -> Tensor:
     """A floating tensor whose dtype the caller or the checkpoint chooses."""
-    return Tensor(chosen=True, origin=origin)
+    return Tensor(caller_chosen=True, origin=origin)

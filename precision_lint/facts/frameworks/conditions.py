@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from precision_lint.facts.frameworks.reading import Reading, Setting
+from precision_lint.facts.frameworks.reading import EffectiveConfig, Setting
 from precision_lint.facts.frameworks.table import Conflict, Test
 from precision_lint.source.config.settings_tree import Mapping
 
@@ -13,14 +13,14 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
 }  # fmt: skip
 
 
-def is_met(conflict: Conflict, run: Reading) -> bool:
+def is_met(conflict: Conflict, run: EffectiveConfig) -> bool:
     """True if all of `when` holds and none of `unless`; what is unknown never holds."""
     return all(_holds(key, test, run) for key, test in conflict.when.items()) and not any(
         _holds(key, test, run) for key, test in conflict.unless.items()
     )
 
 
-def _holds(name: str, test: Test, run: Reading) -> bool:
+def _holds(name: str, test: Test, run: EffectiveConfig) -> bool:
     if test.present is False:
         return run.is_absent(name)
     setting = run.setting(name)
@@ -46,13 +46,13 @@ def _matches(value: object, pattern: str) -> bool:
     return isinstance(value, str) and re.fullmatch(pattern, value) is not None
 
 
-def _is_beside(setting: Setting, name: str, run: Reading) -> bool:
+def _is_beside(setting: Setting, name: str, run: EffectiveConfig) -> bool:
     """True if both settings are written, and in the same file."""
     other = run.setting(name)
     return other is not None and other.file is not None and other.file is setting.file
 
 
-def _relates(value: object, test: Test, run: Reading) -> bool:
+def _relates(value: object, test: Test, run: EffectiveConfig) -> bool:
     for name, wanted in ((test.differs_from, False), (test.equals, True)):
         if name:
             other = run.setting(name)

@@ -14,7 +14,7 @@ from functools import cached_property
 from precision_lint.facts.amp.conditions import truth
 from precision_lint.facts.amp.float16_weights import TrainingFile
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.frameworks.sources import CodePlace, Written
+from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.frameworks.table import Key
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Span
@@ -42,18 +42,18 @@ class ProgramSource:
     def span(self) -> Span:
         return Span(0, 0)
 
-    def get(self, name: str) -> Written | None:
+    def get(self, name: str) -> Occurrence | None:
         return self.weights if name == "weights" else None
 
-    def all(self, name: str) -> Iterator[Written]:
+    def all(self, name: str) -> Iterator[Occurrence]:
         if written := self.get(name):
             yield written
 
-    def may_set(self, key: Key) -> bool:
+    def may_define(self, key: Key) -> bool:
         return True
 
     @cached_property
-    def weights(self) -> Written | None:
+    def weights(self) -> Occurrence | None:
         """The last cast of the one model that is trained, if it certainly runs."""
         if self.file.python is None:
             return None
@@ -79,7 +79,7 @@ class ProgramSource:
         if adapters and call.lineno < max(adapters):
             return None  # PEFT keeps its added weights in float32
         place = CodePlace(self.file.python.span_of(call))
-        return Written("the weights", dtype, place, self.file)
+        return Occurrence("the weights", dtype, place, self.file)
 
     def _runs(self, training: TrainingFile, call: ast.Call) -> bool | None:
         """Whether the conditions around a call hold with the options of the run."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
-from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Source, Written
+from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence, Source
 from precision_lint.facts.frameworks.table import Framework, Key, Link
 from precision_lint.model.finding import Related, Span
 from precision_lint.source.config.config_file import ParsedConfig
@@ -22,7 +22,7 @@ class Setting:
 
     key: Key
     value: object
-    written: Written | None = None
+    written: Occurrence | None = None
 
     @property
     def file(self) -> ParsedConfig | None:
@@ -45,17 +45,17 @@ class Setting:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class EffectiveConfig:
     """One configuration as one framework reads it, with the configurations that it refers to.
 
-    `beneath` fills what its own source leaves open, the strongest first. `is_open` says that
+    `fallbacks` fills what its own source leaves open, the strongest first. `is_open` says that
     something unknown may set the settings that are absent here.
     """
 
     framework: Framework
     source: Source
-    links: Mapping[str, Reading] = field(default_factory=dict)
-    beneath: tuple[Reading, ...] = ()
+    links: Mapping[str, EffectiveConfig] = field(default_factory=dict)
+    fallbacks: tuple[EffectiveConfig, ...] = ()
     is_open: bool = False
 
     @property
@@ -64,18 +64,18 @@ class Reading:
         return self.source.file
 
     @property
-    def parts(self) -> Iterator[Reading]:
+    def parts(self) -> Iterator[EffectiveConfig]:
         """This reading and all that it refers to."""
         yield self
-        for other in (*self.beneath, *self.links.values()):
+        for other in (*self.fallbacks, *self.links.values()):
             yield from other.parts
 
     @property
-    def judged(self) -> Iterator[Reading]:
+    def standalone(self) -> Iterator[EffectiveConfig]:
         """The parts that are judged on their own, and do not fill another's gaps."""
         yield self
         for other in self.links.values():
-            yield from other.judged
+            yield from other.standalone
 
     @property
     def paths(self) -> frozenset[Path]:
@@ -117,31 +117,31 @@ class Reading:
         keys = (each.key for each in self.framework.links if each.name == link and each.key)
         return next((found for key in keys if (found := self.setting(key))), None)
 
-    def written(self, key: Key) -> Written | None:
+    def written(self, key: Key) -> Occurrence | None:
         """Where a setting is written: the strongest of the places that do."""
         for spelling in (key.name, *key.aliases):
             if written := self.source.get(spelling):
                 return written
-        for other in self.beneath:
+        for other in self.fallbacks:
             if written := other.written(key):
                 return written
         return None
 
-    def overridden(self, key: Key) -> Iterator[Written]:
+    def overridden(self, key: Key) -> Iterator[Occurrence]:
         """Where a setting is written without effect, the strongest first."""
         return islice(self._all(key), 1, None)
 
-    def _all(self, key: Key) -> Iterator[Written]:
+    def _all(self, key: Key) -> Iterator[Occurrence]:
         for spelling in (key.name, *key.aliases):
             yield from self.source.all(spelling)
-        for other in self.beneath:
+        for other in self.fallbacks:
             yield from other._all(key)
 
     def is_closed_for(self, key: Key) -> bool:
         """True if a setting that is written nowhere is certainly not set."""
-        sources = (self.source, *(other.source for other in self.beneath))
+        sources = (self.source, *(other.source for other in self.fallbacks))
         is_open = self.is_open or self.file.is_excerpt
-        return not is_open and not any(source.may_set(key) for source in sources)
+        return not is_open and not any(source.may_define(key) for source in sources)
 
     def is_absent(self, name: str) -> bool:
         """True if nothing sets it, for certain."""
@@ -165,7 +165,7 @@ def _paths(source: Source) -> Iterator[Path]:
     yield from (file.text.path for file in files)
 
 
-def interpreted(key: Key, written: Written, framework: Framework) -> object:
+def interpreted(key: Key, written: Occurrence, framework: Framework) -> object:
     """The value as the framework reads it; None if that is unknown."""
     value = written.value
     if written.is_word and key.kind in ("boolean", "number") and isinstance(value, str):

@@ -13,14 +13,14 @@ from fnmatch import fnmatch
 from functools import lru_cache
 
 from precision_lint.facts.frameworks.launches import Launch, launch
-from precision_lint.facts.frameworks.reading import Reading
+from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import (
     CommandSource,
     EnvironmentSource,
     MappingSource,
     names_in,
 )
-from precision_lint.facts.frameworks.table import Framework, Way, frameworks
+from precision_lint.facts.frameworks.table import Framework, Recognizer, frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import options
@@ -29,7 +29,9 @@ from precision_lint.source.config.settings_tree import mappings
 from precision_lint.source.python.parse import ParsedPython
 
 
-def readings(file: ParsedConfig, project: Recording, *, is_open: bool = False) -> Iterator[Reading]:
+def readings(
+    file: ParsedConfig, project: Recording, *, is_open: bool = False
+) -> Iterator[EffectiveConfig]:
     """What each framework reads from a file alone, without the files that it refers to.
 
     It `is_open` if there may be settings for it that are not seen.
@@ -42,7 +44,7 @@ def readings(file: ParsedConfig, project: Recording, *, is_open: bool = False) -
         yield from _of_environment(file)
 
 
-def _of_mappings(file: ParsedConfig, is_open: bool) -> Iterator[Reading]:
+def _of_mappings(file: ParsedConfig, is_open: bool) -> Iterator[EffectiveConfig]:
     found = list(mappings(file.documents))
     # An anchor that others merge is a stock of defaults: what counts is what they make of it.
     merged = {id(source) for mapping in found for source in mapping.merged}
@@ -61,14 +63,14 @@ def _of_mappings(file: ParsedConfig, is_open: bool) -> Iterator[Reading]:
         ]
         for framework in _most_special(claimed):
             source = MappingSource(file, mapping, flat=framework.flat)
-            yield Reading(framework, source, is_open=is_open)
+            yield EffectiveConfig(framework, source, is_open=is_open)
 
 
-def _of_python(file: ParsedConfig, python: ParsedPython) -> Iterator[Reading]:
+def _of_python(file: ParsedConfig, python: ParsedPython) -> Iterator[EffectiveConfig]:
     for made in python_settings(python):
         if made.callee not in ("", "dict"):
             for framework in _most_special(_called(made.callee)):
-                yield Reading(framework, MappingSource(file, made.mapping))
+                yield EffectiveConfig(framework, MappingSource(file, made.mapping))
             continue
         for mapping in mappings([made.mapping]):
             source = MappingSource(file, mapping)
@@ -78,7 +80,7 @@ def _of_python(file: ParsedConfig, python: ParsedPython) -> Iterator[Reading]:
                 if way.in_python and _recognizes(way, source.has)
             ]
             for framework in _most_special(claimed):
-                yield Reading(framework, source)
+                yield EffectiveConfig(framework, source)
 
 
 def _called(callee: str) -> list[Framework]:
@@ -91,7 +93,7 @@ def _called(callee: str) -> list[Framework]:
     ]
 
 
-def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[Reading]:
+def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveConfig]:
     assert file.script is not None
     for command in file.script.commands:
         started = launch(command)
@@ -113,12 +115,12 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[Reading]:
         ]
         for framework in _most_special(claimed):
             source = CommandSource(file, framework, started.words, started)
-            yield Reading(framework, source)
+            yield EffectiveConfig(framework, source)
         if started.launcher:
             yield from _of_launcher(file, started)
 
 
-def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[Reading]:
+def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[EffectiveConfig]:
     """The options before the program, for any program."""
     words = started.launcher
     given = {option.name.replace("-", "_") for option in options(words)}
@@ -128,7 +130,7 @@ def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[Reading]:
             for way in framework.ways
         ):
             place = Launch(started.span, "", words, environment=started.environment)
-            yield Reading(framework, CommandSource(file, framework, words, place))
+            yield EffectiveConfig(framework, CommandSource(file, framework, words, place))
 
 
 def _program_mentions(
@@ -142,11 +144,11 @@ def _program_mentions(
     return re.search(rf"\b(?:{'|'.join(map(re.escape, words))})\b", files.text(path)) is not None
 
 
-def _is_started(started: Launch, way: Way) -> bool:
+def _is_started(started: Launch, way: Recognizer) -> bool:
     return not way.programs or any(fnmatch(started.name, pattern) for pattern in way.programs)
 
 
-def _of_environment(file: ParsedConfig) -> Iterator[Reading]:
+def _of_environment(file: ParsedConfig) -> Iterator[EffectiveConfig]:
     assert file.script is not None
     variables = file.script.variables
     for framework in frameworks().values():
@@ -164,22 +166,22 @@ def _of_environment(file: ParsedConfig) -> Iterator[Reading]:
                     further = CommandSource(file, framework, words, place)
                 if relevant:
                     source = EnvironmentSource(file, framework, relevant, way.variables, further)
-                    yield Reading(framework, source, is_open=True)
+                    yield EffectiveConfig(framework, source, is_open=True)
 
 
-def _recognizes(way: Way, has: Callable[[str], bool]) -> bool:
+def _recognizes(way: Recognizer, has: Callable[[str], bool]) -> bool:
     own = sum(map(has, way.own))
     return (
         own > 0 and own + sum(map(has, way.shared)) >= way.enough and not any(map(has, way.foreign))
     )
 
 
-def _is_named(file: ParsedConfig, way: Way) -> bool:
+def _is_named(file: ParsedConfig, way: Recognizer) -> bool:
     name = file.text.path.name
     return not way.files or any(fnmatch(name, pattern) for pattern in way.files)
 
 
-def _ways_by_name(names: frozenset[str]) -> Iterator[tuple[Framework, Way]]:
+def _ways_by_name(names: frozenset[str]) -> Iterator[tuple[Framework, Recognizer]]:
     """The ways for mappings of which one `own` name may be there."""
     index = _index()
     seen: set[int] = set()
@@ -191,8 +193,8 @@ def _ways_by_name(names: frozenset[str]) -> Iterator[tuple[Framework, Way]]:
 
 
 @lru_cache(maxsize=1)
-def _index() -> Mapping[str, list[tuple[Framework, Way]]]:
-    index: dict[str, list[tuple[Framework, Way]]] = defaultdict(list)
+def _index() -> Mapping[str, list[tuple[Framework, Recognizer]]]:
+    index: dict[str, list[tuple[Framework, Recognizer]]] = defaultdict(list)
     for framework in frameworks().values():
         for way in framework.ways:
             if way.form == "mapping":

@@ -14,7 +14,7 @@ from pathlib import Path
 from precision_lint.facts.frameworks.hydra import composed
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.programs import ProgramSource
-from precision_lint.facts.frameworks.reading import Reading
+from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import readings
 from precision_lint.facts.frameworks.sources import CommandSource, EnvironmentSource, MappingSource
 from precision_lint.facts.frameworks.table import Framework, Link, frameworks
@@ -28,7 +28,7 @@ _MAX_DEPTH = 4  # script, launcher's file, DeepSpeed's file; one to spare
 _MAX_REFERRING = 64  # scripts that start from one file
 
 
-def runs(file: ParsedConfig, project: Recording) -> tuple[Reading, ...]:
+def runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]:
     """The runs that a file takes part in.
 
     A file that others merge into their own settings is no run by itself.
@@ -36,7 +36,7 @@ def runs(file: ParsedConfig, project: Recording) -> tuple[Reading, ...]:
     return file.fact(runs, lambda: _runs(file, project))
 
 
-def _runs(file: ParsedConfig, project: Recording) -> tuple[Reading, ...]:
+def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]:
     linker = _Linker(file, project)
     own = [linker.linked(reading) for reading in linker.readings(file)]
     path = file.text.path
@@ -52,17 +52,17 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[Reading, ...]:
         part.framework.slug
         for run in (*own, *others)
         for above in run.parts
-        for part in above.beneath
+        for part in above.fallbacks
         if part.file.text.path == path
     }
     alone = [run for run in own if not (run.framework.slug in merged and _is_whole(run))]
     return (*alone, *others)
 
 
-def _readings(file: ParsedConfig, project: Recording) -> tuple[Reading, ...]:
+def _readings(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]:
     """What frameworks read from a file and from what is embedded in it."""
 
-    def read() -> tuple[Reading, ...]:
+    def read() -> tuple[EffectiveConfig, ...]:
         files = (file, *(embedded.file for embedded in file.embedded))
         return tuple(reading for each in files for reading in readings(each, project))
 
@@ -85,7 +85,7 @@ def _referring(file: ParsedConfig, project: Recording) -> Sequence[ParsedConfig]
     return [other for path, other in found.items() if path != file.text.path]
 
 
-def _is_composed_of(path: Path, run: Reading) -> bool:
+def _is_composed_of(path: Path, run: EffectiveConfig) -> bool:
     """True if a run treats a file as one of its parts."""
     source = run.source
     return isinstance(source, MappingSource) and any(
@@ -93,7 +93,7 @@ def _is_composed_of(path: Path, run: Reading) -> bool:
     )
 
 
-def _is_whole(run: Reading) -> bool:
+def _is_whole(run: EffectiveConfig) -> bool:
     """True if a reading is that of a whole document."""
     source = run.source
     return isinstance(source, MappingSource) and source.root in source.whole.documents
@@ -106,7 +106,7 @@ class _Linker:
     current: ParsedConfig
     project: Recording
 
-    def readings(self, file: ParsedConfig) -> tuple[Reading, ...]:
+    def readings(self, file: ParsedConfig) -> tuple[EffectiveConfig, ...]:
         """What frameworks read from a file, and from those that it is composed of."""
         whole, is_complete = composed(file, self.part, self.project)
         if whole is file and is_complete:
@@ -120,7 +120,7 @@ class _Linker:
         is_inside = self.project.root in path.parents and path.is_file()
         return self.project.config_files.at(path) if is_inside else None
 
-    def linked(self, reading: Reading, depth: int = 0) -> Reading:
+    def linked(self, reading: EffectiveConfig, depth: int = 0) -> EffectiveConfig:
         """The reading with all that it refers to."""
         if depth >= _MAX_DEPTH:
             return reading
@@ -129,8 +129,8 @@ class _Linker:
         for link in (link for link in reading.framework.links if link.merges):
             found = self.target(reading, link)
             if found is not None:
-                beneath = (*reading.beneath, self.linked(found, depth + 1))
-                reading = replace(reading, beneath=beneath)
+                beneath = (*reading.fallbacks, self.linked(found, depth + 1))
+                reading = replace(reading, fallbacks=beneath)
             elif reading.may_link(link.name):
                 is_open = True
         links = {}
@@ -140,7 +140,7 @@ class _Linker:
                 links[link.name] = self.linked(found, depth + 1)
         return replace(reading, links=links, is_open=is_open)
 
-    def with_program(self, reading: Reading) -> Reading:
+    def with_program(self, reading: EffectiveConfig) -> EffectiveConfig:
         source = reading.source
         if not isinstance(source, CommandSource) or source.program:
             return reading
@@ -149,7 +149,7 @@ class _Linker:
         text = files.text(path) if path else ""
         return replace(reading, source=replace(source, program=text))
 
-    def target(self, reading: Reading, link: Link) -> Reading | None:
+    def target(self, reading: EffectiveConfig, link: Link) -> EffectiveConfig | None:
         """The configuration that a link leads to, as its framework reads it."""
         to = reading.framework if link.to == "self" else frameworks()[link.to]
         source = reading.source
@@ -158,7 +158,7 @@ class _Linker:
                 return None
             words = source.launch.launcher
             place = Launch(source.launch.span, "", words, environment=source.launch.environment)
-            return Reading(to, CommandSource(reading.file, to, words, place))
+            return EffectiveConfig(to, CommandSource(reading.file, to, words, place))
         if link.environment:
             return _environment(source, to) if isinstance(source, CommandSource) else None
         if link.program:
@@ -170,7 +170,7 @@ class _Linker:
             return None
         match setting.written.value:
             case Mapping() as mapping:
-                return Reading(to, MappingSource(setting.written.file, mapping))
+                return EffectiveConfig(to, MappingSource(setting.written.file, mapping))
             case str(path):
                 if not path.endswith(link.suffix):
                     path += link.suffix
@@ -180,7 +180,7 @@ class _Linker:
                 return self.written_to(setting.written.origin.traced, setting.written.file, to)
         return None
 
-    def program(self, reading: Reading, to: Framework) -> Reading | None:
+    def program(self, reading: EffectiveConfig, to: Framework) -> EffectiveConfig | None:
         """What the program of a command does, given the options of the command."""
         if not isinstance(reading.source, CommandSource):
             return None
@@ -189,16 +189,18 @@ class _Linker:
         file = files.at(path) if path else None
         if file is None:
             return None
-        return Reading(to, ProgramSource(file, self.project, reading.switch))
+        return EffectiveConfig(to, ProgramSource(file, self.project, reading.switch))
 
-    def positional(self, source: CommandSource, to: Framework, link: Link) -> Reading | None:
+    def positional(
+        self, source: CommandSource, to: Framework, link: Link
+    ) -> EffectiveConfig | None:
         taken = {id(word) for option in options(source.words) for word in option.words}
         for word in source.words:
             if id(word) not in taken and fnmatch(word.text, link.positional):
                 return self.at(word.text, source.file, to)
         return None
 
-    def at(self, path: str, near: ParsedConfig, to: Framework) -> Reading | None:
+    def at(self, path: str, near: ParsedConfig, to: Framework) -> EffectiveConfig | None:
         """A file as `to` reads it: the reference determines the framework."""
         if written := self.embedded(path, near, to):
             return written
@@ -210,14 +212,14 @@ class _Linker:
         file = self.project.config_files.at(found)
         return self.whole(file, to) if file is not None else None
 
-    def embedded(self, path: str, near: ParsedConfig, to: Framework) -> Reading | None:
+    def embedded(self, path: str, near: ParsedConfig, to: Framework) -> EffectiveConfig | None:
         """What a script writes to a path before it starts the run, or a document shows for it."""
         for embedded in (*near.embedded, *near.beside):
             if path and Path(embedded.name).name == Path(path).name:
                 return self.whole(embedded.file, to)
         return None
 
-    def written_to(self, path: Text, near: ParsedConfig, to: Framework) -> Reading | None:
+    def written_to(self, path: Text, near: ParsedConfig, to: Framework) -> EffectiveConfig | None:
         """What a script writes to a path that only run time knows, if it is certainly the same."""
         for embedded in near.embedded:
             target = embedded.heredoc.target if embedded.heredoc else None
@@ -225,10 +227,10 @@ class _Linker:
                 return self.whole(embedded.file, to)
         return None
 
-    def whole(self, file: ParsedConfig, to: Framework) -> Reading | None:
+    def whole(self, file: ParsedConfig, to: Framework) -> EffectiveConfig | None:
         match file.documents:
             case (Mapping() as root, *_):
-                return Reading(to, MappingSource(file, root, flat=to.flat))
+                return EffectiveConfig(to, MappingSource(file, root, flat=to.flat))
         return None
 
     def find(self, path: str, near: ParsedConfig) -> Path | None:
@@ -236,11 +238,11 @@ class _Linker:
         return self.project.config_files.find(path, near.text.path)
 
 
-def _environment(source: CommandSource, to: Framework) -> Reading | None:
+def _environment(source: CommandSource, to: Framework) -> EffectiveConfig | None:
     """What a framework reads in the environment of a command."""
     environment = source.launch.environment
     names = {name: key for way in to.ways for name, key in way.variables.items()}
     given = {name: environment[name] for name in names if name in environment}
     if not given:
         return None
-    return Reading(to, EnvironmentSource(source.file, to, given, names), is_open=True)
+    return EffectiveConfig(to, EnvironmentSource(source.file, to, given, names), is_open=True)

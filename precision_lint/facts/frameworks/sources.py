@@ -34,7 +34,7 @@ class CodePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class Occurrence:
     """A value as its format's loader reads it, and where it is written.
 
     The value is None if it is unknown or null, a mapping of the tree if there is one.
@@ -58,7 +58,7 @@ class Written:
                 return next((place.path for place in places if place is not None), None)
         return None
 
-    def is_beside(self, other: Written) -> bool:
+    def is_beside(self, other: Occurrence) -> bool:
         """True if both are in one file."""
         return self.file.text is other.file.text and self.sourced_from == other.sourced_from
 
@@ -72,13 +72,13 @@ class Source(Protocol):
     @property
     def span(self) -> Span: ...
 
-    def get(self, name: str) -> Written | None:
+    def get(self, name: str) -> Occurrence | None:
         """What is written for a dotted name; None if nothing is."""
 
-    def all(self, name: str) -> Iterator[Written]:
+    def all(self, name: str) -> Iterator[Occurrence]:
         """Everything that is written for a dotted name, what counts first."""
 
-    def may_set(self, key: Key) -> bool:
+    def may_define(self, key: Key) -> bool:
         """True if something that cannot be read may set what is not written here."""
 
 
@@ -102,11 +102,11 @@ class MappingSource:
         """True if anything is written for a dotted name."""
         return self.member(name) is not None
 
-    def get(self, name: str) -> Written | None:
+    def get(self, name: str) -> Occurrence | None:
         member = self.member(name)
         return self._written(name, member) if member else None
 
-    def all(self, name: str) -> Iterator[Written]:
+    def all(self, name: str) -> Iterator[Occurrence]:
         first = self.member(name)
         if first is None:
             return
@@ -144,7 +144,7 @@ class MappingSource:
         value = member.entry.value if member else None
         return value if isinstance(value, tree.Mapping) else None
 
-    def may_set(self, key: Key) -> bool:
+    def may_define(self, key: Key) -> bool:
         if _is_open(self.root):
             return True
         outer = key.name.rpartition(".")[0]
@@ -154,7 +154,7 @@ class MappingSource:
             or (isinstance(member.entry.value, tree.Mapping) and _is_open(member.entry.value))
         )
 
-    def _written(self, name: str, member: tree.Member, hops: int = 0) -> Written | None:
+    def _written(self, name: str, member: tree.Member, hops: int = 0) -> Occurrence | None:
         match member.entry.value:
             case tree.Scalar(value=value):
                 pass
@@ -171,7 +171,7 @@ class MappingSource:
             case _:
                 value = None
         home = self.whole.home(member.entry if member.entry in self.whole.homes else member.mapping)
-        return Written(name, value, member, home)
+        return Occurrence(name, value, member, home)
 
 
 def _member(mapping: tree.Mapping, name: str) -> tree.Member | None:
@@ -210,7 +210,7 @@ class CommandSource:
     launch: Launch
     program: str = ""
     """The text of the program, if it is in the project."""
-    given: Mapping[str, Written] = field(init=False)
+    given: Mapping[str, Occurrence] = field(init=False)
 
     def __post_init__(self) -> None:
         given = {written.name: written for written in self._read()}
@@ -220,13 +220,13 @@ class CommandSource:
     def span(self) -> Span:
         return self.launch.span
 
-    def get(self, name: str) -> Written | None:
+    def get(self, name: str) -> Occurrence | None:
         return self.given.get(name)
 
-    def all(self, name: str) -> Iterator[Written]:
+    def all(self, name: str) -> Iterator[Occurrence]:
         return (written for written in reversed([*self._read()]) if written.name == name)
 
-    def may_set(self, key: Key) -> bool:
+    def may_define(self, key: Key) -> bool:
         """Unknown words may be options; the program may set what is not given."""
         values = {id(word) for option in options(self.words) for word in option.words[1:]}
         if any(
@@ -241,17 +241,17 @@ class CommandSource:
         """True if a word stays one for any values of its variables: `"$DIR"`, `$DIR/ds.json`."""
         return "/" in word.text or (word.verbatim and self.file.text[word.span].startswith('"'))
 
-    def _read(self) -> Iterator[Written]:
+    def _read(self) -> Iterator[Occurrence]:
         for option in options(self.words):
             name = option.name.replace("-", "_")
             negated = self.framework.negation
             if negated and name.startswith(negated) and option.value is True:
-                yield Written(name.removeprefix(negated), False, option, self.file)
+                yield Occurrence(name.removeprefix(negated), False, option, self.file)
             else:
-                yield Written(name, option.value, option, self.file, is_word=True)
+                yield Occurrence(name, option.value, option, self.file, is_word=True)
         if self.framework.assignments:
             for option in assignments(self.words):
-                yield Written(option.name, option.value, option, self.file, is_word=True)
+                yield Occurrence(option.name, option.value, option, self.file, is_word=True)
 
 
 def _may_be_option(word: Word) -> bool:
@@ -278,19 +278,19 @@ class EnvironmentSource:
     def span(self) -> Span:
         return min(assigned.span for assigned in self.variables.values())
 
-    def get(self, name: str) -> Written | None:
+    def get(self, name: str) -> Occurrence | None:
         return next(self.all(name), None)
 
-    def all(self, name: str) -> Iterator[Written]:
+    def all(self, name: str) -> Iterator[Occurrence]:
         if self.further:
             yield from self.further.all(name)
         for variable, key in self.names.items():
             if key == name and (assigned := self.variables.get(variable)):
                 text = assigned.text.chars.strip()
                 value = None if UNKNOWN in text else text
-                yield Written(variable, value, assigned, self.file, is_word=True)
+                yield Occurrence(variable, value, assigned, self.file, is_word=True)
 
-    def may_set(self, key: Key) -> bool:
+    def may_define(self, key: Key) -> bool:
         """An environment is never all that there is."""
         return True
 

@@ -34,7 +34,7 @@ class TableError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Recognizer:
     """One way in which settings reach the framework, and how it is recognized.
 
     A mapping or a command belongs to the framework if it has one of `own` at least, `enough` of
@@ -178,7 +178,7 @@ class Framework:
     library: str
     source: str
     """The snapshot that the facts were read from."""
-    ways: tuple[Way, ...]
+    ways: tuple[Recognizer, ...]
     keys: Mapping[str, Key]
     links: tuple[Link, ...]
     conflicts: tuple[Conflict, ...]
@@ -237,7 +237,7 @@ def framework(slug: str, table: Mapping[str, Any]) -> Framework:
         {
             **rest,
             "slug": slug,
-            "ways": tuple(reader.make(Way, row, "read") for row in table.get("read", ())),
+            "ways": tuple(reader.make(Recognizer, row, "read") for row in table.get("read", ())),
             "keys": keys,
             "links": tuple(reader.make(Link, row, "link") for row in table.get("link", ())),
             "conflicts": tuple(reader.conflict(row) for row in table.get("conflict", ())),

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from precision_lint.facts.context import ConfigFile, finding_in
 from precision_lint.facts.frameworks.conditions import is_met
-from precision_lint.facts.frameworks.reading import Reading, Setting
+from precision_lint.facts.frameworks.reading import EffectiveConfig, Setting
 from precision_lint.facts.frameworks.recognition import readings
 from precision_lint.facts.frameworks.runs import runs
-from precision_lint.facts.frameworks.sources import MappingSource, Written
+from precision_lint.facts.frameworks.sources import MappingSource, Occurrence
 from precision_lint.facts.frameworks.table import Conflict, Repair
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Applicability, Finding, Fix, Related
@@ -29,9 +29,9 @@ class Verdict:
     """A conflict that holds in a run, at the place where it is to be reported."""
 
     conflict: Conflict
-    run: Reading
+    run: EffectiveConfig
     project: Recording
-    place: Written
+    place: Occurrence
     others: tuple[Setting, ...]
     unknown: tuple[Member, ...] = ()
     """The entries that are unknown in their section, where that is the conflict."""
@@ -60,7 +60,7 @@ class Verdict:
         alike = {
             run.file.text.path
             for run in runs(self.file, self.project)
-            for part in run.judged
+            for part in run.standalone
             if part.framework.slug == self.run.framework.slug
         }
         files = self.project.config_files
@@ -115,9 +115,9 @@ def verdicts(file: ConfigFile, rule: str) -> Iterator[Verdict]:
             yield verdict
 
 
-def verdicts_of(run: Reading, project: Recording) -> Iterator[Verdict]:
+def verdicts_of(run: EffectiveConfig, project: Recording) -> Iterator[Verdict]:
     """The conflicts of a run, in any of its files."""
-    for part in run.judged:
+    for part in run.standalone:
         for conflict in part.framework.conflicts:
             if _is_of_version(conflict, part, project):
                 yield from _judged(conflict, part, project)
@@ -133,7 +133,7 @@ def _all(file: ConfigFile) -> tuple[Verdict, ...]:
     )
 
 
-def _is_of_version(conflict: Conflict, run: Reading, project: Recording) -> bool:
+def _is_of_version(conflict: Conflict, run: EffectiveConfig, project: Recording) -> bool:
     """True if every release that the project pins does it; the newest where none is pinned."""
     if not (conflict.since or conflict.before):
         return True
@@ -150,7 +150,7 @@ def _release(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split(".")) if text else ()
 
 
-def _judged(conflict: Conflict, run: Reading, project: Recording) -> Iterator[Verdict]:
+def _judged(conflict: Conflict, run: EffectiveConfig, project: Recording) -> Iterator[Verdict]:
     if not is_met(conflict, run):
         return
     if conflict.unknown_in:
@@ -167,8 +167,8 @@ def _judged(conflict: Conflict, run: Reading, project: Recording) -> Iterator[Ve
 
 
 def _place(
-    conflict: Conflict, run: Reading, written: Sequence[Written], project: Recording
-) -> Written | None:
+    conflict: Conflict, run: EffectiveConfig, written: Sequence[Occurrence], project: Recording
+) -> Occurrence | None:
     """Where it is reported: what a fix edits comes first, then the order of the table.
 
     Only files that are checked get findings; an example counts only in its own document.
@@ -204,7 +204,9 @@ def _is_told_in(path: Path, conflict: Conflict, project: Recording) -> bool:
     )
 
 
-def _unknown_keys(conflict: Conflict, run: Reading, project: Recording) -> Iterator[Verdict]:
+def _unknown_keys(
+    conflict: Conflict, run: EffectiveConfig, project: Recording
+) -> Iterator[Verdict]:
     if not isinstance(run.source, MappingSource):
         return
     section = run.source.section(conflict.unknown_in)
@@ -219,7 +221,7 @@ def _unknown_keys(conflict: Conflict, run: Reading, project: Recording) -> Itera
     if unknown and project.reports(run.file.text.path):
         first = unknown[0]
         name = f"{conflict.unknown_in}.{first.entry.name}"
-        place = Written(name, None, first, run.source.file)
+        place = Occurrence(name, None, first, run.source.file)
         yield Verdict(conflict, run, project, place, (), tuple(unknown))
 
 

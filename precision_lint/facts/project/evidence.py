@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.facts.settings.files import config_settings
-from precision_lint.facts.settings.given import MAX_BYTES, Given, read_bytes, read_text
+from precision_lint.facts.settings.given import MAX_BYTES, Declaration, read_bytes, read_text
 from precision_lint.facts.settings.vocabulary import (
     names_bfloat16,
     names_float16,
@@ -151,7 +151,7 @@ def _uses(path: Path, half: Half, read_python: ReadPython) -> Iterator[tuple[Sou
                 yield text, found
 
 
-def _use_in_config(given: Given, half: Half) -> Use | None:
+def _use_in_config(given: Declaration, half: Half) -> Use | None:
     if half.names(given.value):
         return Use(given.origin.span, given.path[-1] if given.path else "")
     # DeepSpeed and Megatron: `"bf16": {"enabled": true}`

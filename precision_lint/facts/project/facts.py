@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from precision_lint.facts.origin import Setting
     from precision_lint.facts.project.config_files import ConfigFiles
     from precision_lint.facts.project.evidence import Half
-    from precision_lint.facts.settings import Configured
+    from precision_lint.facts.settings import SettingsIndex
     from precision_lint.project.files import Project
     from precision_lint.source.python.parse import ParsedPython
     from precision_lint.source.shell.parse import Follow, Script
@@ -105,13 +105,13 @@ class ProjectFacts:
         return ranked[: len(ranked) - len(tests)], tests
 
     @cached_property
-    def configured(self) -> Configured:
+    def configured(self) -> SettingsIndex:
         """What the configuration says of settings."""
-        from precision_lint.facts.settings import Configured
+        from precision_lint.facts.settings import SettingsIndex
 
         project = self.project
         paths = [path for path in project.evidence_files if not project.is_test(path)]
-        return Configured(project.root, paths, self.modules.at)
+        return SettingsIndex(project.root, paths, self.modules.at)
 
     @cached_property
     def config_files(self) -> ConfigFiles:
@@ -231,7 +231,7 @@ class Recording:
         return answer
 
     def setting(self, path: tuple[str, ...], near: Path | None = None) -> Setting | None:
-        """The choices for a setting by the names that lead to it: see `Configured.setting`."""
+        """The choices for a setting by the names that lead to it: see `SettingsIndex.setting`."""
         answer = self._facts.configured.setting(path, near)
         self._record("setting", ".".join(path), near, answer=answer)
         return answer

@@ -19,8 +19,8 @@ from typing import TypeAlias
 from precision_lint.facts.origin import Choice, Setting
 from precision_lint.facts.settings.declarations import declared
 from precision_lint.facts.settings.files import config_settings
-from precision_lint.facts.settings.given import MAX_BYTES, Given, Kind, normal, read_text
-from precision_lint.facts.settings.sightings import holders, imported_names, sightings
+from precision_lint.facts.settings.given import MAX_BYTES, Declaration, Kind, normal, read_text
+from precision_lint.facts.settings.sightings import candidate_files, fields_of_type, imported_names
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.parse import ReadPython
@@ -42,7 +42,7 @@ def holds_settings(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Configured:
+class SettingsIndex:
     """The settings of a project, read from `paths` on first use.
 
     `read_python` gives the syntax tree of a Python file.
@@ -51,7 +51,7 @@ class Configured:
     root: Path
     paths: Sequence[Path] = field(repr=False)
     read_python: ReadPython = field(repr=False)
-    _read: dict[Path, tuple[Given, ...]] = field(default_factory=dict, repr=False)
+    _read: dict[Path, tuple[Declaration, ...]] = field(default_factory=dict, repr=False)
     _imported: dict[Path, frozenset[str]] = field(default_factory=dict, repr=False)
     _answers: dict[_Question, Setting | None] = field(default_factory=dict, repr=False)
 
@@ -64,7 +64,7 @@ class Configured:
         what is said in the folder above, and so on. None if nothing is said.
         """
         path = tuple(map(normal, path))
-        if not path or path[-1] not in self._sightings:
+        if not path or path[-1] not in self._candidate_files:
             return None
         question = (path, near)
         if question not in self._answers:
@@ -73,20 +73,20 @@ class Configured:
 
     def variable(self, name: str, near: Path | None = None) -> Setting | None:
         """The choices for an environment variable; None if nothing sets it."""
-        if name not in self._sightings:
+        if name not in self._candidate_files:
             return None
         path = (name,)
         found = self._nearest(Kind.VARIABLE, name, near, lambda given: given.path == path)
         return _as_setting(name, found)
 
     @cached_property
-    def _sightings(self) -> Mapping[str, list[Path]]:
-        return sightings(self.paths)
+    def _candidate_files(self) -> Mapping[str, list[Path]]:
+        return candidate_files(self.paths)
 
-    def _setting(self, path: tuple[str, ...], near: Path | None) -> list[Given]:
+    def _setting(self, path: tuple[str, ...], near: Path | None) -> list[Declaration]:
         name = path[-1]
 
-        def said(kind: Kind) -> list[Given]:
+        def said(kind: Kind) -> list[Declaration]:
             return self._nearest(kind, name, near, lambda given: self._matches(given, path))
 
         launched = [given for given in said(Kind.LAUNCH) if self._is_run(near, given)]
@@ -97,10 +97,10 @@ class Configured:
         below = self._nearest(Kind.FILE, name, near, lambda given: name in given.path)
         return _in_one_place(below, name)
 
-    def _matches(self, given: Given, path: tuple[str, ...]) -> bool:
+    def _matches(self, given: Declaration, path: tuple[str, ...]) -> bool:
         """True if what is given is the setting that `path` leads to."""
         if given.kind is Kind.FIELD:
-            is_held = len(path) == 1 or (path[-2], given.owner) in self._holders
+            is_held = len(path) == 1 or (path[-2], given.owner) in self._fields_of_type
             return given.path == path[-1:] and is_held
         if len(path) == 1:
             return given.path == path
@@ -111,16 +111,16 @@ class Configured:
         return whole[-len(path) :] == path
 
     def _nearest(
-        self, kind: Kind, name: str, near: Path | None, matches: Callable[[Given], bool]
-    ) -> list[Given]:
+        self, kind: Kind, name: str, near: Path | None, matches: Callable[[Declaration], bool]
+    ) -> list[Declaration]:
         """The values in the deepest folder above the reader that has any, in path order.
 
         Nothing beyond that folder is parsed. A Python file counts only for files that it imports
         or that import it: a folder of scripts can have many options `--dtype`.
         """
-        files = [file for file in self._sightings[name] if _may_give(file, kind)]
+        files = [file for file in self._candidate_files[name] if _may_give(file, kind)]
         if near is not None and kind in (Kind.ARGUMENT, Kind.FIELD):
-            files = [file for file in files if self._is_heard(near, file)]
+            files = [file for file in files if self._is_visible_from(near, file)]
         for folder in self._above(near):
             prefix = f"{folder}{os.sep}"
             within = [file for file in files if file == folder or str(file).startswith(prefix)]
@@ -139,7 +139,7 @@ class Configured:
                 yield folder
         yield self.root
 
-    def _given(self, path: Path) -> tuple[Given, ...]:
+    def _given(self, path: Path) -> tuple[Declaration, ...]:
         if path not in self._read:
             if kind_of(path) == "python":
                 python = self.read_python(path, MAX_BYTES)
@@ -150,13 +150,16 @@ class Configured:
         return self._read[path]
 
     @cached_property
-    def _holders(self) -> frozenset[tuple[str, str]]:
+    def _fields_of_type(self) -> frozenset[tuple[str, str]]:
         """The fields that are classes of settings themselves: `model: ModelConfig`."""
         return frozenset(
-            pair for path in self.paths if kind_of(path) == "python" for pair in holders(path)
+            pair
+            for path in self.paths
+            if kind_of(path) == "python"
+            for pair in fields_of_type(path)
         )
 
-    def _is_heard(self, near: Path, file: Path) -> bool:
+    def _is_visible_from(self, near: Path, file: Path) -> bool:
         """True if a Python file is another or one that it imports, or imports it."""
         return near == file or bool(
             self._imports(near) & _names(file) or self._imports(file) & _names(near)
@@ -167,7 +170,7 @@ class Configured:
             self._imported[path] = imported_names(path)
         return self._imported[path]
 
-    def _is_run(self, near: Path | None, given: Given) -> bool:
+    def _is_run(self, near: Path | None, given: Declaration) -> bool:
         """True if a launch script starts the file that asks, or one that imports it.
 
         A program that is not found here is not the project's.
@@ -200,7 +203,7 @@ def _may_give(path: Path, kind: Kind) -> bool:
     return kind is Kind.FILE
 
 
-def _of_one_owner(fields: list[Given]) -> list[Given]:
+def _of_one_owner(fields: list[Declaration]) -> list[Declaration]:
     """Fields of one class; of several only if they give the same, for the object may be either."""
     values: dict[str, set[object]] = {}
     for given in fields:
@@ -209,7 +212,7 @@ def _of_one_owner(fields: list[Given]) -> list[Given]:
     return fields if all(one == said[0] for one in said) else []
 
 
-def _in_one_place(files: list[Given], name: str) -> list[Given]:
+def _in_one_place(files: list[Declaration], name: str) -> list[Declaration]:
     """What is given under one path that ends so, where no other has the name in it."""
     paths = {given.path for given in files}
     if len(paths) != 1 or paths.pop().index(name) != len(files[0].path) - 1:
@@ -217,9 +220,9 @@ def _in_one_place(files: list[Given], name: str) -> list[Given]:
     return files if any(names_precision(given.value) for given in files) else []
 
 
-def _as_setting(name: str, found: Iterable[Given]) -> Setting | None:
+def _as_setting(name: str, found: Iterable[Declaration]) -> Setting | None:
     """Each known value once, from where it is said first."""
-    known: dict[object, Given] = {}
+    known: dict[object, Declaration] = {}
     for given in found:
         if _is_known(given.value):
             known.setdefault(_key(given.value), given)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.facts.origin import Origin
-from precision_lint.facts.settings.given import Given, Kind, key_path, normal
+from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import statements
 from precision_lint.source.python.syntax import last_name, with_defaults
@@ -35,7 +35,7 @@ _ATTRS = frozenset({"define", "frozen", "mutable", "s", "attrs"})
 _MODELS = frozenset({"BaseModel", "BaseSettings"})
 
 
-def declared(file: ParsedPython) -> Iterator[Given]:
+def declared(file: ParsedPython) -> Iterator[Declaration]:
     """What a Python file declares, in the order of the source."""
     yield from _Reader(file, _constants(file.tree)).module(file.tree)
 
@@ -72,7 +72,7 @@ class _Reader:
     file: ParsedPython
     constants: Mapping[str, ast.expr]
 
-    def module(self, tree: ast.Module) -> Iterator[Given]:
+    def module(self, tree: ast.Module) -> Iterator[Declaration]:
         for node in _statements(tree):
             for declaration in _declarations(node):
                 yield from self.given(declaration)
@@ -84,7 +84,7 @@ class _Reader:
                 ):
                     yield from self.variable(holder, key, value)
 
-    def given(self, what: _Declaration) -> Iterator[Given]:
+    def given(self, what: _Declaration) -> Iterator[Declaration]:
         """The values that a declaration gives, the default first."""
         default = f"the default of `{what.shown}`"
         offered = f"`{what.shown}` offers it"
@@ -100,17 +100,17 @@ class _Reader:
             for state in (True, False):
                 yield self.value(what, state, what.node, offered)
 
-    def value(self, what: _Declaration, value: object, node: ast.expr, text: str) -> Given:
+    def value(self, what: _Declaration, value: object, node: ast.expr, text: str) -> Declaration:
         origin = Origin(self.file.text, self.file.span_of(node), text)
-        return Given(what.kind, what.path, value, origin, what.owner)
+        return Declaration(what.kind, what.path, value, origin, what.owner)
 
-    def variable(self, holder: ast.expr, key: ast.expr, value: ast.expr) -> Iterator[Given]:
+    def variable(self, holder: ast.expr, key: ast.expr, value: ast.expr) -> Iterator[Declaration]:
         """`os.environ["PRECISION"] = "bf16"`."""
         name = _string(key)
         if name and _word(holder) == "environ":
             for constant in self.values(value):
                 origin = Origin(self.file.text, self.file.span_of(value), f"`{name}` is set here")
-                yield Given(Kind.VARIABLE, (name,), constant, origin)
+                yield Declaration(Kind.VARIABLE, (name,), constant, origin)
 
     def values(self, node: ast.expr) -> Iterator[object]:
         """The plain value of an expression, if it is one: a dtype of torch is its name."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import islice
 
 from precision_lint.facts.origin import Origin
-from precision_lint.facts.settings.given import Given, Kind, key_path, normal
+from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.config.options import options
 from precision_lint.source.config.settings_tree import (
@@ -38,7 +38,7 @@ _OVERRIDE = re.compile(r"(\+{0,2}[A-Za-z_][\w.]*)=(.+)", re.DOTALL)
 _BOOLEANS = {"true": True, "false": False}
 
 
-def config_settings(text: SourceText) -> Iterator[Given]:
+def config_settings(text: SourceText) -> Iterator[Declaration]:
     """The settings of a file, in order; none if it is broken."""
     with suppress(Unparsable, RecursionError, MemoryError):
         match kind_of(text.path):
@@ -60,12 +60,12 @@ def config_settings(text: SourceText) -> Iterator[Given]:
                 yield from _of_script(shell.parse(text)[0])
 
 
-def _settings(text: SourceText, documents: tuple[Value, ...]) -> Iterator[Given]:
+def _settings(text: SourceText, documents: tuple[Value, ...]) -> Iterator[Declaration]:
     for document in documents:
         yield from islice(_below(text, document, ()), _MOST)
 
 
-def _below(text: SourceText, value: Value, path: tuple[str, ...]) -> Iterator[Given]:
+def _below(text: SourceText, value: Value, path: tuple[str, ...]) -> Iterator[Declaration]:
     """The settings of a collection."""
     if len(path) > MAX_DEPTH:
         return
@@ -81,20 +81,20 @@ def _below(text: SourceText, value: Value, path: tuple[str, ...]) -> Iterator[Gi
             for item in items:
                 if isinstance(item, Scalar):
                     origin = Origin(text, item.span, f"`{'.'.join(path)}` lists it")
-                    yield Given(Kind.FILE, (*path, ITEM), item.value, origin)
+                    yield Declaration(Kind.FILE, (*path, ITEM), item.value, origin)
                 else:
                     yield from _below(text, item, (*path, ITEM))
 
 
-def _of_entry(text: SourceText, entry: Entry, path: tuple[str, ...]) -> Iterator[Given]:
+def _of_entry(text: SourceText, entry: Entry, path: tuple[str, ...]) -> Iterator[Declaration]:
     if isinstance(entry.value, Scalar):
         origin = Origin(text, entry.span, f"`{'.'.join(path)}` is set here")
-        yield Given(Kind.FILE, path, entry.value.value, origin)
+        yield Declaration(Kind.FILE, path, entry.value.value, origin)
     else:
         yield from _below(text, entry.value, path)
 
 
-def _of_script(script: Script) -> Iterator[Given]:
+def _of_script(script: Script) -> Iterator[Declaration]:
     for command in script.commands:
         if _is_launch(command):
             yield from _of_launch(script.source, command)
@@ -102,7 +102,7 @@ def _of_script(script: Script) -> Iterator[Given]:
         value = assigned.text.chars.strip()
         if UNKNOWN not in value:
             origin = Origin(script.source, assigned.span, f"`{name}` is set here")
-            yield Given(Kind.VARIABLE, (name,), value, origin)
+            yield Declaration(Kind.VARIABLE, (name,), value, origin)
 
 
 def _is_launch(command: Command) -> bool:
@@ -113,16 +113,16 @@ def _is_launch(command: Command) -> bool:
     )
 
 
-def _of_launch(source: SourceText, command: Command) -> Iterator[Given]:
+def _of_launch(source: SourceText, command: Command) -> Iterator[Declaration]:
     program = _program(command)
     for option in options(command.words):
         origin = Origin(source, option.span, f"`--{option.name}` is given here")
-        yield Given(Kind.LAUNCH, key_path(option.name), _typed(option.value), origin, program)
+        yield Declaration(Kind.LAUNCH, key_path(option.name), _typed(option.value), origin, program)
     for word in command.words:
         if UNKNOWN not in word.text and (match := _OVERRIDE.fullmatch(word.text)):
             origin = Origin(source, word.span, f"`{match[1]}` is given here")
             path = tuple(map(normal, match[1].lstrip("+").split(".")))
-            yield Given(Kind.LAUNCH, path, _typed(match[2]), origin, program)
+            yield Declaration(Kind.LAUNCH, path, _typed(match[2]), origin, program)
 
 
 def _program(command: Command) -> str:

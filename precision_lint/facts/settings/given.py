@@ -25,7 +25,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class Declaration:
     """A setting by the names that lead to it, a value of it, and where it gets that value.
 
     `owner` is the class that declares a field, or the program that a command line starts.

@@ -40,7 +40,7 @@ _HOLDER = re.compile(
 )
 
 
-def sightings(paths: Iterable[Path]) -> Mapping[str, list[Path]]:
+def candidate_files(paths: Iterable[Path]) -> Mapping[str, list[Path]]:
     """The files by the last names of the settings of precision that they seem to give."""
     found: defaultdict[str, list[Path]] = defaultdict(list)
     for path in paths:
@@ -60,7 +60,7 @@ def _names(path: Path) -> set[str]:
     return {key_path(name.decode("utf-8", "replace"))[-1] for name in seen}
 
 
-def holders(path: Path) -> Iterator[tuple[str, str]]:
+def fields_of_type(path: Path) -> Iterator[tuple[str, str]]:
     """The names that classes of a Python file give to an object of another class, and that class:
     `model: ModelConfig`, `self.model = ModelConfig()`.
     """

@@ -6,11 +6,11 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.triton.dtypes import HALF
 from precision_lint.facts.triton.kernels import Kernel
 from precision_lint.facts.triton.notes.note import Note
-from precision_lint.facts.triton.rejections import Rejection
+from precision_lint.facts.triton.rejections import ReportedError
 from precision_lint.model.finding import Confidence, Severity
 
 
-def certainty(rejection: Rejection, kernel: Kernel, file: PythonFile) -> Confidence:
+def certainty(rejection: ReportedError, kernel: Kernel, file: PythonFile) -> Confidence:
     """The confidence of a finding that reports a rejection.
 
     Kernels load float32 state, too, so that a pointer could hold half precision is not enough: the
@@ -32,7 +32,7 @@ def severity(confidence: Confidence) -> Severity:
     return Severity.WARNING if confidence is Confidence.LOW else Severity.ERROR
 
 
-def _is_meant_for_half(rejection: Rejection) -> bool:
+def _is_meant_for_half(rejection: ReportedError) -> bool:
     if not rejection.fails_for >= HALF:
         return False  # made for the one that works
     match rejection.kind:

@@ -14,7 +14,7 @@ from precision_lint.facts.triton.choices import Chosen, decided
 from precision_lint.facts.triton.frame import Frame, Variable
 from precision_lint.facts.triton.language import Language, Version, as_tensor
 from precision_lint.facts.triton.module import JitFunction, Module
-from precision_lint.facts.triton.refusals import Block, Refusals
+from precision_lint.facts.triton.refusals import Block, CompileErrors
 from precision_lint.facts.triton.shapes import rank_of_shape
 from precision_lint.facts.triton.usage import Usage
 from precision_lint.facts.triton.values import (
@@ -62,7 +62,7 @@ class Expressions(ABC):
     def __init__(self, module: Module, version: Version, patches: Patches) -> None:
         self.module = module
         self.usage = Usage()
-        self.refusals = Refusals(module)
+        self.refusals = CompileErrors(module)
         self.language = Language(version, self.usage, self.refusals)
         self.patches = patches
         self.frame = Frame({})

@@ -9,7 +9,7 @@ from precision_lint.facts.triton.certainty import certainty, note_certainty, sev
 from precision_lint.facts.triton.kernels import Kernel
 from precision_lint.facts.triton.notes.note import Note
 from precision_lint.facts.triton.notes.remedies import Pin
-from precision_lint.facts.triton.rejections import Rejection
+from precision_lint.facts.triton.rejections import ReportedError
 from precision_lint.facts.triton.remedies import Remedy
 from precision_lint.model.finding import Finding, Fix
 from precision_lint.model.rule import Rule
@@ -23,7 +23,7 @@ def rejection_findings(
     file: PythonFile,
     rule: Rule,
     kinds: Collection[str],
-    message: Callable[[Rejection], str],
+    message: Callable[[ReportedError], str],
     repair: Repair,
 ) -> Iterator[Finding]:
     """The findings of a rule about the rejections of some kinds."""

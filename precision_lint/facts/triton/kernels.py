@@ -15,7 +15,7 @@ from precision_lint.facts.triton.module import JitFunction, Module
 from precision_lint.facts.triton.notes import notes_of
 from precision_lint.facts.triton.notes.note import Note, Notes
 from precision_lint.facts.triton.parameters import Parameter
-from precision_lint.facts.triton.rejections import Analysis, Rejection
+from precision_lint.facts.triton.rejections import Analysis, ReportedError
 from precision_lint.model.finding import Span
 from precision_lint.source.text.text import SourceText
 
@@ -27,7 +27,7 @@ class Kernel:
     name: str
     span: Span
     parameters: tuple[Parameter, ...]
-    rejections: tuple[Rejection, ...]
+    rejections: tuple[ReportedError, ...]
     notes: tuple[Note, ...] = ()
     wide: frozenset[str] = frozenset()
     """The pointer parameters that kernels of this file add int64 offsets to."""

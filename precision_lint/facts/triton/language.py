@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.dtypes import Dtypes
-from precision_lint.facts.triton.refusals import Refusals
+from precision_lint.facts.triton.refusals import CompileErrors
 from precision_lint.facts.triton.usage import Usage
 from precision_lint.facts.triton.values import (
     NUMBER_NOT_KNOWN,
@@ -32,7 +32,7 @@ class Language:
 
     version: Version
     usage: Usage
-    refusals: Refusals
+    refusals: CompileErrors
 
     def binary(self, left: Value, right: Value, division: bool = False) -> Value:
         """An operator on two numbers; pointers are the caller's business."""

@@ -47,7 +47,7 @@ class Key:
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class CompileError:
     """One thing that Triton refuses, if the types are what this evaluation assumes.
 
     `before` and `after` are the types that do not agree: of a variable before and after it is
@@ -80,7 +80,7 @@ class Refusal:
 
 
 @dataclass(slots=True)
-class Refusals:
+class CompileErrors:
     """Collected while a kernel is evaluated."""
 
     module: Module
@@ -88,7 +88,7 @@ class Refusals:
     """The call that is being evaluated."""
     choices: tuple[Choice, ...] = ()
     crossing: Span | None = None
-    found: dict[Key, Refusal] = field(default_factory=dict)
+    found: dict[Key, CompileError] = field(default_factory=dict)
 
     def add(
         self,
@@ -107,7 +107,7 @@ class Refusals:
     ) -> None:
         """Triton stops at `place`, which is the current call if nothing else is said."""
         place = self.call if place is None else place
-        refusal = Refusal(
+        refusal = CompileError(
             kind=kind,
             module=self.module,
             place=place,

@@ -15,8 +15,8 @@ from precision_lint.facts.triton.language import Version
 from precision_lint.facts.triton.launches import follow_their_input, launches_of
 from precision_lint.facts.triton.module import JitFunction, Module
 from precision_lint.facts.triton.parameters import Parameter, describe, values_of
-from precision_lint.facts.triton.refusals import Block, Key, Kind, Refusal
-from precision_lint.facts.triton.remedies import Candidate, Doctor, Remedy, loads_of
+from precision_lint.facts.triton.refusals import Block, CompileError, Key, Kind
+from precision_lint.facts.triton.remedies import Candidate, Remedy, RepairCandidates, loads_of
 from precision_lint.facts.triton.usage import Usage
 from precision_lint.facts.triton.values import COMPILE_TIME, Value, is_only, origins
 from precision_lint.model.finding import Related, Span
@@ -31,14 +31,14 @@ _MAX_STEPS = 40_000
 
 
 @dataclass(frozen=True, slots=True)
-class Rejection:
+class ReportedError:
     """Why Triton does not compile a kernel.
 
     `subject` is the variable or function, `before` and `after` the types that do not agree, as
     Triton prints values: of a variable before and after a branch or loop redefines it, of the two
     blocks for a variable that is new in both (a `mismatch`), of two returns, of two operands.
-    `fails_for` holds the dtypes of the pointers for which Triton raises what is `said`. With the
-    `remedy` the kernel compiles for them, as far as this rejection goes.
+    `fails_for` holds the dtypes of the pointers for which Triton raises `compiler_message`. With
+    the `remedy` the kernel compiles for them, as far as this rejection goes.
     """
 
     kind: Kind
@@ -46,7 +46,7 @@ class Rejection:
     subject: str
     before: str
     after: str
-    said: str
+    compiler_message: str
     fails_for: frozenset[str]
     always: bool
     """Whatever the pointers point to, integers and fp8 too."""
@@ -82,8 +82,8 @@ class Rejection:
     @property
     def compiler_says(self) -> str:
         """What happens, as one line."""
-        stage = "RuntimeError" if "PassManager" in self.said else "CompilationError"
-        said = f"{stage}: {self.said or 'AssertionError'}"
+        stage = "RuntimeError" if "PassManager" in self.compiler_message else "CompilationError"
+        said = f"{stage}: {self.compiler_message or 'AssertionError'}"
         if "fp32" in self.fails_for:
             return f"{said}."
         return f"{said} (not for float32 tensors, which hide it)."
@@ -93,7 +93,7 @@ class Rejection:
 class _Run:
     """What one evaluation found."""
 
-    refusals: dict[Key, Refusal]
+    refusals: dict[Key, CompileError]
     usage: Usage
 
 
@@ -108,9 +108,9 @@ class Analysis:
         self.usage = Usage()
         self._steps = 0
 
-    def facts(self) -> tuple[tuple[Parameter, ...], tuple[Rejection, ...]]:
+    def facts(self) -> tuple[tuple[Parameter, ...], tuple[ReportedError, ...]]:
         """The parameters of the kernel, and its rejections in source order."""
-        rejections: tuple[Rejection, ...] = ()
+        rejections: tuple[ReportedError, ...] = ()
         may_fail = self._learn()
         parameters = describe(self.module, self.function, self.launches, self.usage)
         if may_fail:
@@ -138,14 +138,14 @@ class Analysis:
         self._steps += interpreter.steps
         return _Run(interpreter.refusals.found, interpreter.usage)
 
-    def _rejections(self, parameters: tuple[Parameter, ...]) -> Iterator[Rejection]:
+    def _rejections(self, parameters: tuple[Parameter, ...]) -> Iterator[ReportedError]:
         runs = {elements: self._run(elements) for elements in ASSUMPTIONS}
         if not any(run.refusals for run in runs.values()):
             return
         with_anything = self._run(_ANYTHING)
         pinned = frozenset[Span]().union(*(run.usage.pinned for run in runs.values()))
         varying = self._varying(runs[ASSUMPTIONS[0]].usage)
-        doctor = Doctor(self.module, self.function, pinned)
+        doctor = RepairCandidates(self.module, self.function, pinned)
         first = {key: refusal for run in runs.values() for key, refusal in run.refusals.items()}
         ordered = sorted(first, key=lambda key: (first[key].crossing or first[key].at, key.subject))
         for key in ordered:
@@ -155,13 +155,13 @@ class Analysis:
             flag = self._flag(refusal.test, parameters)
             values = [value for r in refusals for value in (r.before, r.after)]
             loads = frozenset[Span]().union(*map(loads_of, values))
-            yield Rejection(
+            yield ReportedError(
                 kind=refusal.kind,
                 span=refusal.crossing or refusal.at,
                 subject=refusal.subject,
                 before=wording.value_of(refusal.before),
                 after=wording.value_of(refusal.after),
-                said=wording.said(refusal, self.version),
+                compiler_message=wording.compiler_message(refusal, self.version),
                 fails_for=frozenset(failing),
                 always=len(failing) == len(ASSUMPTIONS) and key in with_anything.refusals,
                 is_conditional=all(r.choices for r in refusals),
@@ -184,7 +184,7 @@ class Analysis:
         return found | usage.read & follow_their_input(self.module, self.function)
 
     def _related(
-        self, refusal: Refusal, loads: Iterable[Span], flag: Parameter | None
+        self, refusal: CompileError, loads: Iterable[Span], flag: Parameter | None
     ) -> Iterator[Related]:
         text = self.module.text
         for load in sorted(loads):
@@ -235,7 +235,7 @@ def _name_asked_about(test: ast.expr) -> str | None:
     return None
 
 
-def _promotes_itself(refusal: Refusal) -> bool:
+def _promotes_itself(refusal: CompileError) -> bool:
     """True if the half-precision elements of the narrower value are in the wider one, too."""
     before, after = refusal.before, refusal.after
     if refusal.kind in ("branch", "mismatch", "loop"):

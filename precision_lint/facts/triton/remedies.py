@@ -10,7 +10,7 @@ from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.expressions import Cast, Patches
 from precision_lint.facts.triton.module import JitFunction, Module
 from precision_lint.facts.triton.parameters import Parameter
-from precision_lint.facts.triton.refusals import Refusal
+from precision_lint.facts.triton.refusals import CompileError
 from precision_lint.facts.triton.values import Constant, Items, Tensor, TypeRef, Value
 from precision_lint.model.finding import Span
 
@@ -60,7 +60,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Doctor:
+class RepairCandidates:
     """What could be done about a refusal, in the order in which it is tried.
 
     `refusals` are those of one place, under each assumption that has it.
@@ -71,7 +71,9 @@ class Doctor:
     pinned: frozenset[Span]
     """Loads whose elements are used where their dtype matters beyond its precision."""
 
-    def candidates(self, refusals: list[Refusal], flag: Parameter | None) -> Iterator[Candidate]:
+    def candidates(
+        self, refusals: list[CompileError], flag: Parameter | None
+    ) -> Iterator[Candidate]:
         first = refusals[0]
         if first.module is not self.module:
             return
@@ -103,7 +105,7 @@ class Doctor:
             case "dot":
                 yield from self._accumulated(first)
 
-    def _loaded(self, refusals: list[Refusal]) -> Iterator[Candidate]:
+    def _loaded(self, refusals: list[CompileError]) -> Iterator[Candidate]:
         """float32 from the one load on."""
         values = [value for refusal in refusals for value in (refusal.before, refusal.after)]
         loads = frozenset[Span]().union(*map(loads_of, values))
@@ -126,7 +128,7 @@ class Doctor:
         )
         yield Candidate(remedy, {span: Cast(types.FLOAT32)})
 
-    def _started(self, refusal: Refusal) -> Iterator[Candidate]:
+    def _started(self, refusal: CompileError) -> Iterator[Candidate]:
         """A variable that starts in float32."""
         match refusal.start:
             case ast.Call() as call if (dtype := self._dtype_of_start(call)) is not None:
@@ -139,7 +141,7 @@ class Doctor:
                     remedy = Replacement(span, f"{number}.0", is_safe=self._contains(span))
                     yield Candidate(remedy, {span: Constant(float(number))})
 
-    def _accumulated(self, refusal: Refusal) -> Iterator[Candidate]:
+    def _accumulated(self, refusal: CompileError) -> Iterator[Candidate]:
         """The accumulator of a product in float32."""
         match refusal.given:
             case ast.Call() as call if (dtype := self._dtype_of_start(call)) is not None:
@@ -171,7 +173,7 @@ class Doctor:
         named = [keyword.value for keyword in call.keywords if keyword.arg == "dtype"]
         return next(iter([*named, *call.args[position : position + 1]]), None)
 
-    def _cast_back(self, refusals: list[Refusal]) -> Iterator[Candidate]:
+    def _cast_back(self, refusals: list[CompileError]) -> Iterator[Candidate]:
         """What is assigned in the dtype that the variable had; less precise, so never safe."""
         first = refusals[0]
         node = first.given
@@ -190,7 +192,7 @@ class Doctor:
         variable = ast.copy_location(ast.Name(first.subject, ast.Load()), node)
         yield Candidate(remedy, {span: Cast(variable)})
 
-    def _multiplied(self, refusals: list[Refusal]) -> Iterator[Candidate]:
+    def _multiplied(self, refusals: list[CompileError]) -> Iterator[Candidate]:
         """The float32 or float8 operand of a product in the half precision of the other one."""
         first = refusals[0]
         for node, like, is_left in (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.language import Version
-from precision_lint.facts.triton.refusals import Refusal
+from precision_lint.facts.triton.refusals import CompileError
 from precision_lint.facts.triton.values import (
     NONE,
     Constant,
@@ -29,7 +29,7 @@ _REASONS: Version = (3, 8)
 _LANGUAGE_NAMES = {dtype: name for name, dtype in types.BY_NAME.items()}
 
 
-def said(refusal: Refusal, version: Version) -> str:
+def compiler_message(refusal: CompileError, version: Version) -> str:
     """The compiler's words, with `...` for sizes; empty where it has none."""
     name, before, after = refusal.subject, refusal.before, refusal.after
     left, right = type_of(before), type_of(after)
@@ -105,7 +105,7 @@ def said(refusal: Refusal, version: Version) -> str:
     return ""
 
 
-def _of_dot(refusal: Refusal, version: Version) -> str:
+def _of_dot(refusal: CompileError, version: Version) -> str:
     left, right = _dtype(refusal.before), _dtype(refusal.after)
     is_explained = refusal.subject == "out_dtype" or version >= _REASONS
     if right == "bf16" and refusal.subject != "dot" and is_explained:

@@ -45,7 +45,7 @@ _Change: TypeAlias = tuple[ast.expr, Path]
 _EVERYTHING = frozenset({Unknown.KEY})
 
 
-class Changes:
+class MutationTracker:
     """The keys that are stored in the displays and the objects of a file."""
 
     def __init__(self, tree: ast.Module, names: Names) -> None:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from precision_lint.model.memo import fact
 from precision_lint.source.config.parse import MAX_CHARACTERS
-from precision_lint.source.config.python_changes import Changes
+from precision_lint.source.config.python_changes import MutationTracker
 from precision_lint.source.config.python_values import Reader, is_dict
 from precision_lint.source.config.settings_tree import Mapping
 from precision_lint.source.python.imports import imported_names
@@ -64,7 +64,7 @@ class _Source:
     @cached_property
     def reader(self) -> Reader:
         names = Names(self.file.tree)
-        changes = Changes(self.file.tree, names)
+        changes = MutationTracker(self.file.tree, names)
         return Reader(self.file, names, changes, _inherits(self.file.tree))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Set
 from dataclasses import replace
 
 from precision_lint.model.finding import Span
-from precision_lint.source.config.python_changes import Changes, Unknown
+from precision_lint.source.config.python_changes import MutationTracker, Unknown
 from precision_lint.source.config.settings_tree import (
     MAX_DEPTH,
     Entry,
@@ -40,7 +40,9 @@ class Reader:
     `_delete_`.
     """
 
-    def __init__(self, file: ParsedPython, names: Names, changes: Changes, inherits: bool) -> None:
+    def __init__(
+        self, file: ParsedPython, names: Names, changes: MutationTracker, inherits: bool
+    ) -> None:
         self._file = file
         self._names = names
         self._changes = changes

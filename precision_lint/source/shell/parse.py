@@ -182,7 +182,9 @@ class _Reader:
         self.too_deep = 0  # how many of the frames have no scope for that reason
         self.inner = 0  # scripts in words of scripts
         self.moves = _DIRECTORY in last
-        self.passed: list[HereDocument] = []  # what `cat` hands on to the next command of a pipe
+        self.piped_heredocs: list[
+            HereDocument
+        ] = []  # what `cat` hands on to the next command of a pipe
         self.base = 0  # frames below belong to the script around this one
         self.variables.set(_DIRECTORY, Assigned(Span(0, 0), Text()))
         self.begin()
@@ -330,7 +332,7 @@ class _Reader:
                 self.end("pipe", "list")
         self.continues = text in ("&&", "||", "|", "|&")
         if text not in ("|", "|&"):
-            self.passed = []
+            self.piped_heredocs = []
         if text in (";;", ";&", ";;&") and self.frames and self.frames[-1].kind == "case":
             frame = self.frames[-1]
             self.arm(frame.arm + (text == ";;"), restore=text == ";;")
@@ -443,7 +445,7 @@ class _Reader:
         if name in _DECLARING:
             self.declare(name, arguments)
         elif name in ("source", "."):
-            self.take_over(arguments, expanded)
+            self.source_file(arguments, expanded)
         elif name == "eval":
             texts = [word.traced for word in expanded[1:]]
             blanked = (part for text in texts for part in (text, _blank(text)))
@@ -478,7 +480,7 @@ class _Reader:
             elif not isinstance(word.parts[0], Literal):
                 self.variables.forget_all()  # `export $(cat .env)`
 
-    def take_over(self, arguments: list[RawWord], expanded: tuple[Word, ...]) -> None:
+    def source_file(self, arguments: list[RawWord], expanded: tuple[Word, ...]) -> None:
         """What a sourced file assigns is assigned here, as far as it can be read."""
         # A virtual environment's script sets nothing that a training run reads.
         if arguments and (arguments[0].plain or "").endswith("/activate"):
@@ -496,7 +498,7 @@ class _Reader:
             taken = self.places.add(script.places, word.span)
             for name in script.changed - {_DIRECTORY}:
                 assigned = script.variables.get(name)
-                self.put(name, taken(assigned) if assigned else None)
+                self.assign_variable(name, taken(assigned) if assigned else None)
 
     def evaluate(self, text: Text) -> None:
         self.read_inner(text, is_child=False)
@@ -544,7 +546,7 @@ class _Reader:
         here: list[HereDocument],
     ) -> None:
         """Keep the here-documents that a command writes to a file, or runs."""
-        here, self.passed = [*self.passed, *here], []
+        here, self.piped_heredocs = [*self.piped_heredocs, *here], []
         files = [word for operator, word in redirects if operator in (">", ">>", ">|")]
         is_run = runs_input(command.words)
         target = None
@@ -553,7 +555,7 @@ class _Reader:
                 self.expander.whole(files[-1]) if files else None
             )
             if target is None:
-                self.passed = here
+                self.piped_heredocs = here
         if is_run or target is not None:
             self.heredocs += [(token, command, target, is_run) for token in here]
 
@@ -563,9 +565,11 @@ class _Reader:
         assignment = assignment_of(word)
         assert assignment is not None
         found = self.expander.assigned(word)
-        self.put(assignment[1], found[1] if found else None, is_local=is_local)
+        self.assign_variable(assignment[1], found[1] if found else None, is_local=is_local)
 
-    def put(self, name: str, assigned: Assigned | None, *, is_local: bool = False) -> None:
+    def assign_variable(
+        self, name: str, assigned: Assigned | None, *, is_local: bool = False
+    ) -> None:
         if self.in_functions and not is_local:
             self.volatile.add(name)
         if self.too_deep or (name in self.volatile and not self.in_functions):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.values import Foreign, Tensor, Value
+from precision_lint.facts.dtypes.values import NonTensor, Tensor, Value
 from precision_lint.source.text.text import SourceText
 from tests.context import python_file
 
@@ -23,7 +23,11 @@ def receiver(source: str) -> Value:
 def describe(value: Value) -> str:
     match value:
         case Tensor():
-            words = sorted(value.dtypes) + ["chosen"] * value.chosen + ["partial"] * value.partial
+            words = (
+                sorted(value.dtypes)
+                + ["chosen"] * value.caller_chosen
+                + ["partial"] * value.may_be_other
+            )
             return " ".join(words)
         case _:
             return type(value).__name__
@@ -98,7 +102,7 @@ BF16 = "x = torch.ones(2, dtype=torch.bfloat16)\n"
         ),
         pytest.param("def f(ids: torch.Tensor):\n    ids.numpy()", "partial", id="integer by name"),
         pytest.param("def f(x: torch.LongTensor):\n    x.numpy()", "int64", id="LongTensor"),
-        pytest.param("def f(x: np.ndarray):\n    x.numpy()", "Foreign", id="array"),
+        pytest.param("def f(x: np.ndarray):\n    x.numpy()", "NonTensor", id="array"),
         pytest.param("def f(x):\n    x.numpy()", "Unknown", id="nothing known"),
         pytest.param("def f(x):\n    x.cpu().numpy()", "partial", id="some tensor"),
         pytest.param("def f(m):\n    m.head.weight.data.numpy()", "chosen", id="weights"),
@@ -124,7 +128,7 @@ BF16 = "x = torch.ones(2, dtype=torch.bfloat16)\n"
         ),
         pytest.param(
             "def f(x):\n    if isinstance(x, np.ndarray):\n        x.numpy()",
-            "Foreign",
+            "NonTensor",
             id="isinstance",
         ),
         pytest.param(
@@ -166,7 +170,7 @@ BF16 = "x = torch.ones(2, dtype=torch.bfloat16)\n"
             "float32",
             id="autocast widens",
         ),
-        pytest.param("import tensorflow as tf\ntf.ones(1).numpy()", "Foreign", id="tensorflow"),
+        pytest.param("import tensorflow as tf\ntf.ones(1).numpy()", "NonTensor", id="tensorflow"),
         pytest.param(
             "torch.from_numpy(a).numpy()",
             "bool float16 float32 float64 int16 int32 int64 int8 uint8",
@@ -179,6 +183,6 @@ def test_receiver(source: str, expected: str) -> None:
 
 
 def test_an_array_has_no_dtype_of_ours() -> None:
-    assert receiver("np.ones(2).astype(np.float32).numpy()") == Foreign(
+    assert receiver("np.ones(2).astype(np.float32).numpy()") == NonTensor(
         frozenset({"float32"}), scalar=False
     )

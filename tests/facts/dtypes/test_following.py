@@ -8,7 +8,7 @@ import pytest
 
 from precision_lint.facts.dtypes.calls import Call
 from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.values import Output, Tensor, Value
+from precision_lint.facts.dtypes.values import ModelOutput, Tensor, Value
 from precision_lint.source.text.text import SourceText
 from tests.context import python_file, recording
 
@@ -28,14 +28,14 @@ def last_call(root: Path, **files: str) -> Call:
 
 def described(value: Value) -> str:
     match value:
-        case Tensor(dtypes=dtypes, chosen=chosen, partial=partial):
+        case Tensor(dtypes=dtypes, caller_chosen=chosen, may_be_other=partial):
             words = [
                 *sorted(dtypes),
                 *(["chosen"] if chosen else []),
                 *(["partial"] if partial else []),
             ]
             return " ".join(words)
-        case Output():
+        case ModelOutput():
             return "output"
     return type(value).__name__
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from precision_lint.facts.dtypes import functions
-from precision_lint.facts.dtypes.calls import Argument, Given, Region
+from precision_lint.facts.dtypes.calls import Argument, CallSite, Region
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
-    FOREIGN,
+    NON_TENSOR,
     UNKNOWN,
     Constant,
     Dtype,
@@ -18,7 +18,7 @@ from precision_lint.facts.dtypes.values import (
     Sequence,
     Tensor,
     Value,
-    chosen,
+    caller_chosen,
     tensor,
 )
 from precision_lint.facts.origin import Choice, Origin, Setting
@@ -29,16 +29,16 @@ SOURCE = SourceText(Path("case.py"), "call")
 BF16, FP32, FP64, INT = (tensor(one) for one in ("bfloat16", "float32", "float64", "int64"))
 BFLOAT16 = Dtype(frozenset({"bfloat16"}))
 HALF_REGION = Region(None, BFLOAT16)
-PARTLY_BF16 = Tensor(frozenset({"bfloat16"}), partial=True)
+PARTLY_BF16 = Tensor(frozenset({"bfloat16"}), may_be_other=True)
 BOTH = Tensor(frozenset({"int64", "float32"}))
 
 
 def given(
     *values: Value, region: Region | None = None, default: str = "float32", **keywords: Value
-) -> Given:
+) -> CallSite:
     named = {name: Argument(value, Span(0, 4)) for name, value in keywords.items()}
     arguments = tuple(Argument(value, Span(0, 4)) for value in values)
-    return Given(SOURCE, Span(0, 4), arguments, named, region, default)
+    return CallSite(SOURCE, Span(0, 4), arguments, named, region, default)
 
 
 def numbers(*values: object) -> Sequence:
@@ -75,7 +75,7 @@ def numbers(*values: object) -> Sequence:
         ("add", given(BF16, FP32, out=BF16), BF16),
         ("softmax", given(BF16, Constant(-1), Dtype(frozenset({"float64"}))), FP64),
         ("nn.functional.softmax", given(BF16, Constant(-1), region=HALF_REGION), FP32),
-        ("nn.functional.linear", given(FP32, chosen(), region=HALF_REGION), BF16),
+        ("nn.functional.linear", given(FP32, caller_chosen(), region=HALF_REGION), BF16),
         (
             "nn.functional.linear",
             given(FP64, FP64, region=HALF_REGION),
@@ -85,7 +85,7 @@ def numbers(*values: object) -> Sequence:
         ("nn.init.normal_", given(BF16), BF16),
     ],
 )
-def test_functions(name: str, call: Given, expected: Value) -> None:
+def test_functions(name: str, call: CallSite, expected: Value) -> None:
     assert functions.function(f"torch.{name}", call) == expected
 
 
@@ -103,7 +103,7 @@ def test_functions(name: str, call: Given, expected: Value) -> None:
         ("to", FP32, given(BF16), BF16),
         ("to", FP32, given(other=BF16), BF16),
         ("to", Model(FP32), given(BFLOAT16), Model(BF16)),
-        ("type", FP32, given(), FOREIGN),
+        ("type", FP32, given(), NON_TENSOR),
         ("type", FP32, given(Constant("torch.cuda.HalfTensor")), tensor("float16")),
         ("type_as", FP32, given(BF16), BF16),
         ("view", FP32, given(Constant(-1)), FP32),
@@ -113,23 +113,23 @@ def test_functions(name: str, call: Given, expected: Value) -> None:
         ("sum", BF16, given(Constant(-1)), tensor("bfloat16", scalar=None)),
         ("sum", BF16, given(Constant(1)), BF16),
         ("sum", BF16, given(Constant(-1), keepdim=Constant(True)), BF16),
-        ("sum", BF16, given(dtype=UNKNOWN), Tensor(partial=True, scalar=True)),
+        ("sum", BF16, given(dtype=UNKNOWN), Tensor(may_be_other=True, scalar=True)),
         ("topk", BF16, given(Constant(1)), Sequence(tensor("bfloat16", "int64"), (BF16, INT))),
         ("max", BF16, given(dim=Constant(1)), Sequence(tensor("bfloat16", "int64"), (BF16, INT))),
         ("max", BF16, given(), tensor("bfloat16", scalar=True)),
         ("addmm_", FP32, given(BF16, BF16, region=HALF_REGION), FP32),
         ("new_zeros", BF16, given(Constant(2)), BF16),
-        ("numpy", BF16, given(), FOREIGN),
-        ("no_such_method", BF16, given(), Tensor(partial=True)),
+        ("numpy", BF16, given(), NON_TENSOR),
+        ("no_such_method", BF16, given(), Tensor(may_be_other=True)),
     ],
 )
-def test_methods(name: str, receiver: Value, call: Given, expected: Value) -> None:
+def test_methods(name: str, receiver: Value, call: CallSite, expected: Value) -> None:
     assert functions.method(name, receiver, call) == expected
 
 
 def test_a_float_of_what_is_unknown_is_chosen() -> None:
     found = functions.function("torch.exp", given(UNKNOWN))
-    assert found == chosen()
+    assert found == caller_chosen()
     assert isinstance(found, Tensor)
     assert found.origin is not None
 
@@ -138,12 +138,12 @@ def test_a_setting_names_a_dtype() -> None:
     first, second = (Origin(SOURCE, Span(0, 4), text) for text in ("base.yaml", "bf16.yaml"))
     setting = Setting((Choice("fp32", first), Choice("bf16", second)))
     found = functions.as_dtype(setting)
-    assert found == Dtype(frozenset({"float32", "bfloat16"}), partial=True)
+    assert found == Dtype(frozenset({"float32", "bfloat16"}), may_be_other=True)
     assert found.origin == second
     # What is not half is taken at its word.
     fixed = functions.as_dtype(Setting((Choice("fp32", first),)))
     assert fixed == Dtype(frozenset({"float32"}))
-    assert functions.as_dtype(Setting((Choice("auto", first),))) == Dtype(partial=True)
+    assert functions.as_dtype(Setting((Choice("auto", first),))) == Dtype(may_be_other=True)
 
 
 @pytest.mark.parametrize("name", ["bfloat16", "torch.bfloat16", "bf16"])

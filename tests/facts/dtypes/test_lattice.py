@@ -14,10 +14,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from precision_lint.facts.dtypes import functions, kinds, promotion
-from precision_lint.facts.dtypes.calls import Argument, Given
+from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import concatenated, item_of, with_item
 from precision_lint.facts.dtypes.definitions import Module
-from precision_lint.facts.dtypes.environment import Environment, as_named, merge
+from precision_lint.facts.dtypes.environment import Environment, as_named, join_into
 from precision_lint.facts.dtypes.lattice import (
     by_facet,
     deep_reading,
@@ -28,7 +28,7 @@ from precision_lint.facts.dtypes.lattice import (
 )
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
-    FOREIGN,
+    NON_TENSOR,
     SOME_TENSOR,
     UNKNOWN,
     Bottom,
@@ -37,18 +37,18 @@ from precision_lint.facts.dtypes.values import (
     Constant,
     Dictionary,
     Dtype,
-    Foreign,
+    FunctionValue,
     Instance,
     Mixed,
     Model,
-    Output,
-    Routine,
+    ModelOutput,
+    NonTensor,
     Sequence,
     Symbol,
     Tensor,
     Unknown,
     Value,
-    chosen,
+    caller_chosen,
     tensor,
 )
 from precision_lint.facts.origin import Choice, Origin, Setting
@@ -62,9 +62,9 @@ OTHER_SOURCE = SourceText(ROOT / "b.py", "x = 1\n")
 MODULE = Module(parse_python(SOURCE))
 CLASSES = [MODULE.top["A"], MODULE.top["B"]]
 FUNCTIONS = [MODULE.top["f"], MODULE.top["g"]]
-GIVEN = Given(SOURCE, Span(0, 5), (), {})
+GIVEN = CallSite(SOURCE, Span(0, 5), (), {})
 BF16 = tensor("bfloat16")
-PERHAPS_BF16 = replace(BF16, partial=True, scalar=None)
+PERHAPS_BF16 = replace(BF16, may_be_other=True, scalar=None)
 
 ANY_SCALAR = st.sampled_from([True, False, None])
 origins = st.none() | st.builds(
@@ -84,16 +84,16 @@ OTHERS: dict[type, st.SearchStrategy[Any]] = {
     Condition: st.sampled_from([Span(0, 1), Span(2, 3)]).map(Condition),
     Symbol: st.sampled_from(["torch.add", "torch.sub"]).map(Symbol),
     Model: st.builds(Model, tensors, st.sampled_from([None, "Linear", "Conv2d"])),
-    Routine: st.sampled_from(FUNCTIONS).map(Routine),
+    FunctionValue: st.sampled_from(FUNCTIONS).map(FunctionValue),
     ClassObject: st.sampled_from(CLASSES).map(ClassObject),
 }
 others = st.one_of(*OTHERS.values())
 SIMPLE: dict[type, st.SearchStrategy[Any]] = {
     Bottom: st.just(BOTTOM),
     Tensor: tensors,
-    Output: tensors.map(Output),
-    Foreign: st.builds(
-        Foreign, st.frozensets(st.sampled_from(["int64", "float64"]), max_size=2), ANY_SCALAR
+    ModelOutput: tensors.map(ModelOutput),
+    NonTensor: st.builds(
+        NonTensor, st.frozensets(st.sampled_from(["int64", "float64"]), max_size=2), ANY_SCALAR
     ),
     **OTHERS,
 }
@@ -201,7 +201,7 @@ def test_unknown_absorbs_what_is_neither_tensor_nor_array_nor_container(value: V
 @given(values)
 def test_unknown_keeps_the_evidence_of_a_tensor(value: Value) -> None:
     assert join(join(UNKNOWN, value), BF16) == join(
-        value, Tensor(BF16.dtypes, partial=True, scalar=None)
+        value, Tensor(BF16.dtypes, may_be_other=True, scalar=None)
     )
 
 
@@ -250,8 +250,8 @@ ORIGINS = [Origin(SOURCE, Span(at, at + 1), "here") for at in range(3)]
 @pytest.mark.parametrize(
     ("tensors", "place"),
     [
-        pytest.param([tensor("float16"), chosen(), BF16], 2, id="bfloat16"),
-        pytest.param([tensor("float32"), tensor("float16"), chosen()], 2, id="a choice"),
+        pytest.param([tensor("float16"), caller_chosen(), BF16], 2, id="bfloat16"),
+        pytest.param([tensor("float32"), tensor("float16"), caller_chosen()], 2, id="a choice"),
         pytest.param([tensor("float32"), tensor("float16"), tensor("int8")], 1, id="float16"),
         pytest.param([tensor("int64"), BF16, BF16], 1, id="the first of several"),
         pytest.param([tensor("float32"), tensor("int64"), tensor("int8")], 0, id="the first"),
@@ -268,15 +268,17 @@ def test_the_origin_does_not_depend_on_the_order(tensors: list[Tensor], place: i
 @pytest.mark.parametrize(
     ("parts", "read"),
     [
-        pytest.param([BF16, FOREIGN], Output(PERHAPS_BF16), id="an array"),
-        pytest.param([BF16, Sequence(BF16)], Output(BF16), id="a tuple of tensors"),
+        pytest.param([BF16, NON_TENSOR], ModelOutput(PERHAPS_BF16), id="an array"),
+        pytest.param([BF16, Sequence(BF16)], ModelOutput(BF16), id="a tuple of tensors"),
         pytest.param([BF16, Sequence(UNKNOWN)], PERHAPS_BF16, id="a tuple"),
-        pytest.param([Sequence(BF16), UNKNOWN], Output(replace(BF16, partial=True)), id="a list"),
-        pytest.param([Sequence(FOREIGN), UNKNOWN], UNKNOWN, id="a list of numbers"),
-        pytest.param([FOREIGN, UNKNOWN], UNKNOWN, id="an array, perhaps"),
         pytest.param(
-            [BF16, FOREIGN, Constant(1)],
-            Output(PERHAPS_BF16),
+            [Sequence(BF16), UNKNOWN], ModelOutput(replace(BF16, may_be_other=True)), id="a list"
+        ),
+        pytest.param([Sequence(NON_TENSOR), UNKNOWN], UNKNOWN, id="a list of numbers"),
+        pytest.param([NON_TENSOR, UNKNOWN], UNKNOWN, id="an array, perhaps"),
+        pytest.param(
+            [BF16, NON_TENSOR, Constant(1)],
+            ModelOutput(PERHAPS_BF16),
             id="three",
         ),
     ],
@@ -299,7 +301,7 @@ def called(name: str, receiver: Value, *arguments: Value) -> Value:
 
 
 def kind(name: str, operand: Value) -> Value:
-    return kinds.made(name, operand, "float32") if isinstance(operand, Tensor) else operand
+    return kinds.result_dtype(name, operand, "float32") if isinstance(operand, Tensor) else operand
 
 
 OF_ANY: dict[str, Callable[[Value], Value]] = {
@@ -308,7 +310,7 @@ OF_ANY: dict[str, Callable[[Value], Value]] = {
     "a name": lambda value: as_named("x", value),
     "a name of integers": lambda value: as_named("input_ids", value),
     "[x]": lambda value: Sequence(value, (value,)),
-    "[*xs, x]": lambda value: concatenated(Sequence(FOREIGN), Sequence(value, (value,))),
+    "[*xs, x]": lambda value: concatenated(Sequence(NON_TENSOR), Sequence(value, (value,))),
     "d['a'] = x": lambda value: with_item(Dictionary(BOTTOM, ()), Constant("a"), value),
 }
 OF_TENSORS: dict[str, Callable[[Value], Value]] = {
@@ -341,7 +343,7 @@ def keeps_the_order(function: Callable[[Value], Value], one: Value, two: Value) 
 @given(one=tensors, two=tensors)
 def test_functions_of_tensors_keep_the_order(name: str, one: Tensor, two: Tensor) -> None:
     """Where there is evidence of a dtype: functions guess for tensors that have none."""
-    assume((one.dtypes or one.chosen) and (two.dtypes or two.chosen))
+    assume((one.dtypes or one.caller_chosen) and (two.dtypes or two.caller_chosen))
     keeps_the_order(OF_TENSORS[name], one, two)
 
 
@@ -361,7 +363,7 @@ def test_merged_names_hold_one_object_if_they_do_in_every_branch() -> None:
     one, two, three = (Sequence(BF16) for _ in range(3))
     for branches in permutations([branch(one, one, one), branch(two, two, three)]):
         env = Environment()
-        assert merge(list(branches), env)
+        assert join_into(list(branches), env)
         assert env["a"] is env["b"]
         assert env["a"] is not env["c"]
 
@@ -369,13 +371,13 @@ def test_merged_names_hold_one_object_if_they_do_in_every_branch() -> None:
 def test_a_name_bound_in_some_branches_keeps_their_join() -> None:
     branches = [
         Environment({"x": BF16}),
-        Environment({"x": FOREIGN, "y": BF16}),
+        Environment({"x": NON_TENSOR, "y": BF16}),
         Environment({"x": UNKNOWN, "z": UNKNOWN}),
     ]
     for ordered in permutations(branches):
         env = Environment()
-        assert merge(list(ordered), env)
-        assert env == {"x": join_all([BF16, FOREIGN, UNKNOWN]), "y": BF16, "z": UNKNOWN}
+        assert join_into(list(ordered), env)
+        assert env == {"x": join_all([BF16, NON_TENSOR, UNKNOWN]), "y": BF16, "z": UNKNOWN}
 
 
 def test_a_path_bound_in_some_branches_is_forgotten() -> None:
@@ -388,10 +390,10 @@ def test_a_path_bound_in_some_branches_is_forgotten() -> None:
 
     for ordered in permutations([branch("x.grad"), branch(None), branch("x.grad")]):
         env = Environment()
-        assert merge(list(ordered), env)
+        assert join_into(list(ordered), env)
         assert env == {"x": BF16}
         assert not env.paths
 
 
 def test_no_branch_reaches_the_end() -> None:
-    assert not merge([], Environment())
+    assert not join_into([], Environment())

@@ -14,17 +14,17 @@ from precision_lint.facts.dtypes._generated.promotion_table import PROMOTED
 from precision_lint.facts.dtypes.calls import Region
 from precision_lint.facts.dtypes.promotion import compare, operator, promote, unary
 from precision_lint.facts.dtypes.values import (
-    FOREIGN,
+    NON_TENSOR,
     SOME_DTYPE,
     SOME_TENSOR,
     UNKNOWN,
     Constant,
     Dtype,
-    Output,
+    ModelOutput,
     Sequence,
     Tensor,
     Value,
-    chosen,
+    caller_chosen,
     tensor,
 )
 
@@ -100,17 +100,27 @@ BF16, FP32, MAYBE = tensor("bfloat16"), tensor("float32"), tensor("float32", sca
 @pytest.mark.parametrize(
     ("left", "right", "expected"),
     [
-        pytest.param(chosen(), FP32, FP32, id="a proved float32 decides"),
-        pytest.param(chosen(), tensor("float32", scalar=True), chosen(), id="but not if it is 0-d"),
-        pytest.param(chosen(), tensor("int64"), chosen(), id="integers never decide"),
-        pytest.param(chosen(), tensor("float16"), chosen(), id="a half dtype does not decide"),
-        pytest.param(chosen(), Constant(2.0), chosen(), id="numbers never decide"),
-        pytest.param(chosen(), FOREIGN, chosen(), id="nor do unknown numbers"),
-        pytest.param(BF16, MAYBE, tensor("bfloat16", "float32"), id="a tensor that may be 0-d"),
-        pytest.param(BF16, FOREIGN, BF16, id="arrays beside bfloat16 raise"),
-        pytest.param(FP32, FOREIGN, tensor("float32", "float64"), id="an array may be float64"),
+        pytest.param(caller_chosen(), FP32, FP32, id="a proved float32 decides"),
         pytest.param(
-            BF16, UNKNOWN, Tensor(frozenset({"bfloat16"}), partial=True), id="a number or a tensor"
+            caller_chosen(),
+            tensor("float32", scalar=True),
+            caller_chosen(),
+            id="but not if it is 0-d",
+        ),
+        pytest.param(caller_chosen(), tensor("int64"), caller_chosen(), id="integers never decide"),
+        pytest.param(
+            caller_chosen(), tensor("float16"), caller_chosen(), id="a half dtype does not decide"
+        ),
+        pytest.param(caller_chosen(), Constant(2.0), caller_chosen(), id="numbers never decide"),
+        pytest.param(caller_chosen(), NON_TENSOR, caller_chosen(), id="nor do unknown numbers"),
+        pytest.param(BF16, MAYBE, tensor("bfloat16", "float32"), id="a tensor that may be 0-d"),
+        pytest.param(BF16, NON_TENSOR, BF16, id="arrays beside bfloat16 raise"),
+        pytest.param(FP32, NON_TENSOR, tensor("float32", "float64"), id="an array may be float64"),
+        pytest.param(
+            BF16,
+            UNKNOWN,
+            Tensor(frozenset({"bfloat16"}), may_be_other=True),
+            id="a number or a tensor",
         ),
         pytest.param(
             FP32,
@@ -119,7 +129,7 @@ BF16, FP32, MAYBE = tensor("bfloat16"), tensor("float32"), tensor("float32", sca
             id="what float32 beside any tensor can be",
         ),
         pytest.param(BF16, SOME_TENSOR, SOME_TENSOR, id="nothing is known"),
-        pytest.param(Output(BF16), Constant(2), BF16, id="what a model returned"),
+        pytest.param(ModelOutput(BF16), Constant(2), BF16, id="what a model returned"),
         pytest.param(tensor("float8_e4m3fn"), FP32, SOME_TENSOR, id="torch raises"),
     ],
 )
@@ -144,18 +154,18 @@ def test_autocast(op: type[ast.operator], device: str | None, left: Tensor, expe
     right = Constant(2) if op is ast.Pow else left
     found = operator(left, right, op, region)
     assert isinstance(found, Tensor)
-    assert found.proved(frozenset({expected}))
+    assert found.must_be(frozenset({expected}))
 
 
 def test_autocast_whose_dtype_is_unknown() -> None:
     found = operator(BF16, BF16, ast.MatMult, Region("cuda", SOME_DTYPE))
     assert isinstance(found, Tensor)
-    assert found.chosen
-    assert found.possible(frozenset({"bfloat16"}))
+    assert found.caller_chosen
+    assert found.may_be(frozenset({"bfloat16"}))
 
 
 def test_what_is_no_tensor() -> None:
-    assert operator(FOREIGN, Constant(1), ast.Add) == FOREIGN
+    assert operator(NON_TENSOR, Constant(1), ast.Add) == NON_TENSOR
     assert operator(UNKNOWN, UNKNOWN, ast.Add) == UNKNOWN
     assert operator(Sequence(BF16), Constant(2), ast.Mult) == Sequence(BF16)
 

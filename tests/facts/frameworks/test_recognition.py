@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from precision_lint.facts.frameworks.reading import Reading
+from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import readings
 from tests.context import recording
 from tests.source.config.reading import config
 
 
-def read(text: str, format: str, framework: str) -> list[Reading]:
+def read(text: str, format: str, framework: str) -> list[EffectiveConfig]:
     found = readings(config(text, format), recording())
     return [reading for reading in found if reading.framework.slug == framework]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from precision_lint.facts.triton.kernels import find_kernels
-from precision_lint.facts.triton.rejections import Rejection
+from precision_lint.facts.triton.rejections import ReportedError
 from precision_lint.model.finding import Finding, apply_edits
 from precision_lint.rules import triton_branch_dtype as rule
 from precision_lint.source.python.parse import parse_python
@@ -23,7 +23,7 @@ REJECTED_BRANCH = re.compile(r"initial value for|Mismatched type for")
 each = pytest.mark.parametrize("name", branches.BRANCHES)
 
 
-def rejections(source: str) -> list[Rejection]:
+def rejections(source: str) -> list[ReportedError]:
     text = SourceText(Path("kernels.py"), source)
     file = parse_python(text)
     return [r for kernel in find_kernels(file.tree, text) for r in kernel.rejections]

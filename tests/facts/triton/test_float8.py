@@ -8,7 +8,7 @@ import pytest
 
 from precision_lint.facts.triton.kernels import find_kernels
 from precision_lint.facts.triton.language import NEWEST, Version
-from precision_lint.facts.triton.rejections import Rejection
+from precision_lint.facts.triton.rejections import ReportedError
 from precision_lint.fixers import triton
 from precision_lint.model.finding import apply_edits
 from precision_lint.source.python.parse import parse_python
@@ -90,7 +90,7 @@ def source(expression: str, dtype: str) -> str:
     return KERNEL.format(expression=expression, place=place, dtype=FLOAT8[dtype])
 
 
-def rejections(text: str, version: Version = NEWEST) -> list[Rejection]:
+def rejections(text: str, version: Version = NEWEST) -> list[ReportedError]:
     file = SourceText(Path("kernels.py"), text)
     tree = parse_python(file).tree
     return [r for kernel in find_kernels(tree, file, version) for r in kernel.rejections]
@@ -138,7 +138,9 @@ def test_what_does_not(name, dtype, compiled):
     assert {rejection.kind for rejection in found} == {kind}
     assert all(r.always and r.is_of_float8 and bool(r.remedy) == has_remedy for r in found)
     error = compiled[name, "as written", dtype]
-    words = found[0].said.removeprefix("KeyError: ").replace("[...]", "").split("types")[0]
+    words = (
+        found[0].compiler_message.removeprefix("KeyError: ").replace("[...]", "").split("types")[0]
+    )
     assert words in error or "aborts" in error
     assert (compiled[name, "repaired", dtype] == "") == has_remedy
     assert (rejections(repaired(source(expression, dtype))) == []) == has_remedy

@@ -176,12 +176,12 @@ def test_doubles(name, compiled):
     body, parameters, is_refused = accepted.DOUBLES[name]
     found = [note for note in notes(accepted.source(body)) if note.kind == "float64"]
     assert [note.subject for note in found] == parameters
-    assert [bool(note.said) for note in found] == [is_refused] * len(found)
+    assert [bool(note.compiler_message) for note in found] == [is_refused] * len(found)
     for dtype in DTYPES:
         assert compiled[name, "float", dtype] == ""
         error = compiled[name, "double", dtype]
         assert bool(error) == is_refused
-        assert all(note.said.partition("[")[0] in error for note in found)
+        assert all(note.compiler_message.partition("[")[0] in error for note in found)
 
 
 @each_double

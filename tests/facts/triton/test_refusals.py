@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from precision_lint.facts.triton.kernels import find_kernels
-from precision_lint.facts.triton.rejections import Rejection
+from precision_lint.facts.triton.rejections import ReportedError
 from precision_lint.fixers import triton
 from precision_lint.model.finding import apply_edits
 from precision_lint.source.python.parse import parse_python
@@ -26,7 +26,7 @@ WORDLESS = {"loop: tuple", "return: tuples"}
 each = pytest.mark.parametrize("name", refusals.REFUSALS)
 
 
-def rejections(source: str) -> list[Rejection]:
+def rejections(source: str) -> list[ReportedError]:
     text = SourceText(Path("kernels.py"), source)
     file = parse_python(text)
     return [r for kernel in find_kernels(file.tree, text) for r in kernel.rejections]
@@ -89,7 +89,7 @@ def test_the_words_are_the_compilers(name, compiled):
     first = rejections(refusals.source(body))[0]
     dtype = next(dtype for dtype in DTYPES if dtype in first.fails_for)
     error = _SIZES.sub("[...]", compiled[name, "as written"][dtype]).replace("'", "")
-    assert first.said.replace("'", "").removeprefix("KeyError: ") in error
+    assert first.compiler_message.replace("'", "").removeprefix("KeyError: ") in error
 
 
 @each

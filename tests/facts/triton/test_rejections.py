@@ -10,7 +10,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.triton.certainty import certainty, severity
 from precision_lint.facts.triton.kernels import find_kernels
 from precision_lint.facts.triton.language import NEWEST, Version
-from precision_lint.facts.triton.rejections import Rejection
+from precision_lint.facts.triton.rejections import ReportedError
 from precision_lint.model.finding import Confidence, Severity
 from precision_lint.source.text.text import SourceText
 from tests.context import python_file, recording
@@ -35,7 +35,7 @@ def parsed(source: str, root: Path = Path("/nowhere"), name: str = "kernels.py")
     return python_file(SourceText(root / name, source), project)
 
 
-def rejected(source: str, version: Version = NEWEST) -> list[Rejection]:
+def rejected(source: str, version: Version = NEWEST) -> list[ReportedError]:
     file = parsed(source)
     return [r for kernel in find_kernels(file.tree, file.text, version) for r in kernel.rejections]
 
@@ -180,9 +180,9 @@ def test_little_evidence_is_no_error():
 )
 def test_older_versions_in_their_words(body, version, words):
     first = rejected(refusals.source(body), version)[0]
-    assert first.said.startswith(words)
-    assert bool(first.said) is bool(words)
-    assert first.said in first.compiler_says
+    assert first.compiler_message.startswith(words)
+    assert bool(first.compiler_message) is bool(words)
+    assert first.compiler_message in first.compiler_says
 
 
 @pytest.mark.parametrize("version", [(3, 5), (3, 9)])

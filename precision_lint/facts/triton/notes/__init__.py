@@ -13,7 +13,7 @@ from precision_lint.facts.triton.interpreter import TooLong
 from precision_lint.facts.triton.notes.note import Note, Notes
 from precision_lint.facts.triton.notes.runs import NARROWEST, Runs
 from precision_lint.facts.triton.notes.scalars import scalar_notes
-from precision_lint.facts.triton.notes.sighted import sighted_notes
+from precision_lint.facts.triton.notes.sighted import observation_notes
 from precision_lint.facts.triton.notes.sights import Kind
 from precision_lint.facts.triton.rejections import Analysis
 
@@ -24,6 +24,6 @@ def notes_of(analysis: Analysis) -> Notes:
     """The notes of a kernel whose parameters an analysis knows."""
     with suppress(TooLong):
         runs = Runs(analysis)
-        found = sorted([*sighted_notes(runs), *scalar_notes(runs)], key=lambda note: note.span)
+        found = sorted([*observation_notes(runs), *scalar_notes(runs)], key=lambda note: note.span)
         return Notes(tuple(found), frozenset(runs.of(NARROWEST).offsets.wide))
     return Notes()

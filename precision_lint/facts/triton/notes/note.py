@@ -31,7 +31,7 @@ class Note:
     """For some compile-time choices only."""
     computed_in: frozenset[str] = frozenset()
     """The dtypes that a number is converted to."""
-    said: str = ""
+    compiler_message: str = ""
     """What Triton says where a float64 parameter does not compile; empty if it does."""
     related: tuple[Related, ...] = ()
     remedy: Remedy | Pin | None = None

@@ -11,7 +11,7 @@ from precision_lint.facts.triton.notes.doubles import Doubles, without_doubles
 from precision_lint.facts.triton.notes.numbers import Numbers
 from precision_lint.facts.triton.notes.offsets import Offsets
 from precision_lint.facts.triton.notes.scene import Call, Scene
-from precision_lint.facts.triton.notes.sights import Key, Sight
+from precision_lint.facts.triton.notes.sights import Key, Observation
 from precision_lint.facts.triton.notes.sums import Sums, accumulator
 from precision_lint.facts.triton.notes.tf32 import MatrixProducts
 from precision_lint.facts.triton.notes.updates import Updates
@@ -26,7 +26,7 @@ class Observer(Scene):
         self, function: JitFunction, version: Version, patches: Patches | None = None
     ) -> None:
         super().__init__(function.module, version, patches)
-        self.sights: dict[Key, Sight] = {}
+        self.observations: dict[Key, Observation] = {}
         """What holds of what was seen; after the run."""
         self.doubles = Doubles(self)
         self.offsets = Offsets(self)
@@ -37,7 +37,7 @@ class Observer(Scene):
 
     def run(self, function: JitFunction, parameters: dict[str, Value]) -> Value:
         found = super().run(function, parameters)
-        self.sights = self.offsets.without_indices(self.seen)
+        self.observations = self.offsets.without_indices(self.seen)
         return found
 
     def _execute(self, statement: ast.stmt) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.notes.scene import Call, Scene
-from precision_lint.facts.triton.notes.sights import Key, Sight
+from precision_lint.facts.triton.notes.sights import Key, Observation
 from precision_lint.facts.triton.notes.traces import of_kind, traced
 from precision_lint.facts.triton.values import NO_TRACES, Pointer, Tensor, Trace, Value, merged
 from precision_lint.model.finding import Span
@@ -91,7 +91,7 @@ class Offsets:
             # With the first product, the sum is int64.
             self.scene.see("offset", _first(products), pointer.parameter, pointer)
 
-    def without_indices(self, seen: Mapping[Key, Sight]) -> dict[Key, Sight]:
+    def without_indices(self, seen: Mapping[Key, Observation]) -> dict[Key, Observation]:
         """What was seen in a run but late casts of rows."""
         return {
             key: sight

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from precision_lint.facts.triton.expressions import Cast, Patches
 from precision_lint.facts.triton.module import JitFunction, Module
-from precision_lint.facts.triton.notes.sights import Sight
-from precision_lint.facts.triton.refusals import Refusal
-from precision_lint.facts.triton.remedies import Conversion, Doctor, Remedy
+from precision_lint.facts.triton.notes.sights import Observation
+from precision_lint.facts.triton.refusals import CompileError
+from precision_lint.facts.triton.remedies import Conversion, Remedy, RepairCandidates
 from precision_lint.facts.triton.values import UNKNOWN, Pointer
 from precision_lint.model.finding import Span
 
@@ -35,7 +35,7 @@ class Change:
 
 
 def changes(
-    module: Module, function: JitFunction, sights: list[Sight], pinned: frozenset[Span]
+    module: Module, function: JitFunction, sights: list[Observation], pinned: frozenset[Span]
 ) -> Iterator[Change]:
     """What could be done about what was seen at one place, under each assumption that has it."""
     first = sights[0]
@@ -44,15 +44,15 @@ def changes(
     match first.kind:
         case "reduction" | "accumulator" | "infinity" | "zero":
             refusals = [_as_refusal(sight, module) for sight in sights]
-            for candidate in Doctor(module, function, pinned).candidates(refusals, None):
+            for candidate in RepairCandidates(module, function, pinned).candidates(refusals, None):
                 yield Change(candidate.remedy, candidate.patches)
         case "offset" | "late cast":
             yield from _widened_grid(module, first)
 
 
-def _as_refusal(sight: Sight, module: Module) -> Refusal:
+def _as_refusal(sight: Observation, module: Module) -> CompileError:
     """What is accepted, as the Doctor takes it."""
-    return Refusal(
+    return CompileError(
         kind="sum",
         module=module,
         place=sight.place,
@@ -70,7 +70,7 @@ def _as_refusal(sight: Sight, module: Module) -> Refusal:
     )
 
 
-def _widened_grid(module: Module, sight: Sight) -> Iterator[Change]:
+def _widened_grid(module: Module, sight: Observation) -> Iterator[Change]:
     """`tl.program_id(0).to(tl.int64)`, from which the products follow."""
     int64 = module.name_of("int64")
     if int64 is None or not isinstance(sight.value, Pointer):

@@ -13,7 +13,7 @@ from precision_lint.facts.triton.notes.observer import Observer
 from precision_lint.facts.triton.notes.remedies import pin
 from precision_lint.facts.triton.notes.runs import Runs
 from precision_lint.facts.triton.parameters import values_of
-from precision_lint.facts.triton.refusals import Refusal
+from precision_lint.facts.triton.refusals import CompileError
 from precision_lint.facts.triton.rejections import ASSUMPTIONS, Analysis
 from precision_lint.facts.triton.values import Tensor
 from precision_lint.model.finding import Related
@@ -32,7 +32,7 @@ def scalar_notes(runs: Runs) -> Iterator[Note]:
     for name in sorted(scalars):
         sights = [
             sight
-            for sight in doubled["fp32"].sights.values()
+            for sight in doubled["fp32"].observations.values()
             if sight.kind == "float64" and sight.subject == name
         ]
         both = [found.get(name) for found in refused]
@@ -46,7 +46,7 @@ def scalar_notes(runs: Runs) -> Iterator[Note]:
             name,
             frozenset(ASSUMPTIONS),
             is_shown=name in shown,
-            said=wording.said(refusal, analysis.version) if refusal else "",
+            compiler_message=wording.compiler_message(refusal, analysis.version) if refusal else "",
             related=(Related(analysis.module.text.place(place), "float64 from here on"),),
             remedy=pin(analysis.module, analysis.function, name),
         )
@@ -62,9 +62,9 @@ def _float_scalars(analysis: Analysis) -> frozenset[str]:
     )
 
 
-def _refused(runs: Runs, elements: str, doubled: Observer) -> dict[str, Refusal]:
+def _refused(runs: Runs, elements: str, doubled: Observer) -> dict[str, CompileError]:
     """What Triton certainly refuses only because parameters are float64, by parameter."""
-    found: dict[str, Refusal] = {}
+    found: dict[str, CompileError] = {}
     for key, refusal in doubled.refusals.found.items():
         if key in runs.of(elements).refusals.found or refusal.choices:
             continue

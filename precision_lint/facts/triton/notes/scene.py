@@ -11,7 +11,7 @@ from precision_lint.facts.triton.frame import Variable
 from precision_lint.facts.triton.interpreter import Interpreter
 from precision_lint.facts.triton.language import Version
 from precision_lint.facts.triton.module import Module
-from precision_lint.facts.triton.notes.sights import Key, Kind, Sight
+from precision_lint.facts.triton.notes.sights import Key, Kind, Observation
 from precision_lint.facts.triton.values import UNKNOWN, Arguments, Value
 from precision_lint.model.finding import Span
 
@@ -38,7 +38,7 @@ class Scene(Interpreter):
 
     def __init__(self, module: Module, version: Version, patches: Patches | None = None) -> None:
         super().__init__(module, version, patches)
-        self.seen: dict[Key, Sight] = {}
+        self.seen: dict[Key, Observation] = {}
         """In the order in which it was."""
         self.loops: list[Loop] = []
         """The run-time loops around the statement, the innermost one last."""
@@ -96,11 +96,11 @@ class Scene(Interpreter):
         """Write down a sight; one in another file at the call that leads there."""
         is_conditional, crossing = bool(self.refusals.choices), self.refusals.crossing
         if crossing is not None:
-            sight = Sight(
+            sight = Observation(
                 kind, crossing, subject, value, is_conditional=is_conditional, is_elsewhere=True
             )
         else:
-            sight = Sight(
+            sight = Observation(
                 kind, place, subject, value, before, start, given, related, is_conditional
             )
         self.seen.setdefault(sight.key, sight)

@@ -11,7 +11,7 @@ from precision_lint.facts.triton.notes.note import Note
 from precision_lint.facts.triton.notes.observer import Observer
 from precision_lint.facts.triton.notes.remedies import Change, changes
 from precision_lint.facts.triton.notes.runs import NARROWEST, Runs
-from precision_lint.facts.triton.notes.sights import Key, Sight
+from precision_lint.facts.triton.notes.sights import Key, Observation
 from precision_lint.facts.triton.rejections import ASSUMPTIONS
 from precision_lint.facts.triton.remedies import Remedy
 from precision_lint.facts.triton.values import Tensor, origins
@@ -23,12 +23,12 @@ _ABOUT_INDICES = frozenset({"offset", "late cast"})
 _MAX_REMEDIES = 16
 
 
-def sighted_notes(runs: Runs) -> Iterator[Note]:
+def observation_notes(runs: Runs) -> Iterator[Note]:
     """A note on each thing that is seen in half precision, under each assumption that has it."""
     narrowest = runs.of(NARROWEST)
-    first = narrowest.sights
+    first = narrowest.observations
     if narrowest.numbers.meets_small:
-        first = runs.of("bf16").sights | first
+        first = runs.of("bf16").observations | first
     if not first:
         return
     module, function = runs.analysis.module, runs.analysis.function
@@ -37,7 +37,7 @@ def sighted_notes(runs: Runs) -> Iterator[Note]:
     varying -= usage.integer_elements | usage.doubtful_elements
     for position, (key, sight) in enumerate(first.items()):
         tried = (NARROWEST,) if sight.kind in _ABOUT_INDICES else ASSUMPTIONS
-        holds_for = [elements for elements in tried if key in runs.of(elements).sights]
+        holds_for = [elements for elements in tried if key in runs.of(elements).observations]
         if sight.kind in _ABOUT_POINTERS:
             is_shown = sight.subject in allocated
         else:
@@ -56,11 +56,11 @@ def sighted_notes(runs: Runs) -> Iterator[Note]:
 
 
 def _computed_in(run: Observer, key: Key) -> Dtypes:
-    value = run.sights[key].value
+    value = run.observations[key].value
     return value.dtypes if isinstance(value, Tensor) else frozenset()
 
 
-def _related(sight: Sight, text: SourceText) -> Iterator[Related]:
+def _related(sight: Observation, text: SourceText) -> Iterator[Related]:
     if sight.related is not None:
         message = {
             "accumulator": "it starts in half precision here",
@@ -77,7 +77,7 @@ def _remedy(runs: Runs, tried: Sequence[str], key: Key) -> Remedy | None:
     there is one."""
     module, function = runs.analysis.module, runs.analysis.function
     plain = [runs.of(elements) for elements in tried]
-    sights = [run.sights[key] for run in plain if key in run.sights]
+    sights = [run.observations[key] for run in plain if key in run.observations]
     pinned = frozenset[Span]().union(*(run.usage.pinned for run in plain))
     unsafe = None
     for change in changes(module, function, sights, pinned):
@@ -91,6 +91,6 @@ def _remedy(runs: Runs, tried: Sequence[str], key: Key) -> Remedy | None:
 def _cures(runs: Runs, change: Change, key: Key, tried: Sequence[str]) -> bool:
     for elements in tried:
         before, after = runs.of(elements), runs.treated(elements, change)
-        if key in after.sights or after.refusals.found.keys() - before.refusals.found.keys():
+        if key in after.observations or after.refusals.found.keys() - before.refusals.found.keys():
             return False
     return True

@@ -25,7 +25,7 @@ Key = tuple[Kind, Span, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class Observation:
     """One thing that an evaluation sees.
 
     `subject` is the function, the variable, the parameter or the number that it is about; `value`
