@@ -120,7 +120,7 @@ def _cache(folder: Path, settings: Settings) -> CleanFiles:
 
 
 def _digests(job: Job, paths: Iterable[Path], cache: CleanFiles) -> dict[Path, tuple[bytes, bytes]]:
-    """The digests of the files of code that a cache can speak of: alone, and in this project."""
+    """The digests of the files of code that can be cached: alone, and in this project."""
     digests = {}
     for path in paths:
         if kind_of(path) in _CODE and path not in job.named:

@@ -1,1 +1,1 @@
-"""What everything else speaks of: findings, rules as data, dtype names."""
+"""The data that every layer shares: findings, rules as data, dtype names."""

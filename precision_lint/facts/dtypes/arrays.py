@@ -20,7 +20,7 @@ _ALIASES = {
 }  # fmt: skip
 _SCALARS = NUMPY_DTYPES | _ALIASES.keys()
 _FLOATING = {"zeros": 1, "ones": 1, "empty": 1, "eye": 3, "linspace": 5}
-"""What makes float64 unless it is told otherwise, and the position of its `dtype`."""
+"""What creates float64 by default, and the position of its `dtype`."""
 _FROM_DATA = {"array": 1, "asarray": 1, "ascontiguousarray": 1, "full": 2, "frombuffer": 1}
 
 
@@ -54,7 +54,7 @@ def _is_number(value: Value) -> bool | None:
 
 
 def _given(given: CallSite, position: int) -> frozenset[str] | None:
-    """The dtypes that a call is told to make; None if it is told none."""
+    """The dtypes that the `dtype` argument of a call names; None without that argument."""
     has_stars = "**" in given.keywords or any(one.starred for one in given.arguments)
     is_told = "dtype" in given.keywords or len(given.arguments) > position
     return _dtypes(given.argument(position, "dtype")) if is_told or has_stars else None

@@ -76,7 +76,7 @@ def of_torch(name: str, given: CallSite) -> Model:
 
 
 def pretrained(given: CallSite) -> Model:
-    """`from_pretrained(…)`: the dtype that it is told, else that of the checkpoint."""
+    """`from_pretrained(…)`: the dtype of its arguments, else that of the checkpoint."""
     for keyword in ("torch_dtype", "dtype"):
         if keyword in given.keywords:
             dtype = functions.as_dtype(given.keywords[keyword].value)

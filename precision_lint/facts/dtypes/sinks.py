@@ -61,7 +61,7 @@ class Sink:
             return
         for position, argument in enumerate(call.arguments):
             if argument.starred:
-                break  # what stands behind it has no known position
+                break  # what follows it has no known position
             if self.positions is None or position in self.positions:
                 yield replace(argument, value=self._tensors_of(argument.value))
         for name, argument in call.keywords.items():

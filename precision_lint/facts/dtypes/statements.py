@@ -170,7 +170,7 @@ class StatementInterpreter:
     def assign(
         self, target: ast.expr, value: Value, expression: ast.expr | None, env: Environment
     ) -> None:
-        """Bind a target; what `self` is given is told to the other methods of the class."""
+        """Bind a target; attributes of `self` are recorded for the other methods of the class."""
         match target:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self.frame.owner:
                 if isinstance(expression, ast.Call) and callee_name(expression) == "Parameter":

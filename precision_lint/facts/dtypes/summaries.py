@@ -997,7 +997,7 @@ def _may_be_half(value: Value) -> bool:
 
 
 def _is_constant(name: str) -> bool:
-    """True for a qualified name that looks like a constant: a dtype may hide behind it."""
+    """True for a qualified name that looks like a constant: it may be a dtype."""
     last = name.rpartition(".")[2]
     return last.isupper() or last.lower().endswith("dtype")
 

@@ -1,4 +1,4 @@
-"""What a framework does with a combination of settings, held against the table of its conflicts."""
+"""The combinations of settings that a framework refuses or resolves, by its table of conflicts."""
 
 from __future__ import annotations
 

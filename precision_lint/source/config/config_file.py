@@ -64,7 +64,7 @@ class ParsedConfig(Memo):
 
     @property
     def is_excerpt(self) -> bool:
-        """True in a document: it shows the settings that it speaks of, and there may be others."""
+        """True in a document: it shows some settings, and there may be others."""
         return self.format == "markdown" or (self.around is not None and self.around.is_excerpt)
 
     @cached_property

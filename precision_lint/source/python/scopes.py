@@ -1,4 +1,4 @@
-"""What the names of a module mean where they stand: lexical scopes, and the imports behind them."""
+"""What the names of a module mean at each place: lexical scopes and imports."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Scope:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Reference:
-    """A name that is read, with the attributes behind it: `torch.cuda.amp.autocast`."""
+    """A name that is read, with the attributes after it: `torch.cuda.amp.autocast`."""
 
     node: ast.Name | ast.Attribute
     names: tuple[str, ...]

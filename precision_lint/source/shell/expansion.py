@@ -1,4 +1,4 @@
-"""What the words of a script expand to: variables, arrays, the folder that the script lies in."""
+"""What the words of a script expand to: variables, arrays, the folder of the script."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _OWN_FOLDER = re.compile(
         )["']?)\s*\)""",
     re.VERBOSE,
 )
-"""`$(dirname "$0")`, `$(cd "$(dirname "$0")/.." && pwd)`: the folder that the script lies in."""
+"""`$(dirname "$0")`, `$(cd "$(dirname "$0")/.." && pwd)`: the folder of the script."""
 
 
 class Expander:

@@ -1,7 +1,7 @@
 """Shell env files and launch scripts: what the variables hold and what the commands are given.
 
 Statements are taken in order, as a shell would. What depends on a condition, a loop, a function or
-the caller's environment is unknown behind it: it is never a conflict.
+the caller's environment is unknown after it: it is never a conflict.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the variables of a script hold at a point, with its branches kept apart.
 
-What a branch assigns is known inside of it, and unknown behind it. What a subshell assigns is gone
-behind it. A loop is passed more than once: what is assigned anywhere in it is unknown at its start.
+What a branch assigns is known inside of it, and unknown after it. What a subshell assigns is gone
+after it. A loop is passed more than once: what is assigned anywhere in it is unknown at its start.
 """
 
 from __future__ import annotations
@@ -277,7 +277,7 @@ class Variables:
         self._view = replace(scope.view, floor=floor)
 
     def _end_exports(self, scope: _Scope) -> None:
-        """What was exported in an arm may not be, behind it."""
+        """What was exported in an arm may not be, after it."""
         for name in scope.exported:
             self.hide(name)
         scope.exported.clear()

@@ -85,7 +85,7 @@ def _yaml_scalars(text: SourceText) -> Iterator[Span]:
         for token in yaml.scan(text.text, Loader=loader):
             if isinstance(token, yaml.ScalarToken):
                 start, end = token.start_mark.index, token.end_mark.index
-                if token.style in ("|", ">"):  # a comment may stand behind the bar
+                if token.style in ("|", ">"):  # a comment may follow the bar
                     start = text.line_span(text.position(start).row).end
                 yield Span(start, max(start, end))
     except yaml.YAMLError:

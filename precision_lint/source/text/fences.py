@@ -33,7 +33,7 @@ _FORMATS: dict[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """A fence that is closed; `info` is what stands behind its opening marks."""
+    """A fence that is closed; `info` is the text after its opening marks."""
 
     info: str
     body: Span

@@ -16,7 +16,7 @@ from precision_lint.model.finding import Span
 
 _LOADED = frozenset({"load", "update"})
 _MAX_STORES = 8
-"""The stores through one parameter that a later load is held against."""
+"""The stores through one parameter that a later load is compared with."""
 
 
 @dataclass(frozen=True, slots=True)
