@@ -107,7 +107,7 @@ class _Reader:
 
 
 def _is_trailing_comma(error: Node) -> bool:
-    """True for a comma before a closing bracket, and for the element that the parser adds after it."""
+    """True for a comma before a closing bracket, and for the element that the parser adds."""
     before, after = error.prev_sibling, error.next_sibling
     while before is not None and before.type == "comment":
         before = before.prev_sibling
