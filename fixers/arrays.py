@@ -123,12 +123,12 @@ def _applied(within: Expression, node: cst.BaseExpression, how: str) -> list[Edi
     return wrap_argument(within.extent(node), how)
 
 
-def _around(within: Expression, node: cst.BaseExpression, before: str, behind: str) -> list[Edit]:
+def _around(within: Expression, node: cst.BaseExpression, before: str, after: str) -> list[Edit]:
     """Text before and after an expression, which gets parentheses unless it binds tightly."""
     import libcst as cst
 
     span = within.extent(node)
     if not node.lpar and not isinstance(node, cst.Name | cst.Attribute | cst.Call | cst.Subscript):
-        before, behind = f"{before}(", f"){behind}"
+        before, after = f"{before}(", f"){after}"
     start = [Edit(Span(span.start, span.start), before)] if before else []
-    return [*start, Edit(Span(span.end, span.end), behind)]
+    return [*start, Edit(Span(span.end, span.end), after)]

@@ -135,8 +135,8 @@ def _shares_line_with_comment(text: SourceText, mapping: Mapping, run: range) ->
     left = entries[run[0] - 1].span.end if run[0] > 0 else mapping.span.start
     right = entries[run[-1] + 1].span.start if run[-1] + 1 < len(entries) else mapping.span.end
     before = text[Span(left, first.start)].rpartition("\n")[2]
-    behind = text[Span(last.end, right)].partition("\n")[0]
-    return bool(_COMMENT.search(before) or _COMMENT.search(behind))
+    after = text[Span(last.end, right)].partition("\n")[0]
+    return bool(_COMMENT.search(before) or _COMMENT.search(after))
 
 
 # New members

@@ -43,8 +43,8 @@ def _has_its_lines(file: ParsedPython, statement: ast.stmt) -> bool:
     first = file.text.line_span(file.text.row(span.start))
     last = file.text.line_span(file.text.row(span.end))
     before = file.text[Span(first.start, span.start)]
-    behind = file.text[Span(span.end, last.end)].strip()
-    return not before.strip() and (not behind or behind.startswith("#"))
+    after = file.text[Span(span.end, last.end)].strip()
+    return not before.strip() and (not after or after.startswith("#"))
 
 
 def _indent(file: ParsedPython, statement: ast.stmt) -> str:

@@ -28,8 +28,8 @@ _NEEDS_NO_QUOTES = re.compile(r"[\w./:=@%+,-]+", re.ASCII)
 def is_written_together(text: SourceText, words: tuple[Word, ...]) -> bool:
     """True if the words are consecutive in the place where they are used."""
     return all(word.verbatim for word in words) and all(
-        _BETWEEN_WORDS.fullmatch(text[Span(word.span.end, max(word.span.end, behind.span.start))])
-        for word, behind in pairwise(words)
+        _BETWEEN_WORDS.fullmatch(text[Span(word.span.end, max(word.span.end, after.span.start))])
+        for word, after in pairwise(words)
     )
 
 

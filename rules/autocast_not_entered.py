@@ -227,10 +227,10 @@ def _enter_all(choice: ast.BoolOp, file: PythonFile) -> Fix | None:
     """`with a and b:` to `with a, b:`."""
     spans = [file.span_of(node) for node in choice.values]
     gaps = [Span(left.end, right.start) for left, right in pairwise(spans)]
-    behind = file.text.text[spans[-1].end :].lstrip()
+    after = file.text.text[spans[-1].end :].lstrip()
     operator = "and" if isinstance(choice.op, ast.And) else "or"
     # Around all operands, parentheses would make a tuple of them before Python 3.9.
-    if behind.startswith(")") or any(file.text[gap] != f" {operator} " for gap in gaps):
+    if after.startswith(")") or any(file.text[gap] != f" {operator} " for gap in gaps):
         return None
     edits = tuple(Edit(gap, ", ") for gap in gaps)
     return Fix(Applicability.UNSAFE, "Enter all of them", edits)

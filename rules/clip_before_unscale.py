@@ -140,8 +140,8 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
     )
 
 
-def _is_renewed(behind: Sequence[PathEvent], scaler: str) -> bool:
+def _is_renewed(after: Sequence[PathEvent], scaler: str) -> bool:
     """True if the optimizer is stepped and the scaler updated before the event occurs again."""
-    kinds = [each.event.kind for each in behind if each.event.scaler in {scaler, ""}]
+    kinds = [each.event.kind for each in after if each.event.scaler in {scaler, ""}]
     renewing = [kind for kind in kinds if kind not in {EventKind.CLIP, EventKind.NORM}]
     return renewing[:2] == [EventKind.STEP, EventKind.UPDATE]

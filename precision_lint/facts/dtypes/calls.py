@@ -55,7 +55,7 @@ class CallSite:
         return self.arguments[0].value if self.arguments else UNKNOWN
 
     def argument(self, position: int, keyword: str) -> Value:
-        """The value of an argument by position or keyword; unknown if absent or behind a star."""
+        """The value of an argument by position or keyword; unknown if absent or after a star."""
         if keyword in self.keywords:
             return self.keywords[keyword].value
         before = self.arguments[: position + 1]
@@ -118,7 +118,7 @@ class Call:
     module: Calls = field(repr=False)
 
     def argument(self, position: int, keyword: str) -> Argument | None:
-        """An argument by position or keyword; None if absent or behind a star."""
+        """An argument by position or keyword; None if absent or after a star."""
         if keyword in self.keywords:
             return self.keywords[keyword]
         before = self.arguments[: position + 1]

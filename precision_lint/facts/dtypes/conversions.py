@@ -143,7 +143,7 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
                     return Tensor(frozenset({kind}))
     if any(argument.starred for argument in given.arguments):
         return _perhaps(receiver)
-    # `x.to(unknown)` is a device far more often than a dtype; behind a device stands a dtype.
+    # `x.to(unknown)` is a device far more often than a dtype; a dtype comes after a device.
     if len(given.values) > 1 and isinstance(given.values[1], Unknown):
         return _perhaps(receiver)
     return None

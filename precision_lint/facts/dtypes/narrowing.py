@@ -45,7 +45,7 @@ def refine(evaluate: Evaluate, test: ast.expr, env: Environment, holds: bool) ->
             return env
         case ast.BoolOp(op=ast.And(), values=values) if not holds:
             # `if on_gpu and x.dtype == torch.bfloat16: x = x.float()`: whoever asks for the dtype
-            # has thought of it, so behind the `if` it counts as dealt with. Nothing follows from
+            # has thought of it, so after the `if` it counts as dealt with. Nothing follows from
             # `x.dtype != ...` there: another condition may have failed.
             for value in values:
                 match value:

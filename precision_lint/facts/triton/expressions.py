@@ -47,7 +47,7 @@ _TUPLES: Version = (3, 3)
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A conversion that a remedy would put behind an expression: to the dtype of another one."""
+    """A conversion that a remedy would put after an expression: to the dtype of another one."""
 
     to: types.Dtypes | ast.expr
 

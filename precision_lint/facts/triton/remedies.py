@@ -20,7 +20,7 @@ _STARTS = {"triton.language.zeros": 1, "triton.language.full": 2}
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """`.to(dtype)` behind an expression. It is not safe where precision or meaning may change."""
+    """`.to(dtype)` after an expression. It is not safe where precision or meaning may change."""
 
     expression: Span
     dtype: str
@@ -237,5 +237,5 @@ def _dtypes(value: Value) -> types.Dtypes:
 
 
 def _binds_weakly(node: ast.expr) -> bool:
-    """True if `.to(...)` behind an expression would bind to its last part only."""
+    """True if `.to(...)` after an expression would bind to its last part only."""
     return not isinstance(node, ast.Name | ast.Attribute | ast.Call | ast.Subscript)

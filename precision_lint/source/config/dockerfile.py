@@ -113,7 +113,7 @@ def _variables(rest: str) -> str:
     if match is None:
         return rest
     value = match[3].rstrip()
-    behind = match[3][len(value) :]
+    after = match[3][len(value) :]
     if not _PLAIN.fullmatch(value):
         value = UNKNOWN * len(value)
-    return f"{' ' * (len(match[2]) - 1)}{match[1]}={value}{behind}"
+    return f"{' ' * (len(match[2]) - 1)}{match[1]}={value}{after}"

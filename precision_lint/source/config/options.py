@@ -17,7 +17,7 @@ _NAME = re.compile(r"[^\W\d][\w.]*")
 class Option:
     """An option as given. The value is None if only run time knows it; a bare flag has True.
 
-    Which options take a value is the program's secret: a word behind a flag that does not look
+    Which options take a value is the program's secret: a word after a flag that does not look
     like an option is taken for its value, which is wrong only for positional arguments.
     """
 

@@ -1,7 +1,7 @@
 """The settings that Python code writes: displays, keyword arguments, modules of assignments.
 
 They are the same tree of settings as that of a configuration file. A value that a name brings
-stands where it was assigned, as behind a YAML alias: outside the span of its entry.
+stands where it was assigned, as after a YAML alias: outside the span of its entry.
 """
 
 from __future__ import annotations

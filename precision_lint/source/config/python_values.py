@@ -208,15 +208,15 @@ def is_dict(node: ast.expr) -> bool:
 def _overridden(entries: list[Entry]) -> list[Entry]:
     """The entries of a display, where a spread beats what stands before it."""
     certain: list[Entry] = []
-    behind: list[Mapping] = []
+    after: list[Mapping] = []
     hides_all = False
     for entry in reversed(entries):
         if not _is_spread(entry):
             name = entry.name or ""
-            if hides_all or any(each.get(name) is not None for each in behind):
+            if hides_all or any(each.get(name) is not None for each in after):
                 entry = _hidden(entry)
         elif isinstance(entry.value, Mapping):
-            behind.append(entry.value)
+            after.append(entry.value)
             hides_all = hides_all or entry.value.is_open
         else:
             hides_all = True

@@ -62,7 +62,7 @@ class Sequence:
 class Entry:
     """A key with its value. The span is the member as written, without comma or comment.
 
-    Where the value is a YAML alias the span ends behind the alias, while the value's own span is
+    Where the value is a YAML alias the span ends after the alias, while the value's own span is
     where the anchor stands.
     """
 

@@ -144,7 +144,7 @@ class _Reader:
             self.pair(pair, table, len(keys))
 
     def pair(self, node: Node, table: _Table, depth: int) -> None:
-        # A comment behind the value is a child of the pair, too.
+        # A comment after the value is a child of the pair, too.
         key, value = (child for child in node.named_children if child.type != "comment")
         keys = self.keys(key)
         span = Span(self.syntax.span(key).start, self.syntax.span(value).end)

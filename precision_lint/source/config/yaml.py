@@ -130,12 +130,12 @@ class _Composer:
         self.close(event)
 
     def close(self, event: Any) -> None:
-        """A flow collection ends behind its bracket, a block collection with its last value."""
+        """A flow collection ends after its bracket, a block collection with its last value."""
         if event.start_mark.index < event.end_mark.index:
             self.end = event.end_mark.index
 
     def start(self, event: Any) -> int:
-        """Where a node's content starts, behind its anchor and tag."""
+        """Where a node's content starts, after its anchor and tag."""
         start: int = event.start_mark.index
         if event.anchor is None and event.tag is None:
             return start

@@ -22,7 +22,7 @@ _EXPECTS_WARNINGS = {"warns", "deprecated_call", "assertWarns", "assertWarnsRege
 def is_for_another_version(node: ast.AST, at: Step, text: SourceText) -> bool:
     """True for a node that runs under some versions of torch only, or whose warning is wanted.
 
-    That is: under `if torch.__version__ …` or `hasattr(torch.amp, …)`, behind such an `if` that
+    That is: under `if torch.__version__ …` or `hasattr(torch.amp, …)`, after such an `if` that
     leaves, in a `try` that catches what a missing API raises, or under `pytest.warns`.
     """
     below = node

@@ -72,7 +72,7 @@ class Heredoc:
 
 
 def inner_script(words: tuple[Word, ...]) -> Word | None:
-    """The script in `srun bash -c "..."`: the word behind a shell's option `-c`."""
+    """The script in `srun bash -c "..."`: the word after a shell's option `-c`."""
     if not words or words[0].text in _PRINTING:
         return None
     names = [word.text.rpartition("/")[2] for word in words]

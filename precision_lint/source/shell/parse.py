@@ -149,7 +149,7 @@ class _Frame:
     is_scope: bool
     number: int = 0
     arm: int = 0
-    in_pattern: bool = False  # between `in` or `;;` and the bracket behind the pattern of a case
+    in_pattern: bool = False  # between `in` or `;;` and the bracket after the pattern of a case
 
     @property
     def branches(self) -> tuple[Branch, ...]:
@@ -199,7 +199,7 @@ class _Reader:
         self.in_test = False  # in `[[ ... ]]`
         self.signature = False  # between the brackets of `name()`
         self.declares = False  # the next group is a function body
-        self.continues = False  # behind `&&`, `||` or `|`
+        self.continues = False  # after `&&`, `||` or `|`
 
     def script(self) -> Script:
         variables = self.variables.known()
@@ -578,7 +578,7 @@ class _Reader:
 
 
 def _blank(text: Text) -> Text:
-    """A blank behind a text."""
+    """A blank after a text."""
     return Text(" ", text.origins[-1:]) if text.chars else Text()
 
 

@@ -2,7 +2,7 @@
 
 This reads what assignments and command lines are made of. It does not nest: a substitution
 `$(...)` is one unknown part. It is written by hand because it has to stay linear on hostile input
-and has to read on behind what the shell itself would refuse.
+and has to read on after what the shell itself would refuse.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class Operator:
 
 @dataclass(slots=True)
 class HereDocument:
-    """`<<EOF` ... The body is filled in when the lexer has passed it, behind the line."""
+    """`<<EOF` ... The body is filled in when the lexer has passed it, after the line."""
 
     delimiter: str
     quoted: bool
@@ -196,7 +196,7 @@ class Lexer:
             yield Span(match.start(), self.at)
 
     def _recover(self, message: str) -> None:
-        """Go on behind the line, so that one open quote does not hide the rest of the file."""
+        """Go on after the line, so that one open quote does not hide the rest of the file."""
         if self.defect is None:
             self.defect = (message, self.at)
         self._defects += 1
@@ -362,7 +362,7 @@ class Lexer:
         return self._traced(at, self.at)
 
     def _escaped(self, at: int) -> Text:
-        """The character behind a backslash, which stands where the backslash does."""
+        """The character after a backslash, which stands where the backslash does."""
         self.at = min(at + 2, len(self.text))
         return Text(self.text[at + 1 : at + 2], (self.origins[at],) * (self.at - at - 1))
 
@@ -371,7 +371,7 @@ class Lexer:
         if match := _NAME.match(text, start):
             self.at = match.end()
             span = self._span(start, self.at)
-            # A name may go on behind a line's end.
+            # A name may go on after a line's end.
             return Substitution(span, quoted) if match[2] else Variable(match[1], span, quoted)
         if self._skip(_SPECIAL):
             return Substitution(self._span(start, self.at), quoted)

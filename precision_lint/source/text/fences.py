@@ -104,7 +104,7 @@ def fences(text: str) -> Iterator[Fence]:
 
 
 def _content(text: str, start: int, column: int) -> tuple[int, int]:
-    """Where the content of a line starts behind its blanks: the offset and the column."""
+    """Where the content of a line starts after its blanks: the offset and the column."""
     blanks = _INDENT.match(text, start)
     assert blanks is not None
     for blank in blanks.group():

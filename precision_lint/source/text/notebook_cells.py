@@ -101,7 +101,7 @@ class Source:
 
 @dataclass(slots=True)
 class _String:
-    """A JSON string as characters as they are written, behind what parts it from the one before."""
+    """A JSON string as characters as they are written, after what parts it from the one before."""
 
     gap: str
     characters: list[str]
