@@ -84,7 +84,7 @@ class Project:
 
     @property
     def evidence_files(self) -> Iterator[Path]:
-        """The files that can be evidence for other files; a notebook is evidence for no other file."""
+        """The files that can be evidence for other files: all but notebooks."""
         return (path for path in self.files if kind_of(path) != "notebook")
 
     def rank(self, path: Path) -> tuple[bool, bool, bool, str]:
