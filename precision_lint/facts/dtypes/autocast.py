@@ -40,4 +40,5 @@ def _cast_to(operand: Tensor, target: Dtype) -> Tensor:
         # autocast takes no dtype but floating ones: one that is not known is still one of them
         caller_chosen=target.caller_chosen or target.may_be_other,
         origin=target.origin or operand.origin,
+        clauses=target.clauses,
     )

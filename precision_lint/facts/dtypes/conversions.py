@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import reduce
 
 from precision_lint.facts.dtypes.calls import CallSite
-from precision_lint.facts.dtypes.lattice import join_dtypes
+from precision_lint.facts.dtypes.lattice import join_dtypes, join_tensors
 from precision_lint.facts.dtypes.values import (
     NON_TENSOR,
     SOME_DTYPE,
@@ -19,6 +19,7 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Unknown,
     Value,
+    some_tensor,
 )
 from precision_lint.facts.origin import Choice, Origin, Setting
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, BOOL, FLOAT16, FLOAT32, HALF, INT64
@@ -112,7 +113,7 @@ def converted(name: str, receiver: Value, given: CallSite) -> Value:
     if isinstance(receiver, Model):
         return receiver if target is None else Model(target)
     known = receiver.tensor if isinstance(receiver, ModelOutput) else receiver
-    tensor = known if isinstance(known, Tensor) else replace(SOME_TENSOR, scalar=None)
+    tensor = known if isinstance(known, Tensor) else some_tensor(receiver, scalar=None)
     return tensor if target is None else replace(target, scalar=tensor.scalar)
 
 
@@ -151,4 +152,6 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
 
 def _perhaps(receiver: Value) -> Tensor:
     """A tensor that may have been cast to a dtype that is not known."""
-    return replace(receiver, may_be_other=True) if isinstance(receiver, Tensor) else SOME_TENSOR
+    if isinstance(receiver, Tensor):
+        return join_tensors(receiver, replace(SOME_TENSOR, scalar=receiver.scalar))
+    return SOME_TENSOR

@@ -34,6 +34,7 @@ from precision_lint.facts.dtypes.values import (
     Unknown,
     Value,
     caller_chosen,
+    some_tensor,
     tensor,
 )
 from precision_lint.model.dtypes import INT64
@@ -140,7 +141,7 @@ def method(name: str, receiver: Value, given: CallSite) -> Value:
         case Model() if name in {"eval", "train", "requires_grad_", "cpu", "cuda"}:
             return receiver
     if name in _MOVES and not given.arguments:
-        return replace(SOME_TENSOR, scalar=None)
+        return some_tensor(receiver, scalar=None)
     return _of_module(name, receiver, given)
 
 
@@ -179,7 +180,11 @@ def _operator(table: Mapping[str, Operator], name: str, given: CallSite) -> Valu
 
 def _measured(name: str, row: Operator, given: CallSite) -> Value:
     value = transfer.result(row, given)
-    if value == SOME_TENSOR and isinstance(value, Tensor) and is_floating(row.result):
+    if (
+        isinstance(value, Tensor)
+        and is_floating(row.result)
+        and replace(value, clauses=frozenset()) == SOME_TENSOR
+    ):
         # Of a tensor of which nothing is known: its floating dtype, which somebody chose.
         last = name.rpartition(".")[2]
         origin = given.origin(f"`{last}` keeps the floating dtype of its input")

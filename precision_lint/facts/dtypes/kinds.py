@@ -42,9 +42,11 @@ def result_dtype(kind: str, operand: Tensor, default: str) -> Tensor:
                 return name
 
     dtypes = frozenset(map(of, operand.dtypes))
+    if operand.clauses and of(BFLOAT16) != BFLOAT16:
+        operand = replace(operand, clauses=frozenset())
     if operand.caller_chosen and not (floats := frozenset(map(of, CHOICES))) >= CHOICES:
         # Complex numbers of float16 exist on CUDA alone, and rarely: not worth naming them.
         dtypes |= floats - {"complex32"}
         is_partial = operand.may_be_other or "complex32" in floats
-        return replace(operand, dtypes=dtypes, caller_chosen=False, may_be_other=is_partial)
+        return replace(operand, dtypes=dtypes, caller_chosen=False, may_be_other=is_partial, clauses=frozenset())
     return replace(operand, dtypes=dtypes)

@@ -58,6 +58,9 @@ from precision_lint.facts.dtypes.values import (
     Sequence,
     Tensor,
     Value,
+    Variable,
+    some_tensor,
+    united,
 )
 from precision_lint.facts.origin import Choice, Origin, Setting
 from precision_lint.model.dtypes import FLOAT16, HALF
@@ -110,6 +113,7 @@ def join_dtypes(left: _D, right: _D) -> _D:
         caller_chosen=left.caller_chosen or right.caller_chosen,
         may_be_other=left.may_be_other or right.may_be_other,
         origin=_origin(left, right),
+        clauses=united(left, right),
     )
 
 
@@ -188,6 +192,14 @@ def _join_models(left: Model, right: Model) -> Model:
     return Model(join_tensors(left.parameters, right.parameters), name)
 
 
+def _join_variables(left: Variable, right: Variable) -> Value:
+    terms = left.terms | right.terms
+    return Variable(terms) if len(terms) <= _MOST_TERMS else UNKNOWN
+
+
+_MOST_TERMS = 8
+
+
 def _join_instances(left: Instance, right: Instance) -> Value:
     if left.definition is not right.definition:
         return UNKNOWN
@@ -243,6 +255,7 @@ _JOINS: Mapping[type, Callable[[Any, Any], Value]] = {
     Setting: _join_settings,
     Model: _join_models,
     Instance: _join_instances,
+    Variable: _join_variables,
     Mixed: lambda left, right: _join_facets(left, right),
 }
 """Joins of two values of one kind."""
@@ -262,7 +275,7 @@ def _join_facets(left: Value, right: Value) -> Value:
         if other == _NONE:
             other = None
         elif tensor is not None:
-            tensor, other = _perhaps(tensor), None
+            tensor, other = _perhaps(tensor, other), None
         elif isinstance(other, Constant | Condition):
             other = UNKNOWN
     members = [each for each in (tensor, array, sequence, mapping, other) if each is not None]
@@ -300,10 +313,15 @@ def _join_tensor_facets(
     return ModelOutput(joined) if is_output else joined
 
 
-def _perhaps(value: Tensor | ModelOutput) -> Tensor | ModelOutput:
+def _perhaps(value: Tensor | ModelOutput, other: Other) -> Tensor | ModelOutput:
     """What is a tensor, or something else."""
-    vague = replace(tensor_of(value), may_be_other=True, scalar=None)
+    vague = replace(_vague(tensor_of(value), other), scalar=None)
     return ModelOutput(vague) if isinstance(value, ModelOutput) else vague
+
+
+def _vague(tensor: Tensor, other: Value = UNKNOWN) -> Tensor:
+    """The tensor, or another of which nothing is known but what `other` says."""
+    return replace(join_tensors(tensor, some_tensor(other)), scalar=tensor.scalar)
 
 
 # Readers
@@ -328,11 +346,11 @@ def reading(value: Value) -> Value:
     held = [tensor_of(item) for item in items if isinstance(item, Tensor | ModelOutput)]
     if value.tensor is None:
         return (
-            ModelOutput(replace(reduce(join_tensors, held), may_be_other=True)) if held else UNKNOWN
+            ModelOutput(_vague(reduce(join_tensors, held))) if held else UNKNOWN
         )
     tensor = reduce(join_tensors, held, tensor_of(value.tensor))
     if value.array is not None or len(held) < len(containers):
-        tensor = replace(tensor, may_be_other=True, scalar=None)
+        tensor = replace(_vague(tensor), scalar=None)
     is_output = isinstance(value.tensor, ModelOutput) or value.array is not None or held
     return ModelOutput(tensor) if is_output else tensor
 

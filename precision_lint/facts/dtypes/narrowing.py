@@ -15,6 +15,7 @@ from precision_lint.facts.dtypes.values import (
     SOME_TENSOR,
     UNKNOWN,
     ClassObject,
+    Clause,
     Dtype,
     Instance,
     Mixed,
@@ -26,6 +27,7 @@ from precision_lint.facts.dtypes.values import (
     Unknown,
     Value,
     caller_chosen,
+    some_tensor,
 )
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, DTYPES, FLOAT8, FLOATING
@@ -103,9 +105,10 @@ def _by_dtype(
         return _with(evaluate, subject, Tensor(dtypes, origin=origin, scalar=scalar), env)
     known = current if isinstance(current, Tensor) else SOME_TENSOR
     if known.caller_chosen:
-        rest = replace(known, dtypes=_excluding(dtypes, known), caller_chosen=False)
+        rest = replace(known, dtypes=_excluding(dtypes, known), caller_chosen=False, clauses=frozenset())
         return _like_its_first(evaluate, subject, dtypes, _with(evaluate, subject, rest, env))
-    rest = replace(known, dtypes=known.dtypes - dtypes)
+    clauses = frozenset[Clause]() if BFLOAT16 in dtypes else known.clauses
+    rest = replace(known, dtypes=known.dtypes - dtypes, clauses=clauses)
     return _with(evaluate, subject, rest if rest.dtypes or rest.may_be_other else known, env)
 
 
@@ -122,9 +125,9 @@ def without_bfloat16(value: Value) -> Value:
     """
     match value:
         case Tensor(caller_chosen=True):
-            return replace(value, dtypes=_ORDINARY | value.dtypes - {BFLOAT16}, caller_chosen=False)
+            return replace(value, dtypes=_ORDINARY | value.dtypes - {BFLOAT16}, caller_chosen=False, clauses=frozenset())
         case Tensor(dtypes=dtypes, may_be_other=True) if dtypes - {BFLOAT16}:
-            return replace(value, dtypes=dtypes - {BFLOAT16})
+            return replace(value, dtypes=dtypes - {BFLOAT16}, clauses=frozenset())
         case ModelOutput(tensor=tensor):
             stripped = without_bfloat16(tensor)
             return ModelOutput(stripped) if isinstance(stripped, Tensor) else value
@@ -209,7 +212,12 @@ def _by_class(
         case Unknown(), True if is_tensor and names & _TENSORS:
             # whoever asks expects tensors; a summary is for arguments that may be none
             is_expected = evaluate.frame.records and not _is_integral(subject)
-            value = caller_chosen(_origin(evaluate, subject)) if is_expected else SOME_TENSOR
+            given = reading(current)
+            value = (
+                caller_chosen(_origin(evaluate, subject), given)
+                if is_expected
+                else some_tensor(given)
+            )
             return _with(evaluate, subject, value, env)
         case NonTensor(), True if is_tensor:
             return _with(evaluate, subject, SOME_TENSOR, env)

@@ -25,6 +25,7 @@ from precision_lint.facts.dtypes.values import (
     SOME_TENSOR,
     UNKNOWN,
     Bottom,
+    Clause,
     Condition,
     Constant,
     ModelOutput,
@@ -33,10 +34,13 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Unknown,
     Value,
+    Variable,
+    simplified,
+    some_tensor,
     tensor,
 )
 from precision_lint.facts.origin import Setting
-from precision_lint.model.dtypes import BOOL, DTYPES, FLOAT32, FLOATING, HALF, INT64
+from precision_lint.model.dtypes import BFLOAT16, BOOL, DTYPES, FLOAT32, FLOATING, HALF, INT64
 
 COMPLEX = frozenset({"complex32", "complex64", "complex128"})
 INTEGRAL = DTYPES - FLOATING - COMPLEX
@@ -98,7 +102,7 @@ def operator(
 def unary(operand: Value, op: type[ast.unaryop]) -> Value:
     """The value of `-x`, `+x` or `~x`."""
     match operand:
-        case Tensor() | NonTensor() | Bottom():
+        case Tensor() | NonTensor() | Bottom() | Variable():
             return operand
         case ModelOutput():
             return operand.tensor
@@ -185,7 +189,7 @@ def _ranked(value: Value, default: str) -> list[_Operand | None]:
         case NonTensor():
             numbers = (BOOL, INT64, default)
             return [*((_NUMBER, tensor(one)) for one in numbers), (_DIMENSIONED, tensor(_ARRAY))]
-    return [None, (_DIMENSIONED, SOME_TENSOR)]
+    return [None, (_DIMENSIONED, some_tensor(value))]
 
 
 def _number(value: object) -> Value:
@@ -228,12 +232,32 @@ def _combine(left: Tensor, right: Tensor, rule: _Rule) -> Tensor:
         *(rule(one, other) for one in _options(left) for other in _options(right))
     )
     first = left if left.caller_chosen or left.dtypes & HALF else right
+    is_chosen, is_other = _CHOSEN in options, _SOME in options or _ARRAY in options
     return Tensor(
         options - _PSEUDO,
-        _CHOSEN in options,
-        _SOME in options or _ARRAY in options,
+        is_chosen,
+        is_other,
         first.origin or left.origin or right.origin,
+        clauses=_clauses(left, right, rule) if is_chosen or is_other else frozenset(),
     )
+
+
+def _clauses(left: Tensor, right: Tensor, rule: _Rule) -> frozenset[Clause]:
+    """The clauses of a result: where both operands are open, all of their terms decide together."""
+    if not (left.clauses or right.clauses):
+        return frozenset()
+    both = rule(_CHOSEN, _CHOSEN) and rule is _of_one_rank
+    clauses = {one | other for one in left.choices for other in right.choices} if both else set()
+    if not both or _keeps(right.dtypes, lambda other: rule(BFLOAT16, other)):
+        clauses |= left.choices
+    if _keeps(left.dtypes, lambda one: rule(one, BFLOAT16)):
+        clauses |= right.choices
+    return simplified(frozenset(clauses))
+
+
+def _keeps(dtypes: frozenset[str], becomes: Callable[[str], frozenset[str]]) -> bool:
+    """True if bfloat16 beside one of the dtypes can stay bfloat16."""
+    return any(BFLOAT16 in becomes(dtype) for dtype in dtypes)
 
 
 def _options(operand: Tensor) -> list[str]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
+from precision_lint.facts.dtypes.terms import Term
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.model.dtypes import FLOATING, INT64
 from precision_lint.model.finding import Span
@@ -28,18 +29,44 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class Variable(Unknown):
+    """Any object, that somebody else gives: it is what one of the terms stands for."""
+
+    terms: frozenset[Term]
+
+
+Clause: TypeAlias = "frozenset[Term]"
+"""The dtype that the terms promote to: it is bfloat16 only if each of them is."""
+
+ANONYMOUS: Clause = frozenset()
+"""What is not known and has no term: beside it, no term says all."""
+
+
+@dataclass(frozen=True, slots=True)
 class DtypeSet:
     """The dtypes that a tensor can have.
 
     `dtypes` are those that are known, `caller_chosen` says that the caller or the checkpoint
     may choose the floating dtype, `may_be_other` that others are possible, of which nothing is
-    known. `origin` is the place that one of them comes from: one with the least precision.
+    known. `clauses` are the terms that stand for these choices; `ANONYMOUS` is among them if others
+    choose as well. `origin` is the place that one of them comes from: one with the least precision.
     """
 
     dtypes: frozenset[str] = frozenset()
     caller_chosen: bool = False
     may_be_other: bool = False
     origin: Origin | None = field(default=None, compare=False)
+    clauses: frozenset[Clause] = field(default=frozenset(), kw_only=True)
+
+    @property
+    def is_open(self) -> bool:
+        """True if dtypes are possible that are not named in `dtypes`."""
+        return self.caller_chosen or self.may_be_other
+
+    @property
+    def choices(self) -> frozenset[Clause]:
+        """The clauses that stand for what is open."""
+        return self.clauses or (_ANONYMOUS if self.is_open else frozenset())
 
     def must_be(self, dtypes: frozenset[str]) -> bool:
         """True if every dtype that is possible is among `dtypes`."""
@@ -71,7 +98,9 @@ class Dtype(DtypeSet):
 
     def of_tensor(self) -> Tensor:
         """A tensor of this dtype."""
-        return Tensor(self.dtypes, self.caller_chosen, self.may_be_other, self.origin)
+        return Tensor(
+            self.dtypes, self.caller_chosen, self.may_be_other, self.origin, clauses=self.clauses
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,6 +252,8 @@ Facet = Tensor | ModelOutput | NonTensor | Sequence | Dictionary | Other
 
 Value = Bottom | Facet | Mixed
 
+_ANONYMOUS = frozenset({ANONYMOUS})
+
 UNKNOWN = Unknown()
 BOTTOM = Bottom()
 NON_TENSOR = NonTensor()
@@ -235,6 +266,28 @@ def tensor(*dtypes: str, origin: Origin | None = None, scalar: bool | None = Fal
     return Tensor(frozenset(dtypes), origin=origin, scalar=scalar)
 
 
-def caller_chosen(origin: Origin | None = None) -> Tensor:
-    """A floating tensor whose dtype the caller or the checkpoint chooses."""
-    return Tensor(caller_chosen=True, origin=origin)
+def caller_chosen(origin: Origin | None = None, given: Value = UNKNOWN) -> Tensor:
+    """A floating tensor whose dtype the caller or the checkpoint chooses, by giving `given`."""
+    return Tensor(caller_chosen=True, origin=origin, clauses=clauses_of(given))
+
+
+def some_tensor(given: Value = UNKNOWN, scalar: bool | None = False) -> Tensor:
+    """A tensor of any dtype: of that of `given`, if this is a variable."""
+    return Tensor(may_be_other=True, scalar=scalar, clauses=clauses_of(given))
+
+
+def clauses_of(value: Value) -> frozenset[Clause]:
+    """The clauses of a tensor that a variable is."""
+    if isinstance(value, Variable):
+        return frozenset(frozenset({term}) for term in value.terms)
+    return frozenset()
+
+
+def united(one: DtypeSet, other: DtypeSet) -> frozenset[Clause]:
+    """The clauses of what is one or the other."""
+    return simplified(one.choices | other.choices)
+
+
+def simplified(clauses: frozenset[Clause]) -> frozenset[Clause]:
+    """Clauses without a lone `ANONYMOUS`, which says nothing."""
+    return frozenset() if clauses == _ANONYMOUS else clauses

@@ -1,0 +1,67 @@
+"""Terms: what a body says of objects that others give it.
+
+A term starts from a root, such as a parameter, and takes steps from there: `batch["x"].mean` is an
+item and an attribute of the parameter `batch`. Whoever knows what the root is can take the steps
+with the same functions that evaluate expressions, and so learns what the term is (`resolution`).
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+if TYPE_CHECKING:
+    from precision_lint.facts.dtypes.calls import CallSite
+    from precision_lint.facts.dtypes.definitions import Class, Function, Module
+    from precision_lint.facts.dtypes.values import Value
+
+_MOST_STEPS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """What the callers of a function give to one of its parameters."""
+
+    definition: Function
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """The dtype that the parameters of a module of the project have where it is used."""
+
+    definition: Class
+
+
+Root: TypeAlias = "Parameter | Weights"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A use of an object: where it is, and what takes part in it.
+
+    `operand` is the index of an item, the position of an unpacked one, the other side of an
+    operator; `given` the arguments of a call, `module` the module that it is written in.
+    """
+
+    kind: Literal["attribute", "item", "each", "unpacked", "call", "left of", "right of"]
+    node: ast.AST | None = None
+    position: int = 0
+    operand: Value | None = field(default=None, compare=False)
+    given: CallSite | None = field(default=None, compare=False)
+    module: Module | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """What one gets from a root in some steps."""
+
+    root: Root
+    steps: tuple[Step, ...] = ()
+
+    def then(self, step: Step) -> Term | None:
+        """The term after one more step; None if that is too far to follow."""
+        if len(self.steps) == _MOST_STEPS:
+            return None
+        return replace(self, steps=(*self.steps, step))
