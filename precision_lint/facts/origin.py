@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from precision_lint.model.finding import Related, Span
@@ -18,11 +18,21 @@ class Origin:
     text: str
     kind: Literal["dtype", "checkpoint", "caller"] = "dtype"
     """What decides: a dtype that is named there, the checkpoint that is loaded, or any caller."""
+    route: tuple[Origin, ...] = ()
+    """The call sites that hand it on, the first of them first."""
+
+    def through(self, site: Origin) -> Origin:
+        """The same source, handed on at one more call site."""
+        return self if len(self.route) == _LONGEST else replace(self, route=(*self.route, site))
 
     @property
     def related(self) -> Related:
         """The place, as the other half of a finding."""
         return Related(self.source.place(self.span), self.text)
+
+
+_LONGEST = 4
+"""Places of a way that a reader wants to see."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from precision_lint.facts.dtypes import models, sources
 from precision_lint.facts.dtypes.conversions import configured
 from precision_lint.facts.dtypes.lattice import join, join_all
 from precision_lint.facts.dtypes.protocols import Evaluate
+from precision_lint.facts.dtypes.terms import Step
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     NON_TENSOR,
@@ -30,6 +31,7 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Unknown,
     Value,
+    Variable,
     caller_chosen,
     tensor,
 )
@@ -74,6 +76,9 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
             return UNKNOWN
         case Dictionary():
             return owner.of(name)
+        case Variable():
+            step = Step("attribute", node, module=evaluator.frame.module)
+            return owner.then(step, by_name(evaluator, node))
     return by_name(evaluator, node)
 
 
@@ -162,8 +167,20 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Symbol(name="os.environ"), Constant(value=str(key)):
             return evaluator.analysis.variable(evaluator.frame.module, key) or UNKNOWN
         case Unknown(), Constant(value=str(key)):
-            return _by_key(evaluator, key, node)
+            guess = _by_key(evaluator, key, node)
+            return _item_of_variable(evaluator, owner, index, node, guess)
+        case Variable(), _:
+            return _item_of_variable(evaluator, owner, index, node)
     return UNKNOWN
+
+
+def _item_of_variable(
+    evaluator: Evaluate, owner: Unknown, index: Value, node: ast.Subscript, guess: Value = UNKNOWN
+) -> Value:
+    if not isinstance(owner, Variable):
+        return guess
+    step = Step("item", node, operand=index, module=evaluator.frame.module)
+    return owner.then(step, guess)
 
 
 def _by_key(evaluator: Evaluate, key: str, node: ast.Subscript) -> Value:

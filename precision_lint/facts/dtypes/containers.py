@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.lattice import join, join_all, reading
+from precision_lint.facts.dtypes.terms import Step
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     NON_TENSOR,
@@ -18,6 +19,7 @@ from precision_lint.facts.dtypes.values import (
     Sequence,
     Tensor,
     Value,
+    Variable,
 )
 
 
@@ -32,8 +34,22 @@ def item_of(value: Value) -> Value:
             return ModelOutput(replace(tensor, scalar=None))
         case Dictionary():
             return NON_TENSOR
+        case Variable() as variable:
+            return variable.then(Step("each"))
         case Bottom() | Constant(None):  # iterating over None raises
             return BOTTOM
+    return UNKNOWN
+
+
+def unpacked(value: Value, position: int) -> Value:
+    """What the target at a position gets of a value that is unpacked."""
+    match reading(value):
+        case Sequence(items=tuple(items)) if position < len(items):
+            return items[position]
+        case Variable() as variable:
+            return variable.then(Step("unpacked", position=position))
+        case Sequence() | Tensor() | NonTensor() | ModelOutput() as read:
+            return item_of(read)
     return UNKNOWN
 
 

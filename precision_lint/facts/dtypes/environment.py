@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from precision_lint.facts.dtypes.containers import item_of, with_item
+from precision_lint.facts.dtypes.containers import item_of, unpacked, with_item
 from precision_lint.facts.dtypes.lattice import by_facet, join, join_all, reading
 from precision_lint.facts.dtypes.sources import INTEGRAL_NAME
 from precision_lint.facts.dtypes.values import (
@@ -18,7 +18,6 @@ from precision_lint.facts.dtypes.values import (
     Mixed,
     Model,
     ModelOutput,
-    NonTensor,
     Sequence,
     Tensor,
     Value,
@@ -91,9 +90,9 @@ def as_named(name: str, value: Value) -> Value:
     """A value under a name that says more: ids, masks, labels are no floats that a caller chose."""
     match value:
         case Tensor(caller_chosen=True) if INTEGRAL_NAME.search(name):
-            return replace(value, caller_chosen=False, may_be_other=True, clauses=frozenset())
+            return replace(value.decided(), may_be_other=True)
         case ModelOutput(tensor=Tensor(caller_chosen=True) as tensor) if INTEGRAL_NAME.search(name):
-            return ModelOutput(replace(tensor, caller_chosen=False, may_be_other=True, clauses=frozenset()))
+            return ModelOutput(replace(tensor.decided(), may_be_other=True))
         case Mixed() if INTEGRAL_NAME.search(name):
             return by_facet(partial(as_named, name), value)
     return value
@@ -108,18 +107,10 @@ def _bind_path(path: str | None, value: Value, env: Environment) -> None:
 
 def _unpack(targets: list[ast.expr], value: Value, env: Environment) -> None:
     value = reading(value)
-    items = value.items if isinstance(value, Sequence) else None
-    if items is not None and len(items) == len(targets):
-        for target, item in zip(targets, items, strict=True):
-            bind(target, item, env)
-        return
-    item = (
-        item_of(value)
-        if isinstance(value, Sequence | Tensor | NonTensor | ModelOutput)
-        else UNKNOWN
-    )
-    for target in targets:
-        bind(target, item, env)
+    if isinstance(value, Sequence) and value.items is not None and len(value.items) != len(targets):
+        value = Sequence(value.item)
+    for position, target in enumerate(targets):
+        bind(target, unpacked(value, position), env)
 
 
 def _forget(path: str, env: Environment) -> None:

@@ -15,6 +15,7 @@ from precision_lint.facts.dtypes.lattice import join_all, reading
 from precision_lint.facts.dtypes.narrowing import refine, without_bfloat16
 from precision_lint.facts.dtypes.promotion import compare, operator, unary
 from precision_lint.facts.dtypes.protocols import Interprocedural
+from precision_lint.facts.dtypes.terms import Step
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     NON_TENSOR,
@@ -27,6 +28,7 @@ from precision_lint.facts.dtypes.values import (
     Sequence,
     Unknown,
     Value,
+    Variable,
 )
 from precision_lint.model.finding import Span
 from precision_lint.source.python.syntax import dotted, named_parameters
@@ -178,7 +180,13 @@ class Evaluator:
 
     def binary(self, node: ast.BinOp, env: Environment) -> Value:
         left, right = self.read(node.left, env), self.read(node.right, env)
-        return self.operate(left, right, type(node.op))
+        value = self.operate(left, right, type(node.op))
+        module = self.frame.module
+        if isinstance(left, Variable):
+            return left.then(Step("left of", node, operand=right, module=module), value)
+        if isinstance(right, Variable):
+            return right.then(Step("right of", node, operand=left, module=module), value)
+        return value
 
     def operate(self, left: Value, right: Value, op: type[ast.operator]) -> Value:
         """The value of a binary operator."""

@@ -12,6 +12,7 @@ from precision_lint.facts.dtypes.containers import item_of
 from precision_lint.facts.dtypes.environment import Environment, replace_everywhere
 from precision_lint.facts.dtypes.lattice import join, join_all, reading
 from precision_lint.facts.dtypes.protocols import Evaluate
+from precision_lint.facts.dtypes.terms import Step
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     NON_TENSOR,
@@ -31,6 +32,7 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Unknown,
     Value,
+    Variable,
     caller_chosen,
 )
 from precision_lint.facts.origin import Setting
@@ -75,7 +77,7 @@ def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
         evaluator.analysis.default_dtype,
     )
     evaluator.analysis.record_call(evaluator.frame, node, function, receiver, given, env)
-    result = _result(evaluator, node, receiver, function, given, env)
+    result = applied(evaluator, node, receiver, function, given, env)
     if "out" in keywords and isinstance(out := keywords["out"].value, Tensor):
         replace_everywhere(out, replace(out, scalar=None), env)  # it takes the result's shape
     return result
@@ -94,18 +96,39 @@ def _callee(evaluator: Evaluate, node: ast.Call, env: Environment) -> tuple[Valu
     path = dotted(function)
     if path is not None and path in env:
         return receiver, reading(env[path])
+    return receiver, member(evaluator, receiver, function)
+
+
+def member(evaluator: Evaluate, receiver: Value, function: ast.Attribute) -> Value:
+    """What `receiver.name` is that is called; unknown for what is no definition of the project."""
     match receiver:
         case Symbol(name=name):
-            return receiver, named(evaluator, f"{name}.{function.attr}", function)
+            return named(evaluator, f"{name}.{function.attr}", function)
         case Instance():
-            member = evaluator.analysis.member(receiver, function.attr)
-            return receiver, reading(member or UNKNOWN)
-        case ClassObject():
-            member = evaluator.analysis.class_attribute(receiver.definition, function.attr)
-            return receiver, reading(member or UNKNOWN)
+            return reading(evaluator.analysis.member(receiver, function.attr) or UNKNOWN)
+        case ClassObject(definition=definition):
+            return reading(evaluator.analysis.class_attribute(definition, function.attr) or UNKNOWN)
         case Dictionary(items=tuple(items)):
-            return receiver, reading(dict(items).get(function.attr, UNKNOWN))
-    return receiver, UNKNOWN
+            return reading(dict(items).get(function.attr, UNKNOWN))
+    return UNKNOWN
+
+
+def applied(
+    evaluator: Evaluate,
+    node: ast.Call,
+    receiver: Value,
+    function: Value,
+    given: CallSite,
+    env: Environment,
+) -> Value:
+    """What a call gives; of a variable, the variable that it makes of it."""
+    value = _result(evaluator, node, receiver, function, given, env)
+    module = evaluator.frame.module
+    if isinstance(function, Variable):
+        return function.then(Step("call", node, given=given, module=module), value)
+    if isinstance(receiver, Variable) and isinstance(node.func, ast.Attribute):
+        return receiver.then(Step("method", node, given=given, module=module), value)
+    return value
 
 
 def _result(

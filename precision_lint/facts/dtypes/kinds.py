@@ -48,5 +48,5 @@ def result_dtype(kind: str, operand: Tensor, default: str) -> Tensor:
         # Complex numbers of float16 exist on CUDA alone, and rarely: not worth naming them.
         dtypes |= floats - {"complex32"}
         is_partial = operand.may_be_other or "complex32" in floats
-        return replace(operand, dtypes=dtypes, caller_chosen=False, may_be_other=is_partial, clauses=frozenset())
+        return replace(operand.decided(), dtypes=dtypes, may_be_other=is_partial)
     return replace(operand, dtypes=dtypes)

@@ -324,6 +324,32 @@ def _vague(tensor: Tensor, other: Value = UNKNOWN) -> Tensor:
     return replace(join_tensors(tensor, some_tensor(other)), scalar=tensor.scalar)
 
 
+def by_dtypes(function: Callable[[_D], _D], value: Value) -> Value:
+    """The value with a function applied to each set of dtypes in it."""
+
+    def mapped(value: Any) -> Any:
+        match value:
+            case DtypeSet():
+                return function(cast(_D, value))
+            case ModelOutput(tensor=tensor):
+                return ModelOutput(mapped(tensor))
+            case Model(parameters=parameters):
+                return replace(value, parameters=mapped(parameters))
+            case Sequence(item=item, items=items):
+                return Sequence(mapped(item), None if items is None else tuple(map(mapped, items)))
+            case Dictionary(item=item, items=items):
+                kept = None if items is None else tuple((key, mapped(one)) for key, one in items)
+                return Dictionary(mapped(item), kept)
+            case Instance(fields=fields, parameters=parameters):
+                of_fields = tuple((name, mapped(one)) for name, one in fields)
+                return replace(value, fields=of_fields, parameters=mapped(parameters))
+            case Mixed():
+                return by_facet(mapped, value)
+        return value
+
+    return cast(Value, mapped(value))
+
+
 # Readers
 
 
@@ -345,9 +371,7 @@ def reading(value: Value) -> Value:
     items = [reading(each.item) for each in containers]
     held = [tensor_of(item) for item in items if isinstance(item, Tensor | ModelOutput)]
     if value.tensor is None:
-        return (
-            ModelOutput(_vague(reduce(join_tensors, held))) if held else UNKNOWN
-        )
+        return ModelOutput(_vague(reduce(join_tensors, held))) if held else UNKNOWN
     tensor = reduce(join_tensors, held, tensor_of(value.tensor))
     if value.array is not None or len(held) < len(containers):
         tensor = replace(_vague(tensor), scalar=None)

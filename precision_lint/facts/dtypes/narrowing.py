@@ -105,7 +105,7 @@ def _by_dtype(
         return _with(evaluate, subject, Tensor(dtypes, origin=origin, scalar=scalar), env)
     known = current if isinstance(current, Tensor) else SOME_TENSOR
     if known.caller_chosen:
-        rest = replace(known, dtypes=_excluding(dtypes, known), caller_chosen=False, clauses=frozenset())
+        rest = replace(known.decided(), dtypes=_excluding(dtypes, known))
         return _like_its_first(evaluate, subject, dtypes, _with(evaluate, subject, rest, env))
     clauses = frozenset[Clause]() if BFLOAT16 in dtypes else known.clauses
     rest = replace(known, dtypes=known.dtypes - dtypes, clauses=clauses)
@@ -125,7 +125,7 @@ def without_bfloat16(value: Value) -> Value:
     """
     match value:
         case Tensor(caller_chosen=True):
-            return replace(value, dtypes=_ORDINARY | value.dtypes - {BFLOAT16}, caller_chosen=False, clauses=frozenset())
+            return replace(value.decided(), dtypes=_ORDINARY | value.dtypes - {BFLOAT16})
         case Tensor(dtypes=dtypes, may_be_other=True) if dtypes - {BFLOAT16}:
             return replace(value, dtypes=dtypes - {BFLOAT16}, clauses=frozenset())
         case ModelOutput(tensor=tensor):

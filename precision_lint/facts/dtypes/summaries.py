@@ -17,6 +17,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import TypeVar
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes import sources
@@ -26,11 +27,13 @@ from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.environment import Environment, bind
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.frame import Frame
-from precision_lint.facts.dtypes.lattice import deep_reading, join, join_all, reading
+from precision_lint.facts.dtypes.lattice import by_dtypes, deep_reading, join, join_all, reading
 from precision_lint.facts.dtypes.program import Found, Program
 from precision_lint.facts.dtypes.protocols import Evaluate
 from precision_lint.facts.dtypes.relevance import DefUse, Slice, backward_slice
+from precision_lint.facts.dtypes.resolution import Resolution, as_term
 from precision_lint.facts.dtypes.statements import StatementInterpreter
+from precision_lint.facts.dtypes.terms import Parameter, Root, Term
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     SOME_DTYPE,
@@ -40,6 +43,7 @@ from precision_lint.facts.dtypes.values import (
     Constant,
     Dictionary,
     Dtype,
+    DtypeSet,
     FunctionValue,
     Instance,
     Mixed,
@@ -50,7 +54,9 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Unknown,
     Value,
+    Variable,
     caller_chosen,
+    clauses_of,
 )
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings import holds_settings
@@ -95,6 +101,9 @@ _WITH_DTYPES = frozenset({"GradScaler"})
 """Calls that are judged by the dtypes around them, and not by their arguments alone."""
 
 
+_D = TypeVar("_D", bound=DtypeSet)
+
+
 class BudgetExceeded(Exception):
     """The budget for one file is spent."""
 
@@ -131,6 +140,9 @@ class InterproceduralAnalysis:
         """Bodies are interpreted by themselves: no call, class or import is followed."""
         self._depth = 0
         self._asking = 0
+        self._cycles = 0
+        """How often a parameter was asked for while it was being worked out."""
+        self._resolve = Resolution(self, self._given)
         self._last_round = False
         self._previous_round: dict[Hashable, Value] = {}
         self._closures: dict[Function, Mapping[str, Value]] = {}
@@ -152,6 +164,10 @@ class InterproceduralAnalysis:
         self._call_sites: dict[Function, dict[ast.AST, Environment]] = {}
         self._regions: dict[Function, dict[ast.AST, Region | None]] = {}
         """The autocast regions that the callers of each function stand in."""
+        self._sites: dict[ast.AST, Origin] = {}
+        """The call sites, as places on the way of a dtype."""
+        self._asked: dict[Function, bool] = {}
+        """The functions whose callers were traced, and whether there are more."""
         self._assigned: dict[tuple[Class, str], Value] = {}
         self._kinds: dict[Function, int] = {}
         """How many kinds of arguments each function was summarised for."""
@@ -196,6 +212,26 @@ class InterproceduralAnalysis:
             if self._last_round or not self._has_changed():
                 break
             self._previous_round = {**self._tables, **self._values_read()}
+        self._resolve_all()
+
+    def _resolve_all(self) -> None:
+        """Ask the callers for what the calls leave open."""
+        for node, call in sorted(self.found.items(), key=lambda item: item[1].span):
+            if call.name not in self.intraprocedural:
+                self.found[node] = self._resolved(call)
+
+    def _resolved(self, call: Call) -> Call:
+        """The call with its terms replaced by what they are."""
+        resolve = self._resolve
+        region = call.autocast
+        return replace(
+            call,
+            receiver=_as_receiver(reading(resolve(call.receiver))),
+            arguments=tuple(_read(resolve.argument(one)) for one in call.arguments),
+            keywords={name: _read(resolve.argument(one)) for name, one in call.keywords.items()},
+            autocast=region and Region(region.device, resolve.dtype(region.dtype)),
+            dtypes={name: resolve.dtype(value) for name, value in call.dtypes.items()},
+        )
 
     def _open_rows(self) -> list[int]:
         """The rows of the calls whose facts callers, classes or other files may know better."""
@@ -322,7 +358,12 @@ class InterproceduralAnalysis:
         """The autocast region that a function is called in: an unknown one if in several."""
         if "autocast" not in definition.module.file.text.text:
             return None
-        self._given_by_callers(definition)
+        if not self.is_intraprocedural and self._asking < _CALLERS_OF_CALLERS:
+            self._asking += 1
+            try:
+                self._ask_callers(definition)
+            finally:
+                self._asking -= 1
         regions = set(self._regions.get(definition, {}).values())
         if self.is_intraprocedural or len(regions) > 1:
             devices = {region.device for region in regions if region is not None}
@@ -374,34 +415,16 @@ class InterproceduralAnalysis:
     # What callers give
 
     def _entry_state(self, definition: Function, read: set[str]) -> Environment:
-        """The parameters of a function: what annotations, callers and defaults say of each.
-
-        Callers are asked for parameters that are `read` and that may be tensors.
-        """
-        declared = {
-            parameter.arg: annotated(self, definition.module, parameter.annotation, parameter)
-            if parameter.arg in read
-            else UNKNOWN
-            for parameter, _ in with_defaults(definition.node.args)
-        }
-        is_open = any(
-            parameter.arg in read
-            and parameter.arg not in {"self", "cls"}
-            and (parameter.annotation is None or isinstance(declared[parameter.arg], Tensor))
-            for parameter, _ in with_defaults(definition.node.args)
-        )
-        given = self._given_by_callers(definition) if is_open else {}
+        """The parameters of a function that are `read`: terms, where callers know more."""
         env = Environment()
         for parameter, default in with_defaults(definition.node.args):
-            name = parameter.arg
-            value = self._parameter(
-                definition, parameter, declared[name], default, reading(given.get(name, UNKNOWN))
-            )
-            bind(ast.Name(name, ast.Store()), value, env)
+            is_read = parameter.arg in read
+            value = self._parameter(definition, parameter, default) if is_read else UNKNOWN
+            bind(ast.Name(parameter.arg, ast.Store()), value, env)
         arguments = definition.node.args
         for star in (arguments.vararg, arguments.kwarg):
             if star is not None:
-                env[star.arg] = given.get(star.arg, UNKNOWN)
+                env[star.arg] = self._given_as(definition, star.arg)
         self._bind_self(definition, env, None)
         return env
 
@@ -413,23 +436,56 @@ class InterproceduralAnalysis:
             value = Instance(definition.owner) if receiver is None else receiver
         env[definition.parameters[0].arg] = value
 
+    def _given_as(self, definition: Function, name: str) -> Value:
+        """What callers give to a parameter, as a term."""
+        if self.is_intraprocedural or isinstance(definition.node, ast.Lambda):
+            return UNKNOWN
+        return Variable(frozenset({Term(Parameter(definition, name))}))
+
     def _parameter(
+        self, definition: Function, parameter: ast.arg, default: ast.expr | None
+    ) -> Value:
+        """What a parameter can be: what annotation, name or default say, or what callers give."""
+        declared = annotated(self, definition.module, parameter.annotation, parameter)
+        value = self._expected(definition, parameter, declared, default)
+        given = self._given_as(definition, parameter.arg)
+        if not isinstance(given, Variable):
+            return value
+        match value:
+            case Unknown():
+                return given
+            case Tensor() | Dtype() if value.is_open:
+                return replace(value, clauses=clauses_of(given))
+            case ModelOutput(tensor=tensor):
+                return ModelOutput(replace(tensor, clauses=clauses_of(given)))
+            case Model(parameters=parameters):
+                return replace(value, parameters=replace(parameters, clauses=clauses_of(given)))
+        return value if isinstance(declared, Instance) else join(value, given)
+
+    def _merged(
+        self, definition: Function, parameter: ast.arg, default: ast.expr | None, given: Value
+    ) -> Value:
+        """What a parameter can be if its callers give this: they know best."""
+        declared = annotated(self, definition.module, parameter.annotation, parameter)
+        is_integral = sources.INTEGRAL_NAME.search(parameter.arg) is not None
+        if is_integral and isinstance(given, Tensor | ModelOutput):
+            given = UNKNOWN if given.may_be(FLOATING) else given
+        if isinstance(declared, Tensor) and isinstance(given, Tensor) and given.may_be_other:
+            given = join(declared, given) if given.dtypes or given.caller_chosen else UNKNOWN
+        if isinstance(declared, Unknown | Tensor | Model) and not isinstance(given, Unknown):
+            return given
+        return self._expected(definition, parameter, declared, default)
+
+    def _expected(
         self,
         definition: Function,
         parameter: ast.arg,
         declared: Value,
         default: ast.expr | None,
-        given: Value,
     ) -> Value:
-        """What a parameter can be: callers know best, then annotations, names and defaults."""
+        """What a parameter can be whoever calls: by its annotation, its name, its default."""
         name = parameter.arg
         is_integral = sources.INTEGRAL_NAME.search(name) is not None
-        if is_integral and isinstance(given, Tensor | ModelOutput):
-            given = UNKNOWN if given.may_be(FLOATING) else given
-        if isinstance(declared, Tensor) and isinstance(given, Tensor) and given.may_be_other:
-            given = join(declared, given) if given.dtypes or given.caller_chosen else UNKNOWN
-        if isinstance(declared, Unknown | Tensor) and not isinstance(given, Unknown):
-            return given
         if not isinstance(declared, Unknown) or is_integral:
             return declared
         module = definition.module
@@ -453,35 +509,62 @@ class InterproceduralAnalysis:
     def _default(self, definition: Function, default: ast.expr) -> Value:
         return Evaluator(self, Frame(definition.module))(default, Environment())
 
-    def _given_by_callers(self, definition: Function) -> Mapping[str, Value]:
-        """What the calls of a function in the project give to its parameters, joined."""
-        if self.is_intraprocedural or self._asking >= _CALLERS_OF_CALLERS:
-            return {}
-        key = ("given", definition)
-        self._asking += 1
+    def _given(self, root: Root) -> Value:
+        """What the callers of a function give to a parameter; what it declares if nobody calls."""
+        key = ("given", root)
+        if key in self._tables:
+            return self._tables[key]
+        if key in self._in_progress:  # a call of itself hands on what it was given
+            self._cycles += 1
+            return BOTTOM
+        cycles = self._cycles
+        self._in_progress.add(key)
         try:
-            packed = self._fixpoint_entry(key, lambda: self._ask_callers(definition))
+            value = self._given_by_callers(root)
         finally:
-            self._asking -= 1
-        if isinstance(packed, Dictionary) and packed.items is not None:
-            return {str(name): value for name, value in packed.items}
-        return {}
+            self._in_progress.discard(key)
+        if cycles == self._cycles:  # else it is a part of what another root is given
+            self._tables[key] = value
+        return value
 
-    def _ask_callers(self, definition: Function) -> Value:
-        callers = list(islice(self._callers(definition), _MOST_CALLERS + 1))
-        is_open = len(callers) > _MOST_CALLERS or any(caller is None for caller, _ in callers)
-        for caller, rows in callers[:_MOST_CALLERS]:
-            if isinstance(caller, Module):
-                self._trace_module(caller, rows)
-            elif caller is not None:
-                self._trace(caller, rows)
-        joined: dict[str, Value] = {}
-        for env in self._call_sites.get(definition, {}).values():
-            for name, value in env.items():
-                joined[name] = join(joined.get(name, BOTTOM), value)
+    def _given_by_callers(self, root: Parameter) -> Value:
+        definition, name = root.definition, root.name
+        is_open = self._ask_callers(definition)
+        given: Value = BOTTOM
+        for node, env in self._call_sites.get(definition, {}).items():
+            if name in env:
+                given = join(given, self._handed_on(node, env[name]))
         if is_open:  # the callers that were not asked may give anything
-            joined = {name: join(value, UNKNOWN) for name, value in joined.items()}
-        return Dictionary(UNKNOWN, tuple(joined.items())) if joined else BOTTOM
+            given = join(given, UNKNOWN)
+        read = UNKNOWN if isinstance(given, Bottom) else reading(given)
+        for parameter, default in with_defaults(definition.node.args):
+            if parameter.arg == name:
+                return self._merged(definition, parameter, default, read)
+        return read
+
+    def _handed_on(self, node: ast.AST, value: Value) -> Value:
+        """What a call site gives; the site is a part of the way that a dtype takes."""
+        site = self._sites[node]
+
+        def through(dtypes: _D) -> _D:
+            origin = dtypes.origin
+            return replace(dtypes, origin=None if origin is None else origin.through(site))
+
+        return by_dtypes(through, self._resolve(value))
+
+    def _ask_callers(self, definition: Function) -> bool:
+        """Trace the callers of a function; true if there are some that cannot be read."""
+        if definition not in self._asked:
+            callers = list(islice(self._callers(definition), _MOST_CALLERS + 1))
+            self._asked[definition] = len(callers) > _MOST_CALLERS or any(
+                caller is None for caller, _ in callers
+            )
+            for caller, rows in callers[:_MOST_CALLERS]:
+                if isinstance(caller, Module):
+                    self._trace_module(caller, rows)
+                elif caller is not None:
+                    self._trace(caller, rows)
+        return self._asked[definition]
 
     def _callers(
         self, definition: Function
@@ -564,7 +647,7 @@ class InterproceduralAnalysis:
             span=span_of(node),
             name=called,
             function=name,
-            receiver=receiver.tensor if isinstance(receiver, ModelOutput) else receiver,
+            receiver=_as_receiver(receiver),
             receiver_span=span_of(node.func.value)
             if is_method and isinstance(node.func, ast.Attribute)
             else None,
@@ -831,6 +914,8 @@ class InterproceduralAnalysis:
     ) -> Environment:
         bound = self._bound(definition, receiver, given)
         if frame.records:
+            text, span = frame.module.file.text, frame.module.file.span_of(node)
+            self._sites[node] = Origin(text, span, f"`{definition.name}` is called here")
             self._call_sites.setdefault(definition, {})[node] = bound
             self._regions.setdefault(definition, {})[node] = frame.region
         return bound
@@ -879,6 +964,11 @@ class InterproceduralAnalysis:
         if self.is_intraprocedural or definition.is_stub or self._depth > _DEPTH:
             return Summary(self._declared(definition), {})
         env = bound.copy()
+        given: dict[Root, Value] = {}
+        for name, value in bound.items():
+            env[name] = as_term(value, root := Parameter(definition, name))
+            if env[name] is not value:
+                given[root] = value
         if routine.receiver is not None and definition.parameters:
             self._bind_self(definition, env, routine.receiver)
         key = (
@@ -893,7 +983,12 @@ class InterproceduralAnalysis:
             if self._kinds[definition] > _MOST_KINDS:
                 return Summary(self._declared(definition), {})
         value = self._fixpoint_entry(key, lambda: self._summarise(key, routine, env, region))
-        return self._summaries.get(key, Summary(value, {}))
+        summary = self._summaries.get(key, Summary(value, {}))
+        if not given:
+            return summary
+        applied = Resolution(self, given.get)
+        left = {name: applied(each) for name, each in summary.out_state.items()}
+        return Summary(applied(summary.value), left)
 
     def _declared(self, definition: Function) -> Value:
         """What the annotation of a function says that it returns."""
@@ -978,6 +1073,11 @@ def _is_open(call: Call) -> bool:
     if call.receiver_span is None and not is_of_package:
         return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
     return any(map(_may_be_half, values))
+
+
+def _as_receiver(value: Value) -> Value:
+    """What a method is called on: of what a model returned, the tensor."""
+    return value.tensor if isinstance(value, ModelOutput) else value
 
 
 def _read(argument: Argument) -> Argument:

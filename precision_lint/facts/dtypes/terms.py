@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from precision_lint.facts.dtypes.calls import CallSite
-    from precision_lint.facts.dtypes.definitions import Class, Function, Module
+    from precision_lint.facts.dtypes.definitions import Function, Module
     from precision_lint.facts.dtypes.values import Value
 
 _MOST_STEPS = 8
@@ -26,15 +26,14 @@ class Parameter:
     definition: Function
     name: str
 
+    @property
+    def place(self) -> str:
+        """A text to sort roots by."""
+        module = self.definition.module.file.text.path
+        return f"{module}:{self.definition.node.lineno}:{self.name}"
 
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The dtype that the parameters of a module of the project have where it is used."""
 
-    definition: Class
-
-
-Root: TypeAlias = "Parameter | Weights"
+Root: TypeAlias = "Parameter"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +44,7 @@ class Step:
     operator; `given` the arguments of a call, `module` the module that it is written in.
     """
 
-    kind: Literal["attribute", "item", "each", "unpacked", "call", "left of", "right of"]
+    kind: Literal["attribute", "item", "each", "unpacked", "call", "method", "left of", "right of"]
     node: ast.AST | None = None
     position: int = 0
     operand: Value | None = field(default=None, compare=False)

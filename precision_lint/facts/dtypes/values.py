@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from precision_lint.facts.dtypes.terms import Term
+from precision_lint.facts.dtypes.terms import Step, Term
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.model.dtypes import FLOATING, INT64
 from precision_lint.model.finding import Span
@@ -34,9 +34,26 @@ class Variable(Unknown):
 
     terms: frozenset[Term]
 
+    def then(self, step: Step, guess: Value | None = None) -> Value:
+        """What a step makes of the object: a variable again, or what it is by its name."""
+        terms = frozenset(filter(None, (term.then(step) for term in self.terms)))
+        further: Value = Variable(terms) if len(terms) == len(self.terms) else UNKNOWN
+        match guess:
+            case None | Unknown():
+                return further
+            case Tensor(clauses=clauses) | Dtype(clauses=clauses) if guess.is_open and not clauses:
+                return replace(guess, clauses=clauses_of(further))
+            case ModelOutput(tensor=tensor) if tensor.is_open and not tensor.clauses:
+                return ModelOutput(replace(tensor, clauses=clauses_of(further)))
+            case Model(parameters=tensor) if tensor.is_open and not tensor.clauses:
+                return replace(guess, parameters=replace(tensor, clauses=clauses_of(further)))
+        return guess
+
 
 Clause: TypeAlias = "frozenset[Term]"
 """The dtype that the terms promote to: it is bfloat16 only if each of them is."""
+
+_D = TypeVar("_D", bound="DtypeSet")
 
 ANONYMOUS: Clause = frozenset()
 """What is not known and has no term: beside it, no term says all."""
@@ -57,6 +74,10 @@ class DtypeSet:
     may_be_other: bool = False
     origin: Origin | None = field(default=None, compare=False)
     clauses: frozenset[Clause] = field(default=frozenset(), kw_only=True)
+
+    def decided(self: _D) -> _D:
+        """The same where no caller chooses any more."""
+        return replace(self, caller_chosen=False, clauses=frozenset())
 
     @property
     def is_open(self) -> bool:

@@ -1,0 +1,226 @@
+"""What terms are where their roots are known: the steps of each are taken from there."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import replace
+from functools import reduce
+from typing import TypeAlias, TypeVar
+
+from precision_lint.facts.dtypes import attributes, invocation
+from precision_lint.facts.dtypes.calls import Argument, CallSite
+from precision_lint.facts.dtypes.containers import item_of, unpacked
+from precision_lint.facts.dtypes.environment import Environment
+from precision_lint.facts.dtypes.expressions import Evaluator
+from precision_lint.facts.dtypes.frame import Frame
+from precision_lint.facts.dtypes.lattice import join_all, join_dtypes, join_tensors, reading
+from precision_lint.facts.dtypes.promotion import promote
+from precision_lint.facts.dtypes.protocols import Interprocedural
+from precision_lint.facts.dtypes.terms import Root, Step, Term
+from precision_lint.facts.dtypes.values import (
+    ANONYMOUS,
+    SOME_DTYPE,
+    UNKNOWN,
+    Clause,
+    Dictionary,
+    Dtype,
+    DtypeSet,
+    Instance,
+    Mixed,
+    Model,
+    ModelOutput,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+    Variable,
+    clauses_of,
+)
+
+Lookup: TypeAlias = "Callable[[Root], Value | None]"
+"""What a root is; None if that is not known here, so that its terms stay."""
+
+_D = TypeVar("_D", bound=DtypeSet)
+
+
+class Resolution:
+    """Replaces the terms in values by what they are."""
+
+    def __init__(self, analysis: Interprocedural, lookup: Lookup) -> None:
+        self._analysis = analysis
+        self._lookup = lookup
+
+    def __call__(self, value: Value) -> Value:
+        """The value with every term replaced whose root is known."""
+        match value:
+            case Variable(terms=terms):
+                return join_all([self._term(term) for term in _in_order(terms)])
+            case Tensor(clauses=clauses) if clauses:
+                return self._tensor(value)
+            case Dtype(clauses=clauses) if clauses:
+                known, of_terms = self._choices(value)
+                return reduce(_join_dtype, of_terms, known)
+            case ModelOutput(tensor=tensor) if tensor.clauses:
+                found = self._tensor(tensor)
+                return ModelOutput(found) if isinstance(found, Tensor) else found
+            case Model(parameters=parameters) if parameters.clauses:
+                found = self._tensor(parameters)
+                return replace(value, parameters=found) if isinstance(found, Tensor) else value
+            case Sequence(items=None, item=item):
+                return Sequence(self(item))
+            case Sequence(items=tuple(items)):
+                known_items = tuple(map(self, items))
+                return Sequence(join_all(known_items), known_items)
+            case Dictionary(items=None, item=item):
+                return Dictionary(self(item))
+            case Dictionary(items=tuple(members)):
+                known_members = tuple((key, self(one)) for key, one in members)
+                return Dictionary(join_all([one for _, one in known_members]), known_members)
+            case Instance(fields=fields) if fields:
+                return replace(value, fields=tuple((name, self(one)) for name, one in fields))
+            case Mixed(tensor=tensor, array=array, sequence=sequence, mapping=mapping, other=other):
+                facets = (tensor, array, sequence, mapping, other)
+                return join_all([self(facet) for facet in facets if facet is not None])
+        return value
+
+    def _tensor(self, tensor: Tensor) -> Value:
+        """A tensor whose clauses are replaced; unknown if no term is a tensor."""
+        known, of_terms = self._choices(tensor)
+        if not (of_terms or known.dtypes or known.is_open):
+            return UNKNOWN
+        return reduce(join_tensors, [replace(one, scalar=known.scalar) for one in of_terms], known)
+
+    def _choices(self, of: _D) -> tuple[_D, list[Tensor]]:
+        """What is known without its clauses, and the tensors that these stand for."""
+        unknown = Tensor(caller_chosen=of.caller_chosen, may_be_other=of.may_be_other)
+        found: list[Tensor] = []
+        for clause in sorted(of.clauses - {ANONYMOUS}, key=_clause_place):
+            values = [self._term(term) for term in _in_order(clause)]
+            tensors = [one for value in values if (one := _dtypes_of(value, unknown)) is not None]
+            if len(tensors) == len(values):
+                found.append(tensors[0] if len(tensors) == 1 else promote(tensors))
+        if ANONYMOUS in of.clauses:
+            return replace(of, clauses=frozenset()), found
+        return replace(of, caller_chosen=False, may_be_other=False, clauses=frozenset()), found
+
+    def _term(self, term: Term) -> Value:
+        value = self._lookup(term.root)
+        if value is None:
+            return Variable(frozenset({term}))
+        for step in term.steps:
+            value = self._take(step, value)
+        return value
+
+    def _take(self, step: Step, value: Value) -> Value:
+        """What a step makes of an object."""
+        if step.kind == "each":
+            return item_of(value)
+        if step.kind == "unpacked":
+            return unpacked(value, step.position)
+        assert step.module is not None
+        evaluator = Evaluator(self._analysis, Frame(step.module))
+        value = reading(value)
+        operand = UNKNOWN if step.operand is None else self(step.operand)
+        match step.kind, step.node:
+            case "attribute", ast.Attribute() as node:
+                return attributes.attribute(evaluator, value, node)
+            case "item", ast.Subscript() as node:
+                return attributes.item(evaluator, value, reading(operand), node)
+            case "left of", ast.BinOp(op=op):
+                return evaluator.operate(value, reading(operand), type(op))
+            case "right of", ast.BinOp(op=op):
+                return evaluator.operate(reading(operand), value, type(op))
+            case (("call" | "method"), ast.Call() as node) if step.given is not None:
+                given = self._given(step.given)
+                env = Environment()
+                if step.kind == "call":
+                    return invocation.applied(evaluator, node, UNKNOWN, value, given, env)
+                assert isinstance(node.func, ast.Attribute)
+                function = invocation.member(evaluator, value, node.func)
+                return invocation.applied(evaluator, node, value, function, given, env)
+        raise AssertionError(step.kind)
+
+    def _given(self, given: CallSite) -> CallSite:
+        return replace(
+            given,
+            arguments=tuple(map(self.argument, given.arguments)),
+            keywords={name: self.argument(one) for name, one in given.keywords.items()},
+        )
+
+    def dtype(self, dtype: Dtype) -> Dtype:
+        """A dtype with its terms replaced."""
+        value = self(dtype)
+        return value if isinstance(value, Dtype) else SOME_DTYPE
+
+    def argument(self, argument: Argument) -> Argument:
+        """An argument with its value resolved."""
+        return replace(argument, value=self(argument.value))
+
+
+def as_term(value: Value, root: Root) -> Value:
+    """What is given to a parameter, with the parameter as its only term."""
+    term = Variable(frozenset({Term(root)}))
+    match value:
+        case Variable():
+            return term
+        case Tensor(clauses=clauses) | Dtype(clauses=clauses) if clauses:
+            return replace(value, clauses=clauses_of(term))
+        case ModelOutput(tensor=tensor) if tensor.clauses:
+            return ModelOutput(replace(tensor, clauses=clauses_of(term)))
+        case Model(parameters=tensor) if tensor.clauses:
+            return replace(value, parameters=replace(tensor, clauses=clauses_of(term)))
+    return value
+
+
+def _in_order(terms: frozenset[Term]) -> list[Term]:
+    """Terms in an order that does not depend on the run: that of what they read."""
+    return sorted(terms, key=_place)
+
+
+def _place(term: Term) -> tuple[str, tuple[tuple[int, int, int], ...]]:
+    steps = (
+        (getattr(step.node, "lineno", 0), getattr(step.node, "col_offset", 0), step.position)
+        for step in term.steps
+    )
+    return term.root.place, tuple(steps)
+
+
+def _clause_place(clause: Clause) -> list[tuple[str, tuple[tuple[int, int, int], ...]]]:
+    return sorted(map(_place, clause))
+
+
+def _join_dtype(one: Dtype, other: Tensor) -> Dtype:
+    return join_dtypes(
+        one,
+        Dtype(
+            other.dtypes,
+            other.caller_chosen,
+            other.may_be_other,
+            other.origin,
+            clauses=other.clauses,
+        ),
+    )
+
+
+def _dtypes_of(value: Value, unknown: Tensor) -> Tensor | None:
+    """The dtypes that an object has or holds, as a tensor; None if it has nothing to do with any.
+
+    `unknown` is the tensor that an object is of which nothing is known.
+    """
+    match reading(value):
+        case Tensor() as tensor:
+            return tensor
+        case ModelOutput(tensor=tensor):
+            return tensor
+        case Dtype() as dtype:
+            return dtype.of_tensor()
+        case Model(parameters=parameters):
+            return parameters
+        case Instance(parameters=parameters):
+            return parameters
+        case Sequence(item=item) | Dictionary(item=item):
+            return _dtypes_of(item, unknown)
+        case Unknown() as given:
+            return replace(unknown, clauses=clauses_of(given))
+    return None
