@@ -209,6 +209,8 @@ def _dtypes_of(value: Value, unknown: Tensor) -> Tensor | None:
     `unknown` is the tensor that an object is of which nothing is known.
     """
     match reading(value):
+        case Tensor(dtypes=dtypes, caller_chosen=False, may_be_other=True) as tensor if not dtypes:
+            return replace(unknown, clauses=tensor.clauses)
         case Tensor() as tensor:
             return tensor
         case ModelOutput(tensor=tensor):

@@ -77,7 +77,7 @@ bounds the height of the lattice, so in the last round such a read is widened to
 _CALLERS_OF_CALLERS = 2
 """How far callers are followed back for what they give to a parameter."""
 
-_DEPTH = 4
+_DEPTH = 6
 """Calls inside calls that are followed."""
 
 _MOST_KINDS = 48
@@ -86,10 +86,10 @@ _MOST_KINDS = 48
 _INTRAPROCEDURAL_BUDGET = 250_000
 """Expressions that are evaluated for one file by itself: some seconds."""
 
-_INTERPROCEDURAL_BUDGET = 4_000
+_INTERPROCEDURAL_BUDGET = 60_000
 """Expressions that are evaluated beyond that: some hundredths of a second."""
 
-_MOST_CALLERS = 8
+_MOST_CALLERS = 24
 """Bodies that are asked what they give to a function."""
 
 
@@ -344,13 +344,7 @@ class InterproceduralAnalysis:
         if definition.enclosing is not None:  # what it closes over
             self._trace(definition.enclosing, rows | {definition.node.lineno})
         within = backward_slice(definition.def_uses, _asked_at(sorted(rows), self._wants_dtypes))
-        read = {
-            name
-            for each in definition.def_uses
-            if each.node in within.evaluated
-            for name in each.reads
-        }
-        env = self._entry_state(definition, read)
+        env = self._entry_state(definition)
         region = self._region_of_callers(definition)
         self._interpret(definition, env, within, records=True, region=region)
 
@@ -414,12 +408,11 @@ class InterproceduralAnalysis:
 
     # What callers give
 
-    def _entry_state(self, definition: Function, read: set[str]) -> Environment:
-        """The parameters of a function that are `read`: terms, where callers know more."""
+    def _entry_state(self, definition: Function) -> Environment:
+        """The parameters of a function: terms, where callers know more."""
         env = Environment()
         for parameter, default in with_defaults(definition.node.args):
-            is_read = parameter.arg in read
-            value = self._parameter(definition, parameter, default) if is_read else UNKNOWN
+            value = self._parameter(definition, parameter, default)
             bind(ast.Name(parameter.arg, ast.Store()), value, env)
         arguments = definition.node.args
         for star in (arguments.vararg, arguments.kwarg):
