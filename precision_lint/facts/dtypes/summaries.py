@@ -444,16 +444,11 @@ class InterproceduralAnalysis:
         given = self._given_as(definition, parameter.arg)
         if not isinstance(given, Variable):
             return value
-        match value:
-            case Unknown():
-                return given
-            case Tensor() | Dtype() if value.is_open:
-                return replace(value, clauses=clauses_of(given))
-            case ModelOutput(tensor=tensor):
-                return ModelOutput(replace(tensor, clauses=clauses_of(given)))
-            case Model(parameters=parameters):
-                return replace(value, parameters=replace(parameters, clauses=clauses_of(given)))
-        return value if isinstance(declared, Instance) else join(value, given)
+        if isinstance(value, Unknown):
+            return given
+        chosen = by_dtypes(lambda one: _chosen_by(given, one), value)
+        is_default = isinstance(declared, Unknown) and chosen == value
+        return join(value, given) if is_default else chosen
 
     def _merged(
         self, definition: Function, parameter: ast.arg, default: ast.expr | None, given: Value
@@ -1066,6 +1061,11 @@ def _is_open(call: Call) -> bool:
     if call.receiver_span is None and not is_of_package:
         return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
     return any(map(_may_be_half, values))
+
+
+def _chosen_by(given: Variable, dtypes: _D) -> _D:
+    """Dtypes that are open, as those of what is given."""
+    return replace(dtypes, clauses=clauses_of(given)) if dtypes.is_open else dtypes
 
 
 def _as_receiver(value: Value) -> Value:
