@@ -85,6 +85,6 @@ EXAMPLES = {
     "einops.einsum": "einops.einsum(x, x, 'a b, b c -> a c')",
     "einops.pack": "einops.pack([x, x], 'a *')",
     "einops.unpack": "einops.unpack(x, [[2], [2]], 'a *')",
-    "einops.layers.torch.Rearrange.__call__": "einops.layers.torch.Rearrange('a b -> b a')(x)",
+    "einops.layers.torch.Reduce.forward": "einops.layers.torch.Rearrange('a b -> b a')(x)",
     "einops.layers.torch.Reduce.__call__": "einops.layers.torch.Reduce('a b -> b', 'max')(x)",
 }  # fmt: skip

@@ -11,8 +11,10 @@ The door for the dtype flow:
 - `result(row, given, receiver, call)` is the value that the row says; `effects(row, given)` are
   the values that the call leaves in its arguments.
 
-A row whose `gives` is `Object()` says that the call makes an instance of a class of which methods
-are known: `canonical(name)` is then the name of the class.
+A row whose `gives` is an `Object` says that the call makes an object of a class of which methods
+are known, here or among the sinks: join `Object.name` and the method, `faiss.Index.add`,
+`torchvision.transforms.ToPILImage.__call__`, and look that up in `of_function` and in
+`sinks.FUNCTIONS`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,13 @@ from precision_lint.facts.dtypes import functions
 from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import item_of
 from precision_lint.facts.dtypes.lattice import by_facet, join_all, reading
-from precision_lint.facts.dtypes.libraries import parallel, standard, tensors, torch_helpers
+from precision_lint.facts.dtypes.libraries import (
+    objects,
+    parallel,
+    standard,
+    tensors,
+    torch_helpers,
+)
 from precision_lint.facts.dtypes.libraries.terms import (
     Alone,
     Anything,
@@ -76,7 +84,7 @@ Call = Callable[[Value, CallSite], Value]
 
 OF_CHECKPOINT = "the checkpoint chooses the dtype"
 
-TABLES = (standard, torch_helpers, parallel, tensors)
+TABLES = (standard, torch_helpers, parallel, tensors, objects)
 
 ROWS: Mapping[str, Library] = {
     f"{module}.{name}": row
@@ -101,31 +109,13 @@ _ALONE: Mapping[str, str] = dict.fromkeys(
 
 def of_function(name: str) -> Library | None:
     """The row of a qualified name; None if nothing is known."""
-    return ROWS.get(name) or ROWS.get(canonical(name))
+    return ROWS.get(name)
 
 
 def of_method(owner: str, method: str) -> Library | None:
     """The row of a method of an object of unknown class, held by a variable of the name `owner`."""
     holder = _OWNERS.get(owner.lstrip("_"), _ALONE.get(method))
     return None if holder is None else ROWS.get(f"{holder}.{method}")
-
-
-def canonical(name: str) -> str:
-    """The name under which the methods of a class stand, where several modules have the class."""
-    owner, _, last = name.rpartition(".")
-    for one, *others in _SAME:
-        for other in others:
-            if name == other:
-                return one
-            if owner == other:
-                return f"{one}.{last}"
-    return name
-
-
-_SAME: tuple[tuple[str, ...], ...] = (
-    ("accelerate.Accelerator", "accelerate.accelerator.Accelerator"),
-    ("lightning.fabric.Fabric", "lightning.Fabric", "lightning_fabric.Fabric"),
-)
 
 
 def result(

@@ -86,7 +86,7 @@ ROWS = (
     Library(_TORCH, _OF_GRADIENTS, "all_gather", Many(_TENSOR)),
     Library(_TORCH, _OF_GRADIENTS, "all_reduce broadcast reduce", _TENSOR),
     # accelerate
-    Library(_ACCELERATE, "accelerate accelerate.accelerator", "Accelerator", Object()),
+    Library(_ACCELERATE, "accelerate accelerate.accelerator", "Accelerator", Object(_ACCELERATOR)),
     Library(_ACCELERATE, _ACCELERATOR, "prepare", Alone(Rest())),
     Library(_ACCELERATE, _ACCELERATOR, "prepare_model unwrap_model", _MODEL),
     Library(_ACCELERATE, _ACCELERATOR, "prepare_data_loader", Given(0, "data_loader")),
@@ -138,7 +138,7 @@ ROWS = (
         Given(0, "dataloader"),
     ),
     # Lightning
-    Library(_LIGHTNING, "lightning lightning.fabric lightning_fabric", "Fabric", Object()),
+    Library(_LIGHTNING, "lightning lightning.fabric lightning_fabric", "Fabric", Object(_FABRIC)),
     Library(_LIGHTNING, _FABRIC, "setup", Alone(Rest())),
     Library(_LIGHTNING, _FABRIC, "setup_module", _MODULE),
     Library(_LIGHTNING, _FABRIC, "setup_dataloaders", Alone(Rest())),

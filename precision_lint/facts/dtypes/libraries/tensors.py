@@ -15,6 +15,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
 )
 
 _EINOPS = "einops 0.8.2"
+_LAYER = "einops.layers.torch.Reduce"
 _STACKED = Stacked(Given(0, "tensor"))
 
 ROWS = (
@@ -27,11 +28,8 @@ ROWS = (
         Tuple((Stacked(Given(0, "tensors")), NotATensor())),
     ),
     Library(_EINOPS, "einops einops.packing", "unpack", Many(Given(0, "tensor"))),
-    Library(_EINOPS, "einops.layers.torch", "Rearrange Reduce", Object()),
     Library(
-        _EINOPS,
-        "einops.layers.torch.Rearrange einops.layers.torch.Reduce",
-        "__call__ forward",
-        Given(0, "input"),
+        _EINOPS, "einops.layers.torch", "Rearrange Reduce", Object("einops.layers.torch.Reduce")
     ),
+    Library(_EINOPS, "einops.layers.torch.Reduce", "__call__ forward", Given(0, "input")),
 )

@@ -169,7 +169,13 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Object:
-    """An instance of the class that is called; its methods have rows of their own."""
+    """An object of a class whose methods have rows of their own, or convert what they get.
+
+    An object that is called has the method `__call__`.
+    """
+
+    name: str
+    """The class, as it stands in the tables: `faiss.Index` for each kind of index."""
 
 
 @dataclass(frozen=True, slots=True)
