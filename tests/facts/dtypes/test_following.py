@@ -200,6 +200,43 @@ CLASSES = [
         "A().x.numpy()\n",
         "float16",
     ),
+    (
+        "a property with a setter and a deleter",
+        "class A:\n    @property\n    def x(self):\n        return torch.ones(2).half()\n"
+        "    @x.setter\n    def x(self, value):\n        pass\n"
+        "    @x.deleter\n    def x(self):\n        pass\n"
+        "A().x.numpy()\n",
+        "float16",
+    ),
+    (
+        "a property whose getter is replaced",
+        "class A:\n    @property\n    def x(self):\n        return torch.ones(2).double()\n"
+        "    @x.getter\n    def x(self):\n        return torch.ones(2).half()\n"
+        "A().x.numpy()\n",
+        "float16",
+    ),
+    (
+        "a property with a setter that a base defines",
+        "class A:\n    @property\n    def x(self):\n        return torch.ones(2).half()\n"
+        "class B(A):\n    @A.x.setter\n    def x(self, value):\n        pass\n"
+        "B().x.numpy()\n",
+        "float16",
+    ),
+    (
+        "what a setter assigns",
+        "class A:\n    @property\n    def x(self):\n        return self._x\n"
+        "    @x.setter\n    def x(self, value):\n        self._x = value.half()\n"
+        "    def f(self):\n        return self.x.numpy()\n",
+        "float16",
+    ),
+    (
+        "overloads after the implementation",
+        "from typing import overload\nclass A:\n    def x(self):\n"
+        "        return torch.ones(2).half()\n"
+        "    @overload\n    def x(self) -> torch.DoubleTensor: ...\n"
+        "A().x().numpy()\n",
+        "float16",
+    ),
 ]
 
 
