@@ -50,7 +50,7 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Unknown,
     Value,
-    caller_chosen,
+    perhaps_floating,
 )
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings import holds_settings
@@ -441,7 +441,9 @@ class InterproceduralAnalysis:
             return join(value, by_caller) if isinstance(value, Dtype) else by_caller
         if default is None:
             return (
-                ModelOutput(caller_chosen(origin)) if sources.FLOAT_NAME.search(name) else UNKNOWN
+                ModelOutput(perhaps_floating(origin))
+                if sources.FLOAT_NAME.search(name)
+                else UNKNOWN
             )
         match value:
             case Dtype():

@@ -238,3 +238,8 @@ def tensor(*dtypes: str, origin: Origin | None = None, scalar: bool | None = Fal
 def caller_chosen(origin: Origin | None = None) -> Tensor:
     """A floating tensor whose dtype the caller or the checkpoint chooses."""
     return Tensor(caller_chosen=True, origin=origin)
+
+
+def perhaps_floating(origin: Origin | None = None) -> Tensor:
+    """A tensor by its annotation or name: the caller chooses its dtype, mostly a floating one."""
+    return Tensor(caller_chosen=True, may_be_other=True, origin=origin)

@@ -101,7 +101,12 @@ FUNCTIONS = [
         "next(iter(f(3)))",
         "Unknown",
     ),
-    ("a stub says what it is annotated with", "def f(x) -> torch.Tensor: ...\n", "f(1)", "chosen"),
+    (
+        "a stub says what it is annotated with",
+        "def f(x) -> torch.Tensor: ...\n",
+        "f(1)",
+        "chosen partial",
+    ),
 ]
 
 
@@ -126,7 +131,7 @@ CALLERS = [
         "def f(x: torch.Tensor):\n    return x.numpy()\nf(torch.ones(2))\n",
         "float32",
     ),
-    ("no caller", "def f(x: torch.Tensor):\n    return x.numpy()\n", "chosen"),
+    ("no caller", "def f(x: torch.Tensor):\n    return x.numpy()\n", "chosen partial"),
     (
         "a caller of a caller",
         "def f(x):\n    return x.numpy()\ndef g(y):\n    f(y.cpu())\ng(torch.ones(2).half())\n",
@@ -308,4 +313,4 @@ def test_tests_are_no_callers_of_what_they_test(tmp_path: Path) -> None:
         main="def save(x: torch.Tensor):\n    return x.numpy()\n",
         **{"tests/test_main": "from main import save\nsave(torch.ones(2))\n"},
     )
-    assert described(call.receiver) == "chosen"
+    assert described(call.receiver) == "chosen partial"
