@@ -5,21 +5,24 @@ Finds conversions to NumPy arrays of tensors that are bfloat16 or fp8, or can be
 
 - by methods: `t.numpy()`, `t.numpy(force=True)`, `t.__array__()`;
 - by functions of NumPy: `np.asarray(t)`, `np.float32(t)`, `np.sqrt(t)`, `np.save(path, t)` …;
-- by plots (matplotlib, seaborn), pandas (`pd.DataFrame({"loss": t})`), scikit-learn (metrics and
-  models), SciPy, and functions that write files: soundfile, imageio, h5py, torchvision's
-  `to_pil_image`.
+- by plots (matplotlib, seaborn, plotly), pandas (`pd.DataFrame({"loss": t})`), polars, scikit-learn
+  (metrics and models), SciPy, faiss;
+- by what makes or writes images, sound and meshes: `to_pil_image` and `ToPILImage` of torchvision,
+  imageio, mediapy, scikit-image, soundfile, librosa, trimesh, `to_numpy_array` of transformers,
+  `wandb.Image` and `wandb.Histogram`, tensorboardX, h5py.
 
 Lists of tensors count (`np.stack(losses)`, `np.mean([a, b])`) if the function converts them.
 Methods count if their object is known to come from such a library (`fig, ax = plt.subplots()`).
 
 Not reported are integers, bools, comparisons, `argmax`, token ids, tensors that were cast, and
 arrays of other libraries. Code that works is not reported: `.tolist()`, `.item()`, `float(t)`,
-TensorBoard, `np.split(t, 2)`, `pd.Series` of a list of tensors. Neither is code that fails with any
-dtype or with another error: `np.mean(t)`, `memoryview(t)`, `Image.fromarray(t)`, OpenCV,
-`safetensors.numpy`, `np.from_dlpack(t)`. Operators between arrays and tensors (`array * t`) are not
-checked. The output of a model counts only where it is used as a tensor: as an argument it may be an
-image. Code that tests for bfloat16 (`x.float().numpy() if use_bf16 else x.numpy()`) is not
-reported.
+`np.split(t, 2)`, `pd.Series` of a list of tensors, `torchvision.utils.save_image`, datasets,
+evaluate, torchmetrics, and torch's own TensorBoard writer (which raised before torch 2.3). Neither
+is code that fails with any dtype or with another error: `np.mean(t)`, `memoryview(t)`,
+`Image.fromarray(t)`, OpenCV, JSON, pyarrow, `safetensors.numpy`, `np.from_dlpack(t)`. Operators
+between arrays and tensors (`array * t`) are not checked. The output of a model counts only where it
+is used as a tensor: as an argument it may be an image. Code that tests for bfloat16
+(`x.float().numpy() if use_bf16 else x.numpy()`) is not reported.
 
 Confidence is high if the tensor is proved to have such a dtype. It is medium if the finding can
 name where the dtype comes from: a cast in the code, a value in the configuration, or a checkpoint
@@ -96,6 +99,7 @@ from precision_lint.rule_api import (
     sinks,
 )
 
+_NAMES = sorted(name.encode() for name in sinks.NAMES)
 _LIBRARIES = sorted(package.encode() for package in sinks.PACKAGES)
 
 RULE = Rule(
@@ -105,10 +109,9 @@ RULE = Rule(
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",
-    triggers=((b"torch",), (b"__array__", b"h5py", b"to_pil_image", *_LIBRARIES)),
+    triggers=((b"torch",), (*_NAMES, *_LIBRARIES)),
     calls=frozenset(
-        {"numpy", "__array__", "to_pil_image", *sinks.METHODS_OF_OTHERS}
-        | {f"{package}.*" for package in sinks.PACKAGES}
+        {*sinks.NAMES, *sinks.METHODS_OF_OTHERS} | {f"{package}.*" for package in sinks.PACKAGES}
     ),
     pitfalls=("A01", "A02", "A03", "A05"),
 )

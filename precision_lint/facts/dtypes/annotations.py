@@ -20,6 +20,7 @@ from precision_lint.facts.dtypes.values import (
     Sequence,
     Value,
     caller_chosen,
+    perhaps_floating,
     tensor,
 )
 from precision_lint.facts.origin import Origin
@@ -37,7 +38,10 @@ def annotated(
     annotation: ast.expr | None,
     place: ast.expr | ast.arg,
 ) -> Value:
-    """A tensor whose dtype the caller chooses, an array, a container of those; or unknown."""
+    """A tensor whose dtype the caller chooses, an array, a container of those; or unknown.
+
+    `torch.Tensor` says nothing of the dtype: masks, indices and complex numbers have it, too.
+    """
     match annotation:
         case None:
             return UNKNOWN
@@ -71,7 +75,7 @@ def _of_class(
         case "torch", ("Tensor" | "nn.Parameter" | "FloatTensor"):
             # the caller may choose, but not a half dtype, for ids, masks, inputs of ONNX models
             is_plain = INTEGRAL_NAME.search(_name_of(place)) or module.uses_numpy_runtime
-            return SOME_TENSOR if is_plain else caller_chosen(origin)
+            return SOME_TENSOR if is_plain else perhaps_floating(origin)
         case "torch", "dtype":
             return SOME_DTYPE
         case "torch", _ if last in TENSOR_TYPES:

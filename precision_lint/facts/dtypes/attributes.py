@@ -33,6 +33,7 @@ from precision_lint.facts.dtypes.values import (
     Value,
     Variable,
     caller_chosen,
+    perhaps_floating,
     tensor,
 )
 from precision_lint.facts.origin import Choice, Origin, Setting
@@ -100,7 +101,7 @@ def by_name(evaluator: Evaluate, node: ast.Attribute) -> Value:
     if name in sources.WEIGHTS:
         return caller_chosen(_of_checkpoint(evaluator, node))
     if name in sources.OUTPUTS or sources.FLOAT_NAME.search(name):
-        return ModelOutput(caller_chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+        return ModelOutput(perhaps_floating(_origin(evaluator, node, models.OF_THE_OUTPUT)))
     if name in sources.OUTPUT_SEQUENCES:
         return Sequence(caller_chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
     return UNKNOWN
@@ -191,7 +192,7 @@ def _by_key(evaluator: Evaluate, key: str, node: ast.Subscript) -> Value:
     if key in sources.TOKENS:
         return tensor(INT64)
     if key in sources.OUTPUTS or sources.FLOAT_NAME.search(key):
-        return ModelOutput(caller_chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+        return ModelOutput(perhaps_floating(_origin(evaluator, node, models.OF_THE_OUTPUT)))
     return UNKNOWN
 
 

@@ -50,9 +50,22 @@ class Function:
     @property
     def is_property(self) -> bool:
         return any(
-            innermost_name(decorator) in {"property", "cached_property"}
+            innermost_name(decorator) in {"property", "cached_property", "getter"}
             for decorator in self.decorators
         )
+
+    @property
+    def is_accessor(self) -> bool:
+        """True for the setter and the deleter of a property: reading it calls neither."""
+        return any(
+            isinstance(decorator, ast.Attribute) and decorator.attr in {"setter", "deleter"}
+            for decorator in self.decorators
+        )
+
+    @property
+    def is_overload(self) -> bool:
+        """True for a signature that `typing.overload` declares: the implementation is another."""
+        return any(innermost_name(decorator) == "overload" for decorator in self.decorators)
 
     @property
     def is_stub(self) -> bool:
@@ -84,14 +97,24 @@ class Class:
     node: ast.ClassDef
     name: str
     enclosing: Function | None = None
+    functions: tuple[Function, ...] = field(init=False)
+    """The functions that its body defines, in order."""
     methods: Mapping[str, Function] = field(init=False)
+    """What its attributes read: the last function of each name, of a property the getter."""
 
     def __post_init__(self) -> None:
-        self.methods = {
-            node.name: Function(self.module, node, f"{self.name}.{node.name}", self, self.enclosing)
+        self.functions = tuple(
+            self.module.function(node, f"{self.name}.{node.name}", self, self.enclosing)
             for node in own_statements(self.node.body)
             if isinstance(node, FunctionDefinition)
-        }
+        )
+        found: dict[str, Function] = {}
+        for function in self.functions:
+            name = function.name.rpartition(".")[2]
+            if function.is_accessor or (function.is_overload and name in found):
+                continue
+            found[name] = function
+        self.methods = found
 
     @cached_property
     def annotated(self) -> Mapping[str, ast.AnnAssign]:
@@ -117,7 +140,7 @@ class Class:
     def methods_assigning(self) -> Mapping[str, tuple[Function, ...]]:
         """For each attribute of `self`, the methods that assign it."""
         found: dict[str, list[Function]] = {}
-        for method in self.methods.values():
+        for method in self.functions:
             for name in _attributes_assigned(method.node):
                 found.setdefault(name, []).append(method)
         return {name: tuple(methods) for name, methods in found.items()}

@@ -9,8 +9,10 @@ from precision_lint.facts.dtypes import attributes, functions, models, sources
 from precision_lint.facts.dtypes.attributes import named
 from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import item_of
-from precision_lint.facts.dtypes.environment import Environment, replace_everywhere
+from precision_lint.facts.dtypes.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.lattice import join, join_all, reading
+from precision_lint.facts.dtypes.libraries import lookup
+from precision_lint.facts.dtypes.libraries.terms import Library
 from precision_lint.facts.dtypes.protocols import Evaluate
 from precision_lint.facts.dtypes.terms import Step
 from precision_lint.facts.dtypes.values import (
@@ -24,6 +26,7 @@ from precision_lint.facts.dtypes.values import (
     Dtype,
     FunctionValue,
     Instance,
+    LibraryObject,
     Model,
     ModelOutput,
     NonTensor,
@@ -110,6 +113,8 @@ def member(evaluator: Evaluate, receiver: Value, function: ast.Attribute) -> Val
             return reading(evaluator.analysis.class_attribute(definition, function.attr) or UNKNOWN)
         case Dictionary(items=tuple(items)):
             return reading(dict(items).get(function.attr, UNKNOWN))
+        case LibraryObject(name=name):
+            return Symbol(f"{name}.{function.attr}")
     return UNKNOWN
 
 
@@ -159,7 +164,9 @@ def _result(
         case Model():
             return models.called(function, given)
         case Symbol(name=name):
-            return _of_symbol(evaluator, name, node, given, env)
+            return _of_symbol(evaluator, name, node, receiver, given, env)
+        case LibraryObject(name=name):
+            return _of_symbol(evaluator, f"{name}.__call__", node, function, given, env)
         case Dtype() | NonTensor() | ModelOutput() | Tensor():
             return UNKNOWN if not isinstance(function, NonTensor) else NON_TENSOR
     match node.func:
@@ -174,10 +181,44 @@ def _result(
     return UNKNOWN
 
 
+def _of_library(
+    evaluator: Evaluate,
+    row: Library,
+    node: ast.Call,
+    receiver: Value,
+    given: CallSite,
+    env: Environment,
+) -> Value:
+    """The result of a call that the tables of libraries know, and what it writes."""
+
+    def called(function: Value, inner: CallSite) -> Value:
+        return applied(evaluator, node, UNKNOWN, reading(function), inner, env)
+
+    for position, keyword, value in lookup.effects(row, given):
+        for target in _given_as(node, position, keyword):
+            bind(target, value, env)
+    return lookup.result(row, given, receiver, called)
+
+
+def _given_as(node: ast.Call, position: int, keyword: str) -> list[ast.expr]:
+    """The variable or attribute that an argument is."""
+    given = [each.value for each in node.keywords if each.arg == keyword]
+    given += node.args[position : position + 1] if position >= 0 else []
+    return [each for each in given if isinstance(each, ast.Name | ast.Attribute)]
+
+
 def _of_symbol(
-    evaluator: Evaluate, name: str, node: ast.Call, given: CallSite, env: Environment
+    evaluator: Evaluate,
+    name: str,
+    node: ast.Call,
+    receiver: Value,
+    given: CallSite,
+    env: Environment,
 ) -> Value:
     """The result of a function or class of another package."""
+    row = lookup.of_function(name)
+    if row is not None:
+        return _of_library(evaluator, row, node, receiver, given, env)
     last = name.rpartition(".")[2]
     if name.startswith("torch.nn.") and not name.startswith("torch.nn.functional."):
         if last in {"Parameter", "Buffer"}:
@@ -240,7 +281,7 @@ def _of_method(
         case Setting() | ClassObject() | FunctionValue():
             return UNKNOWN
         case Unknown():
-            return _of_unknown(evaluator, name, given, node)
+            return _of_unknown(evaluator, name, receiver, given, node, env)
     return functions.method(name, receiver, given)
 
 
@@ -301,10 +342,20 @@ def _of_instance(
     return result
 
 
-def _of_unknown(evaluator: Evaluate, name: str, given: CallSite, node: ast.Call) -> Value:
+def _of_unknown(
+    evaluator: Evaluate,
+    name: str,
+    receiver: Value,
+    given: CallSite,
+    node: ast.Call,
+    env: Environment,
+) -> Value:
     """A method of an object that nothing is known of: by the names that the field uses."""
     assert isinstance(node.func, ast.Attribute)
     owner = innermost_name(node.func.value)
+    row = lookup.of_method(owner, name)
+    if row is not None:
+        return _of_library(evaluator, row, node, receiver, given, env)
     if name in models.EMBEDDINGS:
         return models.method(Model(caller_chosen()), name, given)
     if sources.MODEL_NAME.search(name) and not given.keywords.keys() & {"return_tensors"}:

@@ -140,7 +140,7 @@ class StatementInterpreter:
                 name = f"{self.frame.scope}.{node.name}".lstrip(".")
                 definition = self.frame.module.class_(node, name, self.frame.function)
                 env[node.name] = ClassObject(definition)
-                for method in definition.methods.values():
+                for method in definition.functions:
                     self.analysis.enclose(method, env)
                 within = replace(self.frame, scope=name, owner=None)
                 StatementInterpreter(self.analysis, within).block(node.body, env.copy())

@@ -46,6 +46,7 @@ from precision_lint.facts.dtypes.values import (
     DtypeSet,
     FunctionValue,
     Instance,
+    LibraryObject,
     Mixed,
     Model,
     ModelOutput,
@@ -55,8 +56,8 @@ from precision_lint.facts.dtypes.values import (
     Unknown,
     Value,
     Variable,
-    caller_chosen,
     clauses_of,
+    perhaps_floating,
 )
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings import holds_settings
@@ -485,7 +486,9 @@ class InterproceduralAnalysis:
             return join(value, by_caller) if isinstance(value, Dtype) else by_caller
         if default is None:
             return (
-                ModelOutput(caller_chosen(origin)) if sources.FLOAT_NAME.search(name) else UNKNOWN
+                ModelOutput(perhaps_floating(origin))
+                if sources.FLOAT_NAME.search(name)
+                else UNKNOWN
             )
         match value:
             case Dtype():
@@ -619,7 +622,12 @@ class InterproceduralAnalysis:
         called = callee_name(node)
         if isinstance(node.func, ast.Name):
             called = self.aliases.get(called, called)
-        is_instance = isinstance(function, Model) and function.name is not None
+        is_instance = isinstance(function, LibraryObject) or (
+            isinstance(function, Model) and function.name is not None
+        )
+        if isinstance(function, LibraryObject):
+            called, name = function.name.rpartition(".")[2], f"{function.name}.__call__"
+            package = function.name.partition(".")[0]
         if isinstance(function, Model) and function.name is not None:
             called, name = function.name, f"torch.nn.{function.name}.forward"
         elif self.is_intraprocedural and isinstance(function, Unknown) and called in self.holders:

@@ -163,6 +163,13 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
+class LibraryObject:
+    """An object of a class of another package, as the tables of libraries call it."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Sequence:
     """A list, tuple, set or iterator. `items` when each is known, else what any item can be."""
 
@@ -262,6 +269,7 @@ Other = (
     | Setting
     | Condition
     | Symbol
+    | LibraryObject
     | Model
     | FunctionValue
     | ClassObject
@@ -312,3 +320,8 @@ def united(one: DtypeSet, other: DtypeSet) -> frozenset[Clause]:
 def simplified(clauses: frozenset[Clause]) -> frozenset[Clause]:
     """Clauses without a lone `ANONYMOUS`, which says nothing."""
     return frozenset() if clauses == _ANONYMOUS else clauses
+
+
+def perhaps_floating(origin: Origin | None = None) -> Tensor:
+    """A tensor by its annotation or name: the caller chooses its dtype, mostly a floating one."""
+    return Tensor(caller_chosen=True, may_be_other=True, origin=origin)

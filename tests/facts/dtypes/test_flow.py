@@ -96,9 +96,14 @@ BF16 = "x = torch.ones(2, dtype=torch.bfloat16)\n"
         pytest.param(
             BF16 + "with torch.no_grad():\n    x = x.float()\nx.numpy()", "float32", id="with"
         ),
-        pytest.param("def f(x: torch.Tensor):\n    x.numpy()", "chosen", id="parameter"),
+        pytest.param("def f(x: torch.Tensor):\n    x.numpy()", "chosen partial", id="parameter"),
         pytest.param(
-            "def f(x: 'torch.Tensor | None' = None):\n    x.numpy()", "chosen", id="optional"
+            "def f(logits):\n    logits.sum(0).numpy()", "chosen partial", id="floating by name"
+        ),
+        pytest.param(
+            "def f(x: 'torch.Tensor | None' = None):\n    x.numpy()",
+            "chosen partial",
+            id="optional",
         ),
         pytest.param("def f(ids: torch.Tensor):\n    ids.numpy()", "partial", id="integer by name"),
         pytest.param("def f(x: torch.LongTensor):\n    x.numpy()", "int64", id="LongTensor"),
@@ -106,7 +111,7 @@ BF16 = "x = torch.ones(2, dtype=torch.bfloat16)\n"
         pytest.param("def f(x):\n    x.numpy()", "Unknown", id="nothing known"),
         pytest.param("def f(x):\n    x.cpu().numpy()", "partial", id="some tensor"),
         pytest.param("def f(m):\n    m.head.weight.data.numpy()", "chosen", id="weights"),
-        pytest.param("def f(m):\n    m(1).logits.numpy()", "chosen", id="model output"),
+        pytest.param("def f(m):\n    m(1).logits.numpy()", "chosen partial", id="model output"),
         pytest.param(
             "def f(m):\n    for p in m.parameters():\n        p.numpy()", "chosen", id="params"
         ),

@@ -101,7 +101,12 @@ FUNCTIONS = [
         "next(iter(f(3)))",
         "Unknown",
     ),
-    ("a stub says what it is annotated with", "def f(x) -> torch.Tensor: ...\n", "f(1)", "chosen"),
+    (
+        "a stub says what it is annotated with",
+        "def f(x) -> torch.Tensor: ...\n",
+        "f(1)",
+        "chosen partial",
+    ),
 ]
 
 
@@ -126,7 +131,7 @@ CALLERS = [
         "def f(x: torch.Tensor):\n    return x.numpy()\nf(torch.ones(2))\n",
         "float32",
     ),
-    ("no caller", "def f(x: torch.Tensor):\n    return x.numpy()\n", "chosen"),
+    ("no caller", "def f(x: torch.Tensor):\n    return x.numpy()\n", "chosen partial"),
     (
         "a caller of a caller",
         "def f(x):\n    return x.numpy()\ndef g(y):\n    f(y.cpu())\ng(torch.ones(2).half())\n",
@@ -200,6 +205,43 @@ CLASSES = [
         "A().x.numpy()\n",
         "float16",
     ),
+    (
+        "a property with a setter and a deleter",
+        "class A:\n    @property\n    def x(self):\n        return torch.ones(2).half()\n"
+        "    @x.setter\n    def x(self, value):\n        pass\n"
+        "    @x.deleter\n    def x(self):\n        pass\n"
+        "A().x.numpy()\n",
+        "float16",
+    ),
+    (
+        "a property whose getter is replaced",
+        "class A:\n    @property\n    def x(self):\n        return torch.ones(2).double()\n"
+        "    @x.getter\n    def x(self):\n        return torch.ones(2).half()\n"
+        "A().x.numpy()\n",
+        "float16",
+    ),
+    (
+        "a property with a setter that a base defines",
+        "class A:\n    @property\n    def x(self):\n        return torch.ones(2).half()\n"
+        "class B(A):\n    @A.x.setter\n    def x(self, value):\n        pass\n"
+        "B().x.numpy()\n",
+        "float16",
+    ),
+    (
+        "what a setter assigns",
+        "class A:\n    @property\n    def x(self):\n        return self._x\n"
+        "    @x.setter\n    def x(self, value):\n        self._x = value.half()\n"
+        "    def f(self):\n        return self.x.numpy()\n",
+        "float16",
+    ),
+    (
+        "overloads after the implementation",
+        "from typing import overload\nclass A:\n    def x(self):\n"
+        "        return torch.ones(2).half()\n"
+        "    @overload\n    def x(self) -> torch.DoubleTensor: ...\n"
+        "A().x().numpy()\n",
+        "float16",
+    ),
 ]
 
 
@@ -271,4 +313,4 @@ def test_tests_are_no_callers_of_what_they_test(tmp_path: Path) -> None:
         main="def save(x: torch.Tensor):\n    return x.numpy()\n",
         **{"tests/test_main": "from main import save\nsave(torch.ones(2))\n"},
     )
-    assert described(call.receiver) == "chosen"
+    assert described(call.receiver) == "chosen partial"

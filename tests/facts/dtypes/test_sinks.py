@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import io
+import json
 import warnings
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +13,8 @@ from typing import Any
 import pytest
 
 from precision_lint.facts.dtypes import sinks
+from precision_lint.facts.dtypes.libraries import lookup
+from precision_lint.facts.dtypes.libraries.terms import Object
 
 torch = pytest.importorskip("torch")
 np = pytest.importorskip("numpy")
@@ -92,3 +96,77 @@ def test_what_is_not_listed_takes_bfloat16_or_no_tensor(name: str) -> None:
 def test_the_dtypes_that_numpy_lacks(dtype: str) -> None:
     with pytest.raises(TypeError, match=f"ScalarType {sinks.scalar_type(dtype)}$"):
         torch.zeros(2).to(getattr(torch, dtype)).numpy()
+
+
+RECORD = json.loads((Path(__file__).parent / "sinks.json").read_text())
+MEASURED = [(row["call"], row) for library in RECORD.values() for row in library]
+
+NO_CALLS = {"__setitem__", "__iadd__", "__add__", "__mul__"}
+"""Not written as calls: assignments, operators."""
+
+LEFT_OUT = {
+    "numpy.add.at": "a method of a ufunc",
+    "numpy.maximum.reduce": "a method of a ufunc",
+    "numpy.zeros.put": "a rare method",
+    "wandb_run.log": "scalars work, and are what is logged",
+    "wandb_run.summary.update": "scalars work, and are what is logged",
+    "tracker.get_tracker.log_images": "the object is of no known class",
+    "transformers.WhisperFeatureExtractor.__call__": "of many classes of processors",
+    "transformers.CLIPImageProcessor.__call__": "of many classes of processors",
+}
+
+
+def callee(expression: str) -> str:
+    """What is called, by the name that the tables have."""
+    node = ast.parse(expression, mode="eval").body
+    assert isinstance(node, ast.Call)
+    if isinstance(node.func, ast.Call):
+        name = f"{path_of(node.func.func)}.__call__"
+    else:
+        name = path_of(node.func)
+    owner, _, last = name.rpartition(".")
+    row = lookup.of_function(owner)
+    return f"{row.gives.name}.{last}" if row and isinstance(row.gives, Object) else name
+
+
+def path_of(node: ast.expr) -> str:
+    match node:
+        case ast.Attribute(value=value, attr=name):
+            return f"{path_of(value)}.{name}"
+        case ast.Call(func=function):
+            return path_of(function)
+    return ast.unparse(node)
+
+
+CONVERTING = {callee(call) for call, row in MEASURED if is_refused(row["bfloat16"])}
+"""Calls that convert in one of the forms that were measured."""
+
+
+def is_listed(name: str) -> bool:
+    last = name.rpartition(".")[2]
+    of_object = name.split(".")[-2] in {"DataFrame", "zeros", "File"}
+    return name in sinks.FUNCTIONS or (of_object and last in sinks.METHODS_OF_OTHERS)
+
+
+@pytest.mark.parametrize(("call", "row"), MEASURED)
+def test_the_tables_agree_with_what_was_measured(call: str, row: dict[str, str]) -> None:
+    name = callee(call)
+    if is_refused(row["bfloat16"]) and row["float32"] == "works":
+        if name.rpartition(".")[2] not in NO_CALLS and "attrs" not in name:
+            assert is_listed(name) is (name not in LEFT_OUT)
+    elif name not in CONVERTING:
+        assert name not in sinks.FUNCTIONS
+
+
+@pytest.mark.parametrize(
+    "name",
+    sorted(
+        name
+        for name in sinks.FUNCTIONS
+        if name.partition(".")[0]
+        in {"faiss", "librosa", "mediapy", "plotly", "polars", "tensorboardX", "torchvision"}
+        | {"skimage", "soundfile", "transformers", "trimesh", "wandb"}
+    ),
+)
+def test_what_is_listed_was_measured(name: str) -> None:
+    assert name in CONVERTING

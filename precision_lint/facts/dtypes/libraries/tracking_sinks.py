@@ -1,0 +1,34 @@
+"""Records of experiments: W&B and tensorboardX.
+
+Not here, as they take bfloat16: `torch.utils.tensorboard` (since torch 2.3, which widens it itself:
+https://github.com/pytorch/pytorch/pull/120087), the loggers of Lightning, `Accelerator.log`,
+torchmetrics, evaluate, `datasets.Dataset.from_dict`. `wandb.log` and `Run.log` take a bfloat16
+tensor without dimensions and raise for one that has some.
+"""
+
+from __future__ import annotations
+
+from precision_lint.facts.dtypes.libraries.conversion import Sink, Sinks
+
+_WRITER = "tensorboardX.SummaryWriter"
+
+
+def _second(keyword: str) -> Sink:
+    return Sink(frozenset({1}), frozenset({keyword}))
+
+
+_DATA = frozenset({"data_or_path"})
+
+SINKS: Sinks = (
+    (_WRITER, _second("scalar_value"), "add_scalar"),
+    (_WRITER, Sink(frozenset({1}), frozenset({"tag_scalar_dict"}), mappings=True), "add_scalars"),
+    (_WRITER, _second("values"), "add_histogram"),
+    (_WRITER, _second("img_tensor"), "add_image add_images"),
+    (_WRITER, _second("vid_tensor"), "add_video"),
+    (_WRITER, _second("snd_tensor"), "add_audio"),
+    (_WRITER, Sink(frozenset({0}), frozenset({"mat"})), "add_embedding"),
+    (_WRITER, Sink(frozenset({2}), frozenset({"predictions"})), "add_pr_curve"),
+    ("wandb", Sink(frozenset({0}), _DATA, lists=False, array="something else"), "Image"),
+    ("wandb", Sink(frozenset({0}), frozenset({"sequence"})), "Histogram"),
+    ("wandb", Sink(frozenset({0}), _DATA, lists=False), "Audio Video"),
+)

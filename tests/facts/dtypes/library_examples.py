@@ -1,0 +1,90 @@
+"""Calls of libraries, by the name of their row: what they give is compared with what is run.
+
+`x` is a tensor of a floating dtype, `m` a module of that dtype, `a` an array of float32.
+"""
+
+EXAMPLES = {
+    "copy.deepcopy": "copy.deepcopy([x])",
+    "typing.cast": "typing.cast(object, x)",
+    "itertools.chain": "itertools.chain([x], (x, x))",
+    "itertools.chain.from_iterable": "itertools.chain.from_iterable([[x], [x]])",
+    "itertools.islice": "itertools.islice([x, x], 1)",
+    "itertools.compress": "itertools.compress([x, x], [1, 0])",
+    "itertools.takewhile": "itertools.takewhile(bool, x.flatten())",
+    "itertools.repeat": "itertools.repeat(x, 2)",
+    "itertools.tee": "itertools.tee([x])",
+    "itertools.product": "itertools.product([x], [1])",
+    "itertools.zip_longest": "itertools.zip_longest([x], [1])",
+    "itertools.pairwise": "itertools.pairwise([x, x])",
+    "itertools.combinations": "itertools.combinations([x, x], 2)",
+    "collections.deque": "collections.deque([x])",
+    "heapq.nlargest": "heapq.nlargest(1, [x.sum()])",
+    "random.choice": "random.choice([x])",
+    "random.sample": "random.sample([x], 1)",
+    "tqdm.tqdm": "tqdm.tqdm([x], disable=True)",
+    "tqdm.contrib.tzip": "tqdm.contrib.tzip([x], [x], disable=True)",
+    "rich.progress.track": "rich.progress.track([x], disable=True)",
+    "torch.compile": "torch.compile(m)",
+    "torch.jit.script": "torch.jit.script(m)",
+    "torch.fx.symbolic_trace": "torch.fx.symbolic_trace(m)",
+    "torch.nn.utils.weight_norm": "torch.nn.utils.parametrizations.weight_norm(m)",
+    "torch.nn.utils.spectral_norm": "torch.nn.utils.parametrizations.spectral_norm(m.float())",
+    "torch.nn.SyncBatchNorm.convert_sync_batchnorm":
+        "torch.nn.SyncBatchNorm.convert_sync_batchnorm(m)",
+    "torch.optim.swa_utils.AveragedModel": "torch.optim.swa_utils.AveragedModel(m)",
+    "torch.nn.utils.parameters_to_vector": "torch.nn.utils.parameters_to_vector([x, x])",
+    "torch.nn.utils.get_total_norm": "torch.nn.utils.get_total_norm([x, x])",
+    "torch.nn.utils.rnn.pad_sequence": "torch.nn.utils.rnn.pad_sequence([x, x])",
+    "torch.nn.utils.rnn.unpad_sequence":
+        "torch.nn.utils.rnn.unpad_sequence(x, torch.tensor([4, 3, 2, 1]))",
+    "torch.nn.utils.rnn.pack_padded_sequence":
+        "torch.nn.utils.rnn.pack_padded_sequence(x, [4, 3, 2, 1])",
+    "torch.nn.utils.rnn.pack_sequence": "torch.nn.utils.rnn.pack_sequence([x, x])",
+    "torch.nn.utils.rnn.pad_packed_sequence":
+        "torch.nn.utils.rnn.pad_packed_sequence(torch.nn.utils.rnn.pack_sequence([x, x]))",
+    "torch.nn.utils.rnn.unpack_sequence":
+        "torch.nn.utils.rnn.unpack_sequence(torch.nn.utils.rnn.pack_sequence([x, x]))",
+    "torch.utils.data.default_collate":
+        "torch.utils.data.default_collate([(x, 1, 2.0, {'a': x}, [x, x])] * 2)",
+    "torch.utils.data.DataLoader": "torch.utils.data.DataLoader([(x, 1)])",
+    "torch.utils.data.TensorDataset": "torch.utils.data.TensorDataset(x, x.int())",
+    "torch.utils.data.ConcatDataset": "torch.utils.data.ConcatDataset([[x], [x]])",
+    "torch.utils.data.Subset": "torch.utils.data.Subset([x, x], [0])",
+    "torch.utils.data.random_split": "torch.utils.data.random_split([x, x], [1, 1])",
+    "torch.from_numpy": "torch.from_numpy(a)",
+    "torch.nn.parallel.DataParallel": "torch.nn.parallel.DataParallel(m)",
+    "torch.distributed.nn.functional.all_gather": "torch.distributed.nn.functional.all_gather(x)",
+    "torch.distributed.nn.functional.all_reduce": "torch.distributed.nn.functional.all_reduce(x)",
+    "torch.nn.parallel.DistributedDataParallel": "torch.nn.parallel.DistributedDataParallel(m)",
+    "accelerate.Accelerator.prepare": "accelerate.Accelerator(cpu=True).prepare(m)",
+    "accelerate.Accelerator.prepare_model": "accelerate.Accelerator(cpu=True).prepare_model(m)",
+    "accelerate.Accelerator.unwrap_model": "accelerate.Accelerator(cpu=True).unwrap_model(m)",
+    "accelerate.Accelerator.gather": "accelerate.Accelerator(cpu=True).gather((x, {'a': x}))",
+    "accelerate.Accelerator.gather_for_metrics":
+        "accelerate.Accelerator(cpu=True).gather_for_metrics((x, x))",
+    "accelerate.Accelerator.pad_across_processes":
+        "accelerate.Accelerator(cpu=True).pad_across_processes(x, dim=1)",
+    "accelerate.Accelerator.reduce": "accelerate.Accelerator(cpu=True).reduce(x, 'mean')",
+    "accelerate.utils.gather": "accelerate.utils.gather([x])",
+    "accelerate.utils.send_to_device": "accelerate.utils.send_to_device({'a': x}, 'cpu')",
+    "accelerate.utils.slice_tensors": "accelerate.utils.slice_tensors(x, slice(0, 1))",
+    "accelerate.utils.concatenate": "accelerate.utils.concatenate([x, x])",
+    "accelerate.utils.convert_to_fp32": "accelerate.utils.convert_to_fp32([x, {'a': x}, 1])",
+    "accelerate.utils.extract_model_from_parallel":
+        "accelerate.utils.extract_model_from_parallel(m)",
+    "lightning.fabric.Fabric.setup":
+        "lightning.fabric.Fabric(accelerator='cpu', precision='64-true').setup(m.double())",
+    "lightning.fabric.Fabric.all_gather":
+        "lightning.fabric.Fabric(accelerator='cpu').all_gather(x)",
+    "lightning.fabric.Fabric.to_device": "lightning.fabric.Fabric(accelerator='cpu').to_device(x)",
+    "lightning.fabric.utilities.move_data_to_device":
+        "lightning.fabric.utilities.move_data_to_device([x], 'cpu')",
+    "einops.rearrange": "einops.rearrange([x, x], 'c a b -> a b c')",
+    "einops.repeat": "einops.repeat(x, 'a b -> c a b', c=2)",
+    "einops.reduce": "einops.reduce(x, 'a b -> a', 'mean')",
+    "einops.einsum": "einops.einsum(x, x, 'a b, b c -> a c')",
+    "einops.pack": "einops.pack([x, x], 'a *')",
+    "einops.unpack": "einops.unpack(x, [[2], [2]], 'a *')",
+    "einops.layers.torch.Reduce.forward": "einops.layers.torch.Rearrange('a b -> b a')(x)",
+    "einops.layers.torch.Reduce.__call__": "einops.layers.torch.Reduce('a b -> b', 'max')(x)",
+}  # fmt: skip
