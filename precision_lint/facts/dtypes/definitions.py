@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from precision_lint.facts.dtypes.relevance import REGISTERING, DefUse, def_uses
+from precision_lint.facts.dtypes.relevance import REGISTERING, DefUse, def_uses, kept_by
 from precision_lint.facts.dtypes.sources import NUMPY_RUNTIMES
 from precision_lint.model.memo import fact
 from precision_lint.source.python.imports import imported_names, starred_imports
@@ -249,6 +249,8 @@ def _attributes_assigned(function: AnyFunction) -> set[str]:
     found = set()
     for node in statements(function.body if isinstance(function.body, list) else []):
         match node:
+            case ast.Expr(value=ast.Call() as call) if kept := kept_by(call):
+                found |= kept.keys()
             case ast.Expr(
                 value=ast.Call(
                     func=ast.Attribute(value=ast.Name(id="self"), attr=method),

@@ -132,6 +132,7 @@ def applied(
     if isinstance(function, Variable):
         return function.then(Step("call", node, given=given, module=module), value)
     if isinstance(receiver, Variable) and isinstance(node.func, ast.Attribute):
+        evaluator.analysis.record_open_call(evaluator.frame, node, receiver, given)
         return receiver.then(Step("method", node, given=given, module=module), value)
     return value
 
@@ -176,7 +177,7 @@ def _result(
             return _getattr(evaluator, node, given)
         case ast.Name(id=name):
             if sources.MODEL_NAME.search(name):
-                return models.called(Model(caller_chosen()), given)
+                return _of_named_model(name, given)
             return functions.builtin(name, given)
     return UNKNOWN
 
@@ -252,8 +253,21 @@ def _of_symbol(
             return given.first
     result = functions.function(name, given)
     if isinstance(result, Unknown) and sources.MODEL_NAME.search(last):
-        return models.called(Model(caller_chosen()), given)
+        return _of_named_model(last, given)
     return result
+
+
+def _of_named_model(name: str, given: CallSite) -> Value:
+    """What a call gives whose name ends like a model: the model's output, or a model.
+
+    `get_peft_model(model)` wraps the model that it is given, `load_model(path)` makes one.
+    """
+    if not sources.MAKING_NAME.search(name):
+        return models.called(Model(caller_chosen()), given)
+    match reading(given.first):
+        case Model() | Instance() | Variable() as model:
+            return model
+    return Model(caller_chosen())
 
 
 def _of_method(
@@ -359,7 +373,7 @@ def _of_unknown(
     if name in models.EMBEDDINGS:
         return models.method(Model(caller_chosen()), name, given)
     if sources.MODEL_NAME.search(name) and not given.keywords.keys() & {"return_tensors"}:
-        return models.called(Model(caller_chosen()), given)
+        return _of_named_model(name, given)
     if sources.MODEL_NAME.search(owner):
         result = models.method(Model(caller_chosen()), name, given)
         if isinstance(result, ModelOutput):

@@ -29,6 +29,8 @@ whatever came first, so that the laws hold:
 - Beside a tensor, `other` is not kept: the tensor may be something else.
 - Beside anything else, a constant or a condition is `UNKNOWN`.
 
+A variable beside a tensor, a dtype or a model is one of its clauses: it may be that.
+
 **None** is what `x = None` leaves before a branch that sets `x`. It is below every value but other
 constants and conditions (with these it is `UNKNOWN`): who reads `x` counts on the branch.
 """
@@ -59,6 +61,7 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Value,
     Variable,
+    clauses_of,
     some_tensor,
     united,
 )
@@ -240,6 +243,12 @@ def _join_others(left: Other, right: Other) -> Other:
     if left == right:
         return left
     for one, other in ((left, right), (right, left)):
+        match one, other:
+            case Variable(), Dtype():  # its dtypes are those of the variable, too
+                given = Dtype(may_be_other=True, clauses=clauses_of(one))
+                return join_dtypes(other, given)
+            case Variable(), Model(parameters=parameters):
+                return replace(other, parameters=join_tensors(parameters, some_tensor(one)))
         if one == _NONE and not isinstance(other, Constant | Condition):
             return other
     return UNKNOWN

@@ -14,7 +14,7 @@ from precision_lint.facts.dtypes.calls import CallSite
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.frame import Frame
-from precision_lint.facts.dtypes.values import FunctionValue, Instance, Value
+from precision_lint.facts.dtypes.values import FunctionValue, Instance, Value, Variable
 from precision_lint.facts.origin import Setting
 from precision_lint.model.finding import Span
 from precision_lint.source.text.text import SourceText
@@ -99,6 +99,14 @@ class Interprocedural(Protocol):
         env: Environment,
     ) -> None:
         """A call is reported with its facts."""
+
+    def record_open_call(
+        self, frame: Frame, node: ast.Call, receiver: Variable, given: CallSite
+    ) -> None:
+        """A method of an object that is a term is called."""
+
+    def record_outside(self, frame: Frame, holder: Value, name: str, value: Value) -> None:
+        """`holder.name = value` is reported where `holder` is not `self`."""
 
     def record_attribute(self, frame: Frame, name: str, value: Value) -> None:
         """`self.name = value` in a method is reported."""

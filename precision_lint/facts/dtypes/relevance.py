@@ -118,7 +118,7 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefU
         case ast.Try() | TryStar():
             last_row = node.lineno
         case ast.Expr(value=ast.Call() as call):
-            writes |= _changed_by(call)
+            writes |= _changed_by(call) | {f"self.{name}" for name in kept_by(call)}
         case ast.Assert(test=test):  # it narrows what it asks about
             writes |= {child.id for child in ast.walk(test) if isinstance(child, ast.Name)}
     for target in targets(node):
@@ -137,6 +137,27 @@ REGISTERING = frozenset({"register_buffer", "register_parameter", "register_modu
 """Methods of `nn.Module` that set an attribute by its name."""
 
 _ALWAYS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Delete)
+
+
+def kept_by(call: ast.expr) -> dict[str, ast.expr]:
+    """The attributes of `self` that a call sets by keyword, where its code is not seen.
+
+    A base class keeps what it is given under the same name, as `transformers.Trainer` keeps
+    `model=`; `register_modules` of diffusers is there to do so.
+    """
+    match call:
+        case (
+            ast.Call(
+                func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"),
+                keywords=keywords,
+            )
+            | ast.Call(
+                func=ast.Attribute(value=ast.Name(id="self"), attr="register_modules"),
+                keywords=keywords,
+            )
+        ):
+            return {each.arg: each.value for each in keywords if each.arg is not None}
+    return {}
 
 
 def _changed_by(call: ast.Call) -> set[str]:

@@ -40,6 +40,11 @@ MODEL_NAME = re.compile(
 )
 """Names of variables and attributes that hold modules, as the field writes them."""
 
+MAKING_NAME = re.compile(
+    r"^_*(?:get|load|build|create|make|prepare|setup|set_up|init|initialize|wrap|instantiate)_"
+)
+"""Names of functions that make or wrap a model, before the name of what they make."""
+
 PRETRAINED = re.compile(
     r"^(?!.*(?:Tokenizer|Processor|Config|Scheduler|Extractor)\w*\.).*\.from_pretrained$"
 )

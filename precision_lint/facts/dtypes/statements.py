@@ -16,7 +16,7 @@ from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import join, reading
 from precision_lint.facts.dtypes.narrowing import refine, refine_case, without_bfloat16
 from precision_lint.facts.dtypes.protocols import Interprocedural
-from precision_lint.facts.dtypes.relevance import REGISTERING
+from precision_lint.facts.dtypes.relevance import REGISTERING, kept_by
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     SOME_DTYPE,
@@ -193,7 +193,9 @@ class StatementInterpreter:
                         if path is not None:
                             self.assign(inner, env.get(path, UNKNOWN), None, env)
                 return
-            case ast.Attribute(value=ast.Name(id=holder), attr=name):
+            case ast.Attribute(value=ast.Name(id=holder) as owner, attr=name):
+                held = self.evaluate.read(owner, env)
+                self.analysis.record_outside(self.frame, held, name, value)
                 bind(target, value, env)
                 self.set_field(holder, name, value, env)
                 return
@@ -230,15 +232,20 @@ class StatementInterpreter:
         """An expression statement; some methods change what they are called on."""
         self.frame.discarded = node
         value = self.evaluate(node, env)
+        if isinstance(value, Unknown) and self.frame.owner is not None:
+            for name, expression in kept_by(node).items():
+                target = ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
+                self.assign(target, self.evaluate(expression, env), None, env)
         match node:
             case ast.Call(func=ast.Attribute(value=ast.expr() as owner, attr=method)) if (
                 method in _CHANGING
             ):
                 self.change(owner, method, node, env)
             case ast.Call(func=ast.Attribute(value=ast.expr() as owner, attr=method)) if (
-                method in _IN_PLACE and isinstance(value, Model | Instance)
+                method in _IN_PLACE
+                and (moved := _moved(self.evaluate.read(owner, env), value)) is not None
             ):
-                _replace_everywhere(owner, self.evaluate(owner, env), value, env)
+                _replace_everywhere(owner, self.evaluate(owner, env), moved, env)
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id="self"), attr=method),
                 args=[ast.Constant(value=str(name)), tensor, *_],
@@ -447,6 +454,16 @@ def _default_dtype(device: str) -> Dtype:
         case "cpu" | "xla" | "hpu":
             return Dtype(frozenset({"bfloat16"}))
     return Dtype(frozenset({"float16"}))
+
+
+def _moved(owner: Value, result: Value) -> Value | None:
+    """A module after a cast whose result nobody takes; None for what is no module."""
+    match owner, result:
+        case _, Model() | Instance():
+            return result
+        case Unknown(), Tensor(dtypes=dtypes) if dtypes & FLOATING:
+            return Model(result)
+    return None
 
 
 def _give_up(before: Environment, env: Environment) -> None:

@@ -50,6 +50,7 @@ from precision_lint.facts.dtypes.values import (
     Mixed,
     Model,
     ModelOutput,
+    NonTensor,
     Sequence,
     Symbol,
     Tensor,
@@ -169,7 +170,11 @@ class InterproceduralAnalysis:
         """The call sites, as places on the way of a dtype."""
         self._asked: dict[Function, bool] = {}
         """The functions whose callers were traced, and whether there are more."""
+        self._open_calls: dict[str, dict[ast.Call, tuple[Variable, CallSite]]] = {}
+        """By name, the calls of methods whose object is a term."""
         self._assigned: dict[tuple[Class, str], Value] = {}
+        self._assigned_from_outside: dict[str, list[tuple[Value, Value]]] = {}
+        """By attribute, objects that are no `self` and what they are given."""
         self._kinds: dict[Function, int] = {}
         """How many kinds of arguments each function was summarised for."""
 
@@ -521,6 +526,7 @@ class InterproceduralAnalysis:
     def _given_by_callers(self, root: Parameter) -> Value:
         definition, name = root.definition, root.name
         is_open = self._ask_callers(definition)
+        self._bind_open_calls(definition)
         given: Value = BOTTOM
         for node, env in self._call_sites.get(definition, {}).items():
             if name in env:
@@ -532,6 +538,33 @@ class InterproceduralAnalysis:
             if parameter.arg == name:
                 return self._merged(definition, parameter, default, read)
         return read
+
+    def _bind_open_calls(self, method: Function) -> None:
+        """Take the calls of a method's name for calls of it where their object is of its class."""
+        if method.owner is None or isinstance(method.node, ast.Lambda):
+            return
+        sites = self._call_sites.setdefault(method, {})
+        for node, (receiver, given) in self._open_calls.get(method.node.name, {}).items():
+            if node not in sites and self._is_object_of(
+                method.owner, reading(self._resolve(receiver))
+            ):
+                sites[node] = self._bound(method, Instance(method.owner), given)
+
+    def _is_object_of(self, owner: Class, value: Value) -> bool:
+        """True for an object that has the methods of a class."""
+        match value:
+            case Instance(definition=definition):
+                return owner in self.bases(definition) or definition in self.bases(owner)
+        return False
+
+    def record_open_call(
+        self, frame: Frame, node: ast.Call, receiver: Variable, given: CallSite
+    ) -> None:
+        """A method is called of an object that callers give."""
+        if frame.records and isinstance(node.func, ast.Attribute):
+            text, span = frame.module.file.text, frame.module.file.span_of(node)
+            self._sites[node] = Origin(text, span, f"`{node.func.attr}` is called here")
+            self._open_calls.setdefault(node.func.attr, {})[node] = receiver, given
 
     def _handed_on(self, node: ast.AST, value: Value) -> Value:
         """What a call site gives; the site is a part of the way that a dtype takes."""
@@ -573,13 +606,19 @@ class InterproceduralAnalysis:
         elif name in {"forward", "__call__"} or name.startswith("__"):
             return  # called by another name
         yield from self._mentioning(definition.module, name)
+        if definition.enclosing is not None:
+            return
         is_plain = definition.owner is None or node.name == "__init__"
-        if is_plain and definition.enclosing is None and definition.module is self.module:
-            for module in self.program.importers(definition.module, name):
-                if module is None:
-                    yield None, frozenset()
-                else:
-                    yield from self._mentioning(module, name)
+        modules = (
+            self.program.importers(definition.module, name)
+            if is_plain
+            else self.program.calling(name)
+        )
+        for module in modules:
+            if module is None:
+                yield None, frozenset()
+            elif module is not definition.module:
+                yield from self._mentioning(module, name)
 
     def _mentioning(
         self, module: Module, name: str
@@ -662,6 +701,11 @@ class InterproceduralAnalysis:
         if frame.records:
             key = (frame.owner, name)
             self._assigned[key] = join(self._assigned.get(key, BOTTOM), value)
+
+    def record_outside(self, frame: Frame, holder: Value, name: str, value: Value) -> None:
+        """`holder.name = value` of an object that is not `self`."""
+        if frame.records and not isinstance(holder, Tensor | NonTensor | Model):
+            self._assigned_from_outside.setdefault(name, []).append((holder, value))
 
     # Names
 
@@ -804,7 +848,7 @@ class InterproceduralAnalysis:
         return value
 
     def _attribute(self, definition: Class, name: str) -> Value:
-        found: Value = BOTTOM
+        found = self._given_from_outside(definition, name)
         for each in self.bases(definition):
             for method in each.methods_assigning.get(name, ()):
                 written = f"self.{name}"
@@ -822,7 +866,30 @@ class InterproceduralAnalysis:
             return replace(
                 found, parameters=replace(found.parameters, caller_chosen=True, origin=origin)
             )
+        if isinstance(found, Instance):
+            return replace(found, parameters=None)
         return found
+
+    def _given_from_outside(self, definition: Class, name: str) -> Value:
+        """What other code assigns to an attribute of objects of a class."""
+        for module in self.program.assigning(name):
+            pattern = re.compile(rf"(?<!\bself)\.{re.escape(name)}[ \t]*=(?!=)")
+            self._trace_rows(module, _rows(module.file, pattern))
+        values = [
+            self._resolve(value)
+            for holder, value in self._assigned_from_outside.get(name, ())
+            if self._is_object_of(definition, reading(self._resolve(holder)))
+        ]
+        return join_all([value for value in values if not isinstance(value, Unknown)])
+
+    def _trace_rows(self, module: Module, rows: list[int]) -> None:
+        """Trace the bodies that hold some rows of a module."""
+        outside = set(rows)
+        for holding in list(self._holding(module, rows)):
+            outside -= set(range(holding.node.lineno, (holding.node.end_lineno or 0) + 1))
+            self._trace(holding, frozenset(rows))
+        if outside:
+            self._trace_module(module, frozenset(outside))
 
     def inherited(self, frame: Frame, name: str, env: Environment) -> Value:
         """`super().name` in a method."""

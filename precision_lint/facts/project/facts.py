@@ -8,7 +8,7 @@ same, so is what was found in the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -279,6 +279,24 @@ class Recording:
         """The file of the module that `importer` calls `name`; relative names keep their dots."""
         answer = self._facts.imports.locate(importer.parent, name)
         self._record("locate", importer.parent, name, answer=answer)
+        return answer
+
+    def assigning(self, attribute: str) -> Sequence[Path]:
+        """The Python files that assign an attribute of what is not `self`, in path order."""
+        answer = self._facts.imports.assigning(attribute)
+        self._record("assigning", attribute, answer=answer)
+        return answer
+
+    def calling(self, method: str) -> Sequence[Path]:
+        """The Python files that call a method of this name, in path order."""
+        answer = self._facts.imports.calling(method)
+        self._record("calling", method, answer=answer)
+        return answer
+
+    def defining(self, function: str) -> Sequence[Path]:
+        """The Python files that define a function of this name, in path order."""
+        answer = self._facts.imports.defining(function)
+        self._record("defining", function, answer=answer)
         return answer
 
     def importing(self, path: Path, name: str) -> Iterator[Path]:

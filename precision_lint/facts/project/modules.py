@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from precision_lint.source.text.errors import Unparsable
     from precision_lint.source.text.text import SourceText
 
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#]+)", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]*\))?)", re.MULTILINE)
+_ASSIGNED = re.compile(rb"(?<!\bself)\.(\w+)[ \t]*=(?!=)")
+_CALLED = re.compile(rb"\.(\w+)\(")
+_DEFINED = re.compile(rb"\bdef (\w+)")
 _WORD = re.compile(rb"\w+")
 _OF_TENSORS = (b"torch", b"tensor", b"model")
 """A file that mentions none of them passes no tensors."""
@@ -162,6 +165,7 @@ class Imports:
     def importing(self, path: Path, name: str) -> Iterator[Path]:
         """The other Python files that name `name` and import the module at `path`, in path order.
 
+        Files that import `name` from a package count as well: it may hand it on.
         Tests speak for themselves alone: what they hand over is no use that was meant.
         """
         stem = path.parent.name if path.stem == "__init__" else path.stem
@@ -169,7 +173,8 @@ class Imports:
         word = re.compile(rb"\b%b\b" % text)
         is_test = self._project.is_test
         tests_count = is_test(path)
-        for candidate in self._importers.get(stem.encode(), ()):
+        importers = {*self._importers.get(stem.encode(), ()), *self._importers.get(text, ())}
+        for candidate in sorted(importers):
             if candidate == path or (is_test(candidate) and not tests_count):
                 continue
             try:
@@ -180,17 +185,54 @@ class Imports:
             if text in content and word.search(content):
                 yield candidate
 
+    def assigning(self, attribute: str) -> Sequence[Path]:
+        """The Python files, but for tests, that assign an attribute of what is not `self`."""
+        return self._attributes_assigned.get(attribute.encode(), ())
+
+    def calling(self, method: str) -> Sequence[Path]:
+        """The Python files, but for tests, that call a method of this name."""
+        return self._methods_called.get(method.encode(), ())
+
+    def defining(self, function: str) -> Sequence[Path]:
+        """The Python files, but for tests, that define a function of this name."""
+        return self._functions_defined.get(function.encode(), ())
+
     @cached_property
-    def _importers(self) -> Mapping[bytes, Sequence[Path]]:
-        """For each word of an import statement, the files with an import that contains it."""
+    def _attributes_assigned(self) -> Mapping[bytes, Sequence[Path]]:
+        return self._files_with(_ASSIGNED)
+
+    @cached_property
+    def _methods_called(self) -> Mapping[bytes, Sequence[Path]]:
+        return self._files_with(_CALLED)
+
+    @cached_property
+    def _functions_defined(self) -> Mapping[bytes, Sequence[Path]]:
+        return self._files_with(_DEFINED)
+
+    def _files_with(self, pattern: re.Pattern[bytes]) -> Mapping[bytes, Sequence[Path]]:
+        """For each word that a pattern finds, the files that it finds it in."""
         found: dict[bytes, list[Path]] = {}
+        for path, content in self._contents():
+            if not self._project.is_test(path):
+                for word in set(pattern.findall(content)):
+                    found.setdefault(word, []).append(path)
+        return found
+
+    def _contents(self) -> Iterator[tuple[Path, bytes]]:
+        """The Python files that may pass tensors."""
         for path in self._project.python_files:
             try:
                 content = path.read_bytes()
             except OSError:
                 continue
-            if len(content) > _LARGEST or not any(word in content for word in _OF_TENSORS):
-                continue
+            if len(content) <= _LARGEST and any(word in content for word in _OF_TENSORS):
+                yield path, content
+
+    @cached_property
+    def _importers(self) -> Mapping[bytes, Sequence[Path]]:
+        """For each word of an import statement, the files with an import that contains it."""
+        found: dict[bytes, list[Path]] = {}
+        for path, content in self._contents():
             words = {word for line in _IMPORT.findall(content) for word in _WORD.findall(line)}
             for word in words:
                 found.setdefault(word, []).append(path)
