@@ -182,7 +182,7 @@ def _subject(file: PythonFile, argument: Argument, *_: Argument) -> str:
     return f"{what} can {'be' if is_tensor else 'hold'}"
 
 
-def _fix(call: Call, file: PythonFile, sink: Sink, converted: list[Argument]) -> Fix | None:
+def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argument]) -> Fix | None:
     helper, added = imports.import_name(file, "precision_lint.runtime", "to_numpy", call.span.start)
 
     def choose(tensor: Tensor) -> str | None:
@@ -219,7 +219,7 @@ def _of_receiver(call: Call, file: PythonFile, how: str) -> list[Edit] | None:
     return calls.wrap_receiver(file, call, how)
 
 
-def _applicability(sink: Sink, call: Call, argument: Argument) -> Applicability:
+def _applicability(sink: sinks.Sink, call: Call, argument: Argument) -> Applicability:
     tensors = _lacking(argument)
     if all(tensor.must_be(sinks.LACKING) for tensor in tensors):
         return Applicability.SAFE
@@ -231,7 +231,7 @@ def _applicability(sink: Sink, call: Call, argument: Argument) -> Applicability:
     return Applicability.SAFE if _are_tensors(sink, call, argument) else Applicability.UNSAFE
 
 
-def _are_tensors(sink: Sink, call: Call, argument: Argument) -> bool:
+def _are_tensors(sink: sinks.Sink, call: Call, argument: Argument) -> bool:
     """True if `to_numpy` gets tensors of torch.
 
     It rejects Python numbers, which a list can contain, and tensors of TensorFlow, which also have

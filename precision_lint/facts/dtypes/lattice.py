@@ -29,7 +29,9 @@ whatever came first, so that the laws hold:
 - Beside a tensor, `other` is not kept: the tensor may be something else.
 - Beside anything else, a constant or a condition is `UNKNOWN`.
 
-A variable beside a tensor, a dtype or a model is one of its clauses: it may be that.
+Within `other`, a model stays a model beside anything else, a dtype beside all but models, and a
+variable beside the rest: they may be something else. A variable beside a tensor, a dtype or a model
+is one of its clauses.
 
 **None** is what `x = None` leaves before a branch that sets `x`. It is below every value but other
 constants and conditions (with these it is `UNKNOWN`): who reads `x` counts on the branch.
@@ -59,6 +61,7 @@ from precision_lint.facts.dtypes.values import (
     Other,
     Sequence,
     Tensor,
+    Unknown,
     Value,
     Variable,
     clauses_of,
@@ -196,11 +199,7 @@ def _join_models(left: Model, right: Model) -> Model:
 
 
 def _join_variables(left: Variable, right: Variable) -> Value:
-    terms = left.terms | right.terms
-    return Variable(terms) if len(terms) <= _MOST_TERMS else UNKNOWN
-
-
-_MOST_TERMS = 8
+    return Variable(left.terms | right.terms, left.is_partial or right.is_partial)
 
 
 def _join_instances(left: Instance, right: Instance) -> Value:
@@ -242,16 +241,27 @@ def _join_others(left: Other, right: Other) -> Other:
         return cast(Other, same(left, right))
     if left == right:
         return left
-    for one, other in ((left, right), (right, left)):
-        match one, other:
-            case Variable(), Dtype():  # its dtypes are those of the variable, too
-                given = Dtype(may_be_other=True, clauses=clauses_of(one))
-                return join_dtypes(other, given)
-            case Variable(), Model(parameters=parameters):
-                return replace(other, parameters=join_tensors(parameters, some_tensor(one)))
+    pairs = ((left, right), (right, left))
+    for one, other in pairs:
         if one == _NONE and not isinstance(other, Constant | Condition):
             return other
+    for kind in (Model, Dtype, Unknown):
+        for one, other in pairs:
+            if isinstance(one, kind):
+                return _beside(one, other)
     return UNKNOWN
+
+
+def _beside(one: Model | Dtype | Unknown, other: Other) -> Other:
+    """A value that may be another one as well, of a kind that says less of dtypes."""
+    match one:
+        case Model(parameters=parameters):
+            return replace(one, parameters=_vague(parameters, other))
+        case Dtype():
+            return join_dtypes(one, Dtype(may_be_other=True, clauses=clauses_of(other)))
+        case Variable():
+            return replace(one, is_partial=True)
+    return replace(other, is_partial=True) if isinstance(other, Variable) else UNKNOWN
 
 
 _JOINS: Mapping[type, Callable[[Any, Any], Value]] = {

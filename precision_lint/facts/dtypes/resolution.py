@@ -14,7 +14,7 @@ from precision_lint.facts.dtypes.containers import item_of, unpacked
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.frame import Frame
-from precision_lint.facts.dtypes.lattice import join_all, join_dtypes, join_tensors, reading
+from precision_lint.facts.dtypes.lattice import join, join_all, join_dtypes, join_tensors, reading
 from precision_lint.facts.dtypes.promotion import promote
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.terms import Root, Step, Term
@@ -54,8 +54,9 @@ class Resolution:
     def __call__(self, value: Value) -> Value:
         """The value with every term replaced whose root is known."""
         match value:
-            case Variable(terms=terms):
-                return join_all([self._term(term) for term in _in_order(terms)])
+            case Variable(terms=terms, is_partial=is_partial):
+                found = join_all([self._term(term) for term in _in_order(terms)])
+                return join(found, UNKNOWN) if is_partial else found
             case Tensor(clauses=clauses) if clauses:
                 return self._tensor(value)
             case Dtype(clauses=clauses) if clauses:

@@ -33,11 +33,14 @@ class Variable(Unknown):
     """Any object, that somebody else gives: it is what one of the terms stands for."""
 
     terms: frozenset[Term]
+    is_partial: bool = False
+    """True if it may be another object as well."""
 
     def then(self, step: Step, guess: Value | None = None) -> Value:
         """What a step makes of the object: a variable again, or what it is by its name."""
         terms = frozenset(filter(None, (term.then(step) for term in self.terms)))
-        further: Value = Variable(terms) if len(terms) == len(self.terms) else UNKNOWN
+        is_whole = len(terms) == len(self.terms)
+        further: Value = Variable(terms, self.is_partial) if is_whole else UNKNOWN
         match guess:
             case None | Unknown():
                 return further
@@ -306,9 +309,13 @@ def some_tensor(given: Value = UNKNOWN, scalar: bool | None = False) -> Tensor:
 
 
 def clauses_of(value: Value) -> frozenset[Clause]:
-    """The clauses of a tensor that a variable is."""
-    if isinstance(value, Variable):
-        return frozenset(frozenset({term}) for term in value.terms)
+    """The clauses that say which dtypes a value has that may be a tensor."""
+    match value:
+        case Variable(terms=terms, is_partial=is_partial):
+            clauses = frozenset(frozenset({term}) for term in terms)
+            return clauses | _ANONYMOUS if is_partial else clauses
+        case Dtype(clauses=clauses) | Model(parameters=Tensor(clauses=clauses)) if clauses:
+            return clauses | _ANONYMOUS
     return frozenset()
 
 

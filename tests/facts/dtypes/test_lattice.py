@@ -26,6 +26,7 @@ from precision_lint.facts.dtypes.lattice import (
     join_all,
     reading,
 )
+from precision_lint.facts.dtypes.terms import Parameter, Term
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     NON_TENSOR,
@@ -39,6 +40,7 @@ from precision_lint.facts.dtypes.values import (
     Dtype,
     FunctionValue,
     Instance,
+    LibraryObject,
     Mixed,
     Model,
     ModelOutput,
@@ -48,7 +50,9 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Unknown,
     Value,
+    Variable,
     caller_chosen,
+    clauses_of,
     tensor,
 )
 from precision_lint.facts.origin import Choice, Origin, Setting
@@ -74,14 +78,31 @@ origins = st.none() | st.builds(
     st.sampled_from(["here", "there"]),
 )
 names = st.frozensets(st.sampled_from(["bfloat16", "float16", "float32", "int64"]), max_size=2)
-tensors = st.builds(Tensor, names, st.booleans(), st.booleans(), origins, ANY_SCALAR)
+terms = st.sampled_from([Term(Parameter(each, "x")) for each in FUNCTIONS])
+variables = st.builds(Variable, st.frozensets(terms, min_size=1), st.booleans())
+
+
+def _with_clauses(made: Any, given: Value) -> Any:
+    return replace(made, clauses=clauses_of(given)) if made.is_open else made
+
+
+tensors = st.builds(
+    _with_clauses,
+    st.builds(Tensor, names, st.booleans(), st.booleans(), origins, ANY_SCALAR),
+    st.just(UNKNOWN) | variables,
+)
 choices = st.builds(Choice, st.sampled_from(["bf16", "fp16", 1, True, 0.5]), origins.filter(bool))
 OTHERS: dict[type, st.SearchStrategy[Any]] = {
-    Unknown: st.just(UNKNOWN),
+    Unknown: st.just(UNKNOWN) | variables,
     Constant: st.sampled_from([None, None, 1, 1.0, True, "bf16", -1, -2]).map(Constant),
-    Dtype: st.builds(Dtype, names, st.booleans(), st.booleans(), origins),
+    Dtype: st.builds(
+        _with_clauses,
+        st.builds(Dtype, names, st.booleans(), st.booleans(), origins),
+        st.just(UNKNOWN) | variables,
+    ),
     Setting: st.lists(choices, min_size=1, max_size=3).map(lambda made: Setting(tuple(made))),
     Condition: st.sampled_from([Span(0, 1), Span(2, 3)]).map(Condition),
+    LibraryObject: st.sampled_from(["faiss.Index", "h5py.Group"]).map(LibraryObject),
     Symbol: st.sampled_from(["torch.add", "torch.sub"]).map(Symbol),
     Model: st.builds(Model, tensors, st.sampled_from([None, "Linear", "Conv2d"])),
     FunctionValue: st.sampled_from(FUNCTIONS).map(FunctionValue),
