@@ -19,6 +19,8 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Unknown,
     Value,
+    Variable,
+    clauses_of,
     some_tensor,
 )
 from precision_lint.facts.origin import Choice, Origin, Setting
@@ -70,6 +72,8 @@ def as_dtype(value: Value) -> Dtype:
             return Dtype(frozenset({_STRINGS[name]}))
         case Setting(choices=choices) if choices:
             return reduce(join_dtypes, map(_of_choice, choices))
+        case Variable():
+            return Dtype(may_be_other=True, clauses=clauses_of(value))
     return SOME_DTYPE
 
 

@@ -263,7 +263,7 @@ def _of_named_model(name: str, given: CallSite) -> Value:
     `get_peft_model(model)` wraps the model that it is given, `load_model(path)` makes one.
     """
     if not sources.MAKING_NAME.search(name):
-        return models.called(Model(caller_chosen()), given)
+        return models.unknown(given)
     match reading(given.first):
         case Model() | Instance() | Variable() as model:
             return model

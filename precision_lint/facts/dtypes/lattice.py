@@ -139,11 +139,18 @@ def _origin(left: DtypeSet, right: DtypeSet) -> Origin | None:
     return min(left.origin, right.origin, key=_place)
 
 
-def _rank(possible: DtypeSet) -> int:
-    """bfloat16 and float8, then any dtype that somebody chooses, float16, the others."""
+def _rank(possible: DtypeSet) -> tuple[int, int]:
+    """bfloat16 and float8, then any dtype that somebody chooses, float16, the others.
+
+    Of these, the dtype that the code names first, then that of a checkpoint.
+    """
+    kind = -1 if possible.origin is None else _KINDS.index(possible.origin.kind)
     if possible.dtypes & _LEAST_PRECISE:
-        return 3
-    return 2 if possible.caller_chosen else int(FLOAT16 in possible.dtypes)
+        return 3, kind
+    return 2 if possible.caller_chosen else int(FLOAT16 in possible.dtypes), kind
+
+
+_KINDS = ("caller", "checkpoint", "dtype")
 
 
 _LEAST_PRECISE = HALF - {FLOAT16}

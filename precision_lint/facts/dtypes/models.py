@@ -9,7 +9,7 @@ from precision_lint.facts.dtypes import functions, sources
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
 from precision_lint.facts.dtypes.autocast import cast
 from precision_lint.facts.dtypes.calls import CallSite
-from precision_lint.facts.dtypes.lattice import join_all
+from precision_lint.facts.dtypes.lattice import join_all, join_tensors, tensor_of
 from precision_lint.facts.dtypes.values import (
     NON_TENSOR,
     UNKNOWN,
@@ -26,7 +26,7 @@ from precision_lint.facts.dtypes.values import (
     tensor,
 )
 from precision_lint.facts.origin import Origin
-from precision_lint.model.dtypes import INT64
+from precision_lint.model.dtypes import FLOATING, INT64
 
 OF_THE_OUTPUT = "model outputs have the model's dtype"
 OF_THE_WEIGHTS = "the weights have the checkpoint's dtype"
@@ -76,14 +76,31 @@ def of_torch(name: str, given: CallSite) -> Model:
 
 
 def pretrained(given: CallSite) -> Model:
-    """`from_pretrained(…)`: the dtype of its arguments, else that of the checkpoint."""
+    """`from_pretrained(…)`: the dtype of its arguments, else that of the checkpoint.
+
+    A checkpoint that the code names is that one alone: nothing says that it is in half precision.
+    """
+    text = "the checkpoint, or its caller, chooses the dtype"
     for keyword in ("torch_dtype", "dtype"):
         if keyword in given.keywords:
             dtype = functions.as_dtype(given.keywords[keyword].value)
             if dtype.dtypes:
                 return Model(dtype.of_tensor())
-    text = "the checkpoint, or its caller, chooses the dtype"
-    return Model(caller_chosen(given.origin(text, "checkpoint")))
+            origin = given.origin(text, "checkpoint")
+            return Model(Tensor(caller_chosen=True, origin=origin, clauses=dtype.clauses))
+    is_named = isinstance(given.first, Constant) and "**" not in given.keywords
+    return Model(caller_chosen(given.origin(text, "caller" if is_named else "checkpoint")))
+
+
+def unknown(given: CallSite) -> ModelOutput:
+    """What a module returns of which nothing is known: a module runs in the dtype of its input."""
+    parameters = caller_chosen()
+    match given.first:
+        case Tensor() | ModelOutput() as value if isinstance(made := tensor_of(value), Tensor):
+            floating = replace(made, dtypes=made.dtypes & FLOATING)
+            if floating.dtypes or floating.caller_chosen:
+                parameters = join_tensors(parameters, floating)
+    return output(Model(parameters), given)
 
 
 def called(model: Model, given: CallSite) -> Value:

@@ -21,8 +21,11 @@ class Found:
     definition: Function | Class | str | None
 
 
-_MOST_DEFINED = 4
-"""Files that define a function of one name; of more, a name says nothing."""
+_MOST_DEFINED = 6
+"""Files that define a function, or assign an attribute, of one name; of more, it says nothing."""
+
+_MOST_CALLING = 24
+"""Files that call a method of one name."""
 
 _MOST_MODULES = 96
 """Files that are read for the sake of one; what lies farther is unknown."""
@@ -105,14 +108,14 @@ class Program:
     def calling(self, method: str) -> Iterator[Module | None]:
         """The modules that call a method of a name which one file alone defines."""
         paths = self.project.calling(method)
-        if len(paths) <= _MOST_MODULES and len(self.project.defining(method)) <= _MOST_DEFINED:
+        if len(paths) <= _MOST_CALLING and len(self.project.defining(method)) <= _MOST_DEFINED:
             for path in paths:
                 yield self.module(path)
 
     def assigning(self, attribute: str) -> Iterator[Module]:
         """The modules that assign an attribute of an object that is not `self`."""
         paths = self.project.assigning(attribute)
-        if len(paths) <= _MOST_MODULES:
+        if len(paths) <= _MOST_DEFINED:
             yield from filter(None, map(self.module, paths))
 
     def importers(self, module: Module, name: str) -> Iterator[Module | None]:

@@ -140,7 +140,7 @@ _ALWAYS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Delete)
 
 
 def kept_by(call: ast.expr) -> dict[str, ast.expr]:
-    """The attributes of `self` that a call sets by keyword, where its code is not seen.
+    """The attributes of `self` that a call sets by keyword.
 
     A base class keeps what it is given under the same name, as `transformers.Trainer` keeps
     `model=`; `register_modules` of diffusers is there to do so.

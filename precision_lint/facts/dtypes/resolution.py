@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 from precision_lint.facts.dtypes import attributes, invocation
 from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import item_of, unpacked
+from precision_lint.facts.dtypes.conversions import as_dtype
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.frame import Frame
@@ -23,6 +24,7 @@ from precision_lint.facts.dtypes.values import (
     SOME_DTYPE,
     UNKNOWN,
     Clause,
+    Constant,
     Dictionary,
     Dtype,
     DtypeSet,
@@ -37,6 +39,7 @@ from precision_lint.facts.dtypes.values import (
     Variable,
     clauses_of,
 )
+from precision_lint.facts.origin import Setting
 
 Lookup: TypeAlias = "Callable[[Root], Value | None]"
 """What a root is; None if that is not known here, so that its terms stay."""
@@ -216,8 +219,9 @@ def _dtypes_of(value: Value, unknown: Tensor) -> Tensor | None:
             return tensor
         case ModelOutput(tensor=tensor):
             return tensor
-        case Dtype() as dtype:
-            return dtype.of_tensor()
+        case Dtype() | Setting() | Constant(value=str()) as named:
+            dtype = as_dtype(named)
+            return dtype.of_tensor() if dtype.dtypes else None
         case Model(parameters=parameters):
             return parameters
         case Instance(parameters=parameters):

@@ -45,6 +45,9 @@ MAKING_NAME = re.compile(
 )
 """Names of functions that make or wrap a model, before the name of what they make."""
 
+LOADED_CLASS = re.compile(r"(?:PreTrainedModel|ModelMixin|DiffusionPipeline)$")
+"""Base classes of transformers and diffusers with a `from_pretrained` that takes a dtype."""
+
 PRETRAINED = re.compile(
     r"^(?!.*(?:Tokenizer|Processor|Config|Scheduler|Extractor)\w*\.).*\.from_pretrained$"
 )

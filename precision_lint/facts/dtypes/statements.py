@@ -232,7 +232,7 @@ class StatementInterpreter:
         """An expression statement; some methods change what they are called on."""
         self.frame.discarded = node
         value = self.evaluate(node, env)
-        if isinstance(value, Unknown) and self.frame.owner is not None:
+        if self.frame.owner is not None:
             for name, expression in kept_by(node).items():
                 target = ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
                 self.assign(target, self.evaluate(expression, env), None, env)

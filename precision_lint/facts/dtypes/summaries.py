@@ -57,6 +57,7 @@ from precision_lint.facts.dtypes.values import (
     Unknown,
     Value,
     Variable,
+    caller_chosen,
     clauses_of,
     perhaps_floating,
 )
@@ -66,7 +67,7 @@ from precision_lint.model.dtypes import ALIASES, FLOAT32, FLOATING, HALF
 from precision_lint.model.finding import Span
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks
-from precision_lint.source.python.syntax import callee_name, with_defaults
+from precision_lint.source.python.syntax import callee_name, dotted, with_defaults
 
 _ROUNDS = 3
 """How often the tables are computed at most.
@@ -88,7 +89,7 @@ _MOST_KINDS = 48
 _INTRAPROCEDURAL_BUDGET = 250_000
 """Expressions that are evaluated for one file by itself: some seconds."""
 
-_INTERPROCEDURAL_BUDGET = 60_000
+_INTERPROCEDURAL_BUDGET = 30_000
 """Expressions that are evaluated beyond that: some hundredths of a second."""
 
 _MOST_CALLERS = 24
@@ -848,7 +849,7 @@ class InterproceduralAnalysis:
         return value
 
     def _attribute(self, definition: Class, name: str) -> Value:
-        found = self._given_from_outside(definition, name)
+        found: Value = BOTTOM
         for each in self.bases(definition):
             for method in each.methods_assigning.get(name, ()):
                 written = f"self.{name}"
@@ -861,14 +862,38 @@ class InterproceduralAnalysis:
             elif name in each.annotated and isinstance(found, Bottom):
                 declared = each.annotated[name]
                 found = annotated(self, each.module, declared.annotation, declared.target)
-        if isinstance(found, Model):  # whoever holds the object may have moved it
-            origin = found.parameters.origin
-            return replace(
-                found, parameters=replace(found.parameters, caller_chosen=True, origin=origin)
-            )
-        if isinstance(found, Instance):
-            return replace(found, parameters=None)
-        return found
+        if isinstance(found, Bottom) or found in (UNKNOWN, Constant(None)):
+            given = self._given_from_outside(definition, name)
+            found = found if isinstance(given, Bottom) else given
+        return self._as_held(definition, found)
+
+    def _as_held(self, owner: Class, value: Value) -> Value:
+        """A module that an object holds: whoever holds the object may have moved it."""
+        loaded = self._loaded(owner)
+        match value:
+            case Model(parameters=parameters):
+                origin = loaded or parameters.origin
+                held = replace(parameters, caller_chosen=True, origin=origin)
+                return replace(value, parameters=held)
+            case Instance(definition=definition):
+                of_loader = loaded is not None and self.is_module(definition)
+                return replace(value, parameters=caller_chosen(loaded) if of_loader else None)
+        return value
+
+    def _loaded(self, definition: Class) -> Origin | None:
+        """The class, if it has a `from_pretrained` whose caller chooses the dtype of weights."""
+        bases = {
+            (dotted(base) or "").rpartition(".")[2]
+            for each in self.bases(definition)
+            for base in each.node.bases
+        }
+        if not any(map(sources.LOADED_CLASS.search, bases)):
+            return None
+        node, file = definition.node, definition.module.file
+        start = file.span_of(node).start
+        span = Span(start, start + len("class"))
+        text = f"`{definition.name}.from_pretrained` takes the dtype of its weights"
+        return Origin(file.text, span, text, "checkpoint")
 
     def _given_from_outside(self, definition: Class, name: str) -> Value:
         """What other code assigns to an attribute of objects of a class."""
