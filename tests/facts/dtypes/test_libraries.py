@@ -21,6 +21,7 @@ from precision_lint.facts.dtypes.values import (
     UNKNOWN,
     Constant,
     Dictionary,
+    Dtype,
     Model,
     ModelOutput,
     NonTensor,
@@ -55,6 +56,7 @@ def scope_of(expression: str, dtype: str) -> dict[str, Any]:
     x = torch.ones(4, 4).to(getattr(torch, dtype))
     names: dict[str, Any] = {
         "x": x,
+        "i": torch.ones(3, 4, 4).to(x.dtype),
         "m": torch.nn.Linear(4, 4).to(x.dtype),
         "a": np.ones(4, dtype=np.float32),
     }
@@ -63,7 +65,7 @@ def scope_of(expression: str, dtype: str) -> dict[str, Any]:
             root = name.partition(".")[0]
             if root not in names:
                 names[root] = pytest.importorskip(root)
-            if root not in {"x", "m", "a"}:
+            if root not in {"x", "i", "m", "a"}:
                 import_parts(name)
     return names
 
@@ -96,6 +98,8 @@ def abstract(found: Any, depth: int = 0) -> Value:
             return Model(tensor(*dtypes))
         case np.ndarray():
             return NonTensor(frozenset({found.dtype.name}), False)
+        case torch.dtype():
+            return Dtype(frozenset({str(found).removeprefix("torch.")}))
         case str() | bytes() | int() | float() | None:
             return Constant(found)
         case Mapping():
