@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from precision_lint.facts.dtypes.libraries.terms import (
     Alone,
+    Anything,
     Effect,
     Given,
     Library,
@@ -21,6 +22,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
     Object,
     Rest,
     Stacked,
+    Tuple,
     Widened,
 )
 
@@ -136,6 +138,13 @@ ROWS = (
         "accelerate accelerate.data_loader",
         "skip_first_batches",
         Given(0, "dataloader"),
+    ),
+    # DeepSpeed: the engine is called as the model is, in the dtype that its configuration names
+    Library(
+        "read: deepspeed 0.19.8, initialize",
+        "deepspeed",
+        "initialize",
+        Tuple((Given(1, "model"), Given(2, "optimizer"), Anything(), Anything())),
     ),
     # Lightning
     Library(_LIGHTNING, "lightning lightning.fabric lightning_fabric", "Fabric", Object(_FABRIC)),
