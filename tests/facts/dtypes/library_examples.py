@@ -88,6 +88,25 @@ EXAMPLES = {
     "einops.unpack": "einops.unpack(x, [[2], [2]], 'a *')",
     "einops.layers.torch.Reduce.forward": "einops.layers.torch.Rearrange('a b -> b a')(x)",
     "einops.layers.torch.Reduce.__call__": "einops.layers.torch.Reduce('a b -> b', 'max')(x)",
+    "torch.jit.trace": "torch.jit.trace(m, x)",
+    "torch.jit.freeze": "torch.jit.freeze(torch.jit.script(m.eval()), ['weight', 'bias'])",
+    "torch.utils.data.StackDataset": "torch.utils.data.StackDataset(x, x)",
+    "accelerate.Accelerator.prepare_data_loader":
+        "accelerate.Accelerator(cpu=True).prepare_data_loader(torch.utils.data.DataLoader([x]))",
+    "accelerate.skip_first_batches":
+        "accelerate.skip_first_batches(torch.utils.data.DataLoader([x, x]), 1)",
+    "accelerate.utils.broadcast": "accelerate.utils.broadcast(x)",
+    "accelerate.utils.reduce": "accelerate.utils.reduce(x, 'mean')",
+    "accelerate.cpu_offload": "accelerate.cpu_offload(m, execution_device='cpu')",
+    "lightning.fabric.Fabric.broadcast": "lightning.fabric.Fabric(accelerator='cpu').broadcast(x)",
+    "lightning.fabric.Fabric.all_reduce":
+        "lightning.fabric.Fabric(accelerator='cpu').all_reduce(x)",
+    "lightning.fabric.Fabric.setup_dataloaders":
+        "lightning.fabric.Fabric(accelerator='cpu').setup_dataloaders("
+        "torch.utils.data.DataLoader([x]))",
+    "torch.distributed.nn.functional.broadcast":
+        "torch.distributed.nn.functional.broadcast(x, 0)",
+    "torch.nn.DataParallel": "torch.nn.DataParallel(m)",
     "torchvision.transforms.Resize.__call__":
         "torchvision.transforms.Compose([torchvision.transforms.Resize(2)])(i)",
     "torchvision.transforms.functional.resize":

@@ -55,12 +55,6 @@ ROWS = (
         "FullyShardedDataParallel fully_shard",
         _MODULE,
     ),
-    Library(
-        "read: fairscale 0.4",
-        "fairscale.nn fairscale.nn.data_parallel",
-        "FullyShardedDataParallel ShardedDataParallel",
-        _MODULE,
-    ),
     # collectives: the buffers that are written have the dtype of what is sent
     Library(
         _TORCH,
