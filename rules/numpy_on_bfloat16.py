@@ -44,30 +44,35 @@ plt.plot(losses)
 
 ## Use instead
 ```python
-from precision_lint.runtime import to_numpy
-
 logits = model(**batch).logits
-scores = to_numpy(logits.cpu())
-plt.plot([to_numpy(item) for item in losses])
+scores = logits.cpu().float().numpy()
+plt.plot([item.float() for item in losses])
 ```
-or, if the tensor is known to be bfloat16, `logits.cpu().float().numpy()`.
+or, if the tensor may be integral or float64, `precision_lint.runtime.to_numpy(logits.cpu())`.
 
 ## Fix safety
-Safe if a tensor is proved to be bfloat16 or fp8: it gets `.float()`, after the move to the host so
-that half the bytes are copied. Before the fix, the line could only raise. Also safe if it is only
-sometimes bfloat16 and goes through `to_numpy`, which converts the dtypes that NumPy lacks to
-float32 and leaves every other tensor unchanged (`.float()` would change an integer or a float64
-tensor). The items of literals, of comprehensions and of lists in variables are converted one by
-one. The helper is imported from `precision_lint.runtime`: add `precision-lint[runtime]` to the
-requirements.
+Where the tensor is certainly of a floating dtype that float32 holds, the fix inserts `.float()`,
+after the move to the host so that half the bytes are copied; it needs no import. Where the tensor
+may be integral or float64, which `.float()` would change, the fix is `to_numpy`: it converts the
+dtypes that NumPy lacks to float32 and leaves every other tensor unchanged. It is imported from
+`precision_lint.runtime`: add `precision-lint[runtime]` to the requirements. The items of literals,
+of comprehensions and of lists in variables are converted one by one.
 
-Unsafe if the value may not be a torch tensor, because `to_numpy` rejects Python numbers in a list
-and TensorFlow tensors. Also unsafe if `to_numpy` changes more than the error: `np.sqrt(t)` and
-other functions return a tensor for a tensor and an array for an array, scikit-learn models compute
-in float64 for a tensor and in the array's own dtype for an array, seaborn writes `None` on the axis
-of a tensor. Display only for `to_pil_image`, which reads arrays with the channels last, unless the
-tensor is proved to be bfloat16. No fix if the tensors are in a list that is built with `*` or
-contains lists, or if a comment would be lost.
+Safe if the values are certainly tensors of torch. Unsafe if they may be something else, as both
+`.float()` and `to_numpy` reject Python numbers in a list, and tensors of TensorFlow, which also
+have a method `numpy`. Items of lists are tensors for certain where a dtype is known to reach them,
+and what has a method `numpy` where the file names no other framework.
+
+Unsafe if the program reads the bytes of the array: `.tobytes()`, `.view(np.int16)`, a hash. float32
+has twice as many bytes as bfloat16, and what reads them does not notice.
+
+Also unsafe if the fix changes more than the error: `np.sqrt(t)` and other functions return a tensor
+for a tensor, and `to_numpy` makes it an array, or `.float()` makes a float16 result a float32 one;
+scikit-learn models compute in float64 for a tensor and in the array's own dtype for an array,
+seaborn writes `None` on the axis of a tensor. Display only for `to_pil_image` and `wandb.Image`,
+which read arrays with the channels last and integers as other values than floats, unless the tensor
+is certainly floating. No fix if the tensors are in a list that is built with `*` or contains lists,
+or if a comment would be lost.
 
 ## References
 - Pitfalls A01, A02, A03, A05
@@ -78,9 +83,10 @@ contains lists, or if a comment would be lost.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
-from precision_lint.fixers import arrays, calls, imports
+from precision_lint.fixers import arrays, calls, imports, raw_bytes
 from precision_lint.rule_api import (
     BFLOAT16,
     Applicability,
@@ -117,7 +123,10 @@ RULE = Rule(
 )
 
 _WIDEN = ".float()"
-_OTHER_FRAMEWORKS = frozenset({"jax", "keras", "paddle", "tensorflow"})
+_OTHER_FRAMEWORKS = re.compile(
+    r"tensorflow|\b(?:flax|jax|keras|mindspore|paddle|tf)\b|_tf\b|\btf_|\bTF(?=[A-Z])", re.ASCII
+)
+"""What code with tensors of other frameworks names."""
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
@@ -188,7 +197,7 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
     def choose(tensor: Tensor) -> str | None:
         if not tensor.may_be(sinks.LACKING):
             return None
-        if tensor.must_be(sinks.LACKING) or sink.array == "something else":
+        if _is_narrow_float(tensor) or sink.array == "something else":
             return _WIDEN
         return helper
 
@@ -206,8 +215,18 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
         message, added = "Widen to float32 on the host", []
     else:
         message = "Use `to_numpy`: bfloat16 and float8 become float32, other dtypes stay"
-    level = min(_applicability(sink, call, argument) for argument in converted)
+    level = min(_applicability(sink, call, file, argument) for argument in converted)
     return Fix(level, message, (*added, *edits))
+
+
+def _is_narrow_float(tensor: Tensor) -> bool:
+    """True if the tensor is certainly of a floating dtype, and one that float32 holds.
+
+    A caller who may choose the dtype may pass integers as well; a checkpoint holds floats.
+    """
+    is_told = tensor.origin is not None and tensor.origin.kind != "caller"
+    is_float = tensor.dtypes <= sinks.NARROW and not tensor.may_be_other
+    return is_float and (is_told if tensor.caller_chosen else bool(tensor.dtypes))
 
 
 def _of_receiver(call: Call, file: PythonFile, how: str) -> list[Edit] | None:
@@ -219,27 +238,32 @@ def _of_receiver(call: Call, file: PythonFile, how: str) -> list[Edit] | None:
     return calls.wrap_receiver(file, call, how)
 
 
-def _applicability(sink: sinks.Sink, call: Call, argument: Argument) -> Applicability:
+def _applicability(
+    sink: sinks.Sink, call: Call, file: PythonFile, argument: Argument
+) -> Applicability:
     tensors = _lacking(argument)
+    if raw_bytes.are_read(file, call.span):
+        return Applicability.UNSAFE
     if all(tensor.must_be(sinks.LACKING) for tensor in tensors):
         return Applicability.SAFE
     match sink.array, argument.value:
-        case "something else", _:
+        case "something else", _ if not all(map(_is_narrow_float, tensors)):
             return Applicability.DISPLAY
         case "another result", Tensor():
             return Applicability.UNSAFE
-    return Applicability.SAFE if _are_tensors(sink, call, argument) else Applicability.UNSAFE
+    return Applicability.SAFE if _are_tensors(sink, file, argument) else Applicability.UNSAFE
 
 
-def _are_tensors(sink: sinks.Sink, call: Call, argument: Argument) -> bool:
-    """True if `to_numpy` gets tensors of torch.
+def _are_tensors(sink: sinks.Sink, file: PythonFile, argument: Argument) -> bool:
+    """True if the values that are converted are certainly tensors of torch.
 
-    It rejects Python numbers, which a list can contain, and tensors of TensorFlow, which also have
-    a method `numpy`.
+    A list can contain Python numbers, whatever an annotation of it promises: its items are tensors
+    where a dtype is known to reach them. Tensors of TensorFlow also have a method `numpy`.
     """
     if sink.receiver:
-        packages = {name.partition(".")[0] for name in call.module.imports.values()}
-        return not packages & _OTHER_FRAMEWORKS
+        return _OTHER_FRAMEWORKS.search(file.text.text) is None
     if isinstance(argument.value, Tensor):
         return True
-    return all(tensor.dtypes and not tensor.may_be_other for tensor in _lacking(argument))
+    return all(
+        tensor.dtypes & sinks.LACKING and not tensor.may_be_other for tensor in _lacking(argument)
+    )

@@ -29,10 +29,16 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Value,
 )
-from precision_lint.model.dtypes import BFLOAT16, FLOAT8
+from precision_lint.model.dtypes import BFLOAT16, FLOAT8, FLOAT16, FLOAT32
+
+__all__ = ["FUNCTIONS", "LACKING", "METHODS_OF_OTHERS", "NARROW", "Sink", "sink_of", "tensors"]
 
 LACKING = frozenset({BFLOAT16}) | FLOAT8
 """The floating dtypes that NumPy lacks; float32 holds them without loss."""
+
+
+NARROW = LACKING | {FLOAT16, FLOAT32}
+"""The floating dtypes that float32 holds without loss."""
 
 
 def scalar_type(dtype: str) -> str:

@@ -49,9 +49,13 @@ LOADED_CLASS = re.compile(r"(?:PreTrainedModel|ModelMixin|DiffusionPipeline)$")
 """Base classes of transformers and diffusers with a `from_pretrained` that takes a dtype."""
 
 PRETRAINED = re.compile(
-    r"^(?!.*(?:Tokenizer|Processor|Config|Scheduler|Extractor)\w*\.).*\.from_pretrained$"
+    r"^(?!.*(?:Tokenizer|Processor|Config|Scheduler|Extractor)\w*\.)(?!(?:.*\.)?(?:TF|Flax)[A-Z])"
+    r".*\.from_pretrained$"
 )
-"""Classes whose `from_pretrained` gives a model; tokenizers, configs and processors have it too."""
+"""Classes whose `from_pretrained` gives a model of torch.
+
+Tokenizers, configs and processors have it too, and the models of TensorFlow and Flax.
+"""
 
 MODULE_NAME = re.compile(MODEL_NAME.pattern.replace("model|", "model|module|layer|scheduler|", 1))
 """Names of what holds parameters and buffers, called or not."""

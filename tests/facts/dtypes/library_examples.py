@@ -1,6 +1,7 @@
 """Calls of libraries, by the name of their row: what they give is compared with what is run.
 
-`x` is a tensor of a floating dtype, `m` a module of that dtype, `a` an array of float32.
+`x` is a tensor of a floating dtype, `i` an image and `m` a module of that dtype, `a` an array of
+float32.
 """
 
 EXAMPLES = {
@@ -87,4 +88,51 @@ EXAMPLES = {
     "einops.unpack": "einops.unpack(x, [[2], [2]], 'a *')",
     "einops.layers.torch.Reduce.forward": "einops.layers.torch.Rearrange('a b -> b a')(x)",
     "einops.layers.torch.Reduce.__call__": "einops.layers.torch.Reduce('a b -> b', 'max')(x)",
+    "torch.jit.trace": "torch.jit.trace(m, x)",
+    "torch.jit.freeze": "torch.jit.freeze(torch.jit.script(m.eval()), ['weight', 'bias'])",
+    "torch.utils.data.StackDataset": "torch.utils.data.StackDataset(x, x)",
+    "accelerate.Accelerator.prepare_data_loader":
+        "accelerate.Accelerator(cpu=True).prepare_data_loader(torch.utils.data.DataLoader([x]))",
+    "accelerate.skip_first_batches":
+        "accelerate.skip_first_batches(torch.utils.data.DataLoader([x, x]), 1)",
+    "accelerate.utils.broadcast": "accelerate.utils.broadcast(x)",
+    "accelerate.utils.reduce": "accelerate.utils.reduce(x, 'mean')",
+    "accelerate.cpu_offload": "accelerate.cpu_offload(m, execution_device='cpu')",
+    "lightning.fabric.Fabric.broadcast": "lightning.fabric.Fabric(accelerator='cpu').broadcast(x)",
+    "lightning.fabric.Fabric.all_reduce":
+        "lightning.fabric.Fabric(accelerator='cpu').all_reduce(x)",
+    "lightning.fabric.Fabric.setup_dataloaders":
+        "lightning.fabric.Fabric(accelerator='cpu').setup_dataloaders("
+        "torch.utils.data.DataLoader([x]))",
+    "torch.distributed.nn.functional.broadcast":
+        "torch.distributed.nn.functional.broadcast(x, 0)",
+    "torch.nn.DataParallel": "torch.nn.DataParallel(m)",
+    "torchvision.transforms.Resize.__call__":
+        "torchvision.transforms.Compose([torchvision.transforms.Resize(2)])(i)",
+    "torchvision.transforms.functional.resize":
+        "torchvision.transforms.functional.resize(i, [2])",
+    "torchvision.transforms.functional.normalize":
+        "torchvision.transforms.functional.normalize(i, [0.5] * 3, [0.5] * 3)",
+    "torchvision.transforms.functional.gaussian_blur":
+        "torchvision.transforms.functional.gaussian_blur(i, [3, 3])",
+    "torchvision.transforms.functional.five_crop":
+        "torchvision.transforms.functional.five_crop(i, [2, 2])",
+    "torchvision.transforms.functional.convert_image_dtype":
+        "torchvision.transforms.functional.convert_image_dtype(i)",
+    "torchvision.transforms.functional.adjust_sharpness":
+        "torchvision.transforms.functional.adjust_sharpness(i, 1.0)",
+    "torchvision.transforms.functional.affine":
+        "torchvision.transforms.functional.affine(i, 1.0, [0, 0], 1.0, [0.0])",
+    "torchvision.utils.make_grid": "torchvision.utils.make_grid([i, i])",
+    "torchvision.ops.box_convert": "torchvision.ops.box_convert(x, 'xyxy', 'xywh')",
+    "torchvision.models.resnet18": "torchvision.models.resnet18()",
+    "timm.create_model": "timm.create_model('resnet18')",
+    "kornia.filters.gaussian_blur2d":
+        "kornia.filters.gaussian_blur2d(i[None], (3, 3), (1.0, 1.0))",
+    "kornia.geometry.transform.resize": "kornia.geometry.transform.resize(i[None], (2, 2))",
+    "kornia.color.rgb_to_lab": "kornia.color.rgb_to_lab(i[None])",
+    "diffusers.image_processor.VaeImageProcessor.postprocess":
+        "diffusers.image_processor.VaeImageProcessor().postprocess(i[None], output_type='pt')",
+    "diffusers.utils.torch_utils.randn_tensor":
+        "diffusers.utils.torch_utils.randn_tensor((2,), dtype=x.dtype)",
 }  # fmt: skip

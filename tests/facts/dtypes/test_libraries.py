@@ -21,6 +21,7 @@ from precision_lint.facts.dtypes.values import (
     UNKNOWN,
     Constant,
     Dictionary,
+    Dtype,
     Model,
     ModelOutput,
     NonTensor,
@@ -55,6 +56,7 @@ def scope_of(expression: str, dtype: str) -> dict[str, Any]:
     x = torch.ones(4, 4).to(getattr(torch, dtype))
     names: dict[str, Any] = {
         "x": x,
+        "i": torch.ones(3, 4, 4).to(x.dtype),
         "m": torch.nn.Linear(4, 4).to(x.dtype),
         "a": np.ones(4, dtype=np.float32),
     }
@@ -63,7 +65,7 @@ def scope_of(expression: str, dtype: str) -> dict[str, Any]:
             root = name.partition(".")[0]
             if root not in names:
                 names[root] = pytest.importorskip(root)
-            if root not in {"x", "m", "a"}:
+            if root not in {"x", "i", "m", "a"}:
                 import_parts(name)
     return names
 
@@ -96,6 +98,8 @@ def abstract(found: Any, depth: int = 0) -> Value:
             return Model(tensor(*dtypes))
         case np.ndarray():
             return NonTensor(frozenset({found.dtype.name}), False)
+        case torch.dtype():
+            return Dtype(frozenset({str(found).removeprefix("torch.")}))
         case str() | bytes() | int() | float() | None:
             return Constant(found)
         case Mapping():
@@ -213,3 +217,60 @@ def test_accelerate_widens_the_outputs_of_prepared_modules(precision: str) -> No
     widens = precision in lookup.parallel.WIDENING["accelerate.Accelerator"]
     expected = lookup.widened(tensor("bfloat16")) if widens else tensor("bfloat16")
     assert held(expected) == held(abstract(output))
+
+
+def result_of(name: str, expression: str, receiver: Value = UNKNOWN) -> Value:
+    row = lookup.of_function(name)
+    assert row is not None
+    call = ast.parse(expression, mode="eval").body
+    assert isinstance(call, ast.Call)
+    return lookup.result(row, call_site(call, {"torch": torch, "x": torch.ones(2)}), receiver)
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("", None),
+        ("convert_to_tensor=True", ("tensor", "bfloat16")),
+        ("convert_to_tensor=False", None),
+        ("convert_to_numpy=False", ("items", ("tensor", "bfloat16"))),
+    ],
+)
+def test_what_an_encoder_returns_by_its_flags(flags: str, expected: Any) -> None:
+    model = Model(tensor("bfloat16"))
+    name = "sentence_transformers.SentenceTransformer.encode"
+    assert held(result_of(name, f"encode({flags})", model)) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "expression", "expected"),
+    [
+        ("diffusers.AutoencoderKL.from_pretrained", "f('a')", "float32"),
+        ("diffusers.UNet2DModel.from_pretrained", "f('a', torch_dtype=torch.float16)", "float16"),
+        (
+            "diffusers.StableDiffusionPipeline.from_pretrained",
+            "f('a', torch_dtype=None)",
+            "float32",
+        ),
+        ("torchvision.models.vit_b_16", "f()", "float32"),
+    ],
+)
+def test_networks_have_the_default_dtype_or_the_one_given(
+    name: str, expression: str, expected: str
+) -> None:
+    assert held(result_of(name, expression)) == ("module", expected)
+
+
+def test_schedulers_are_no_networks() -> None:
+    assert lookup.of_function("diffusers.DDIMScheduler.from_pretrained") is None
+
+
+def test_what_is_gathered_is_written_into_a_list() -> None:
+    row = lookup.of_function("torch.distributed.all_gather_object")
+    assert row is not None
+    call = ast.parse("f([None, None], x)", mode="eval").body
+    assert isinstance(call, ast.Call)
+    given = call_site(call, {"x": torch.ones(2).bfloat16()})
+    [(position, keyword, value)] = lookup.effects(row, given)
+    assert (position, keyword) == (0, "object_list")
+    assert held(value) == ("items", ("tensor", "bfloat16"))

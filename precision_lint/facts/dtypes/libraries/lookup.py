@@ -18,6 +18,7 @@ are known, here or among the sinks, by the name of the class and the method: `fa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
@@ -26,6 +27,8 @@ from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import item_of
 from precision_lint.facts.dtypes.lattice import by_facet, join_all, reading
 from precision_lint.facts.dtypes.libraries import (
+    images,
+    networks,
     objects,
     parallel,
     standard,
@@ -38,6 +41,8 @@ from precision_lint.facts.dtypes.libraries.terms import (
     Cast,
     Checkpoint,
     Collated,
+    Default,
+    Either,
     Fixed,
     FromArray,
     Given,
@@ -58,6 +63,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
     Term,
     Torch,
     Tuple,
+    Weights,
     Widened,
     Zipped,
 )
@@ -84,7 +90,7 @@ Call = Callable[[Value, CallSite], Value]
 
 OF_CHECKPOINT = "the checkpoint chooses the dtype"
 
-TABLES = (standard, torch_helpers, parallel, tensors, objects)
+TABLES = (standard, torch_helpers, parallel, tensors, images, networks, objects)
 
 ROWS: Mapping[str, Library] = {
     f"{module}.{name}": row
@@ -95,21 +101,34 @@ ROWS: Mapping[str, Library] = {
 }
 """By qualified name."""
 
+_PATTERNS: Mapping[str, tuple[tuple[re.Pattern[str], Library], ...]] = networks.PATTERNS
+"""Rows of many classes of one package."""
+
 _OWNERS: Mapping[str, str] = {
     "accelerator": "accelerate.Accelerator",
     "fabric": "lightning.fabric.Fabric",
 }
 """What holds an object of a class is named like this."""
 
-_ALONE: Mapping[str, str] = dict.fromkeys(
-    ("gather_for_metrics", "pad_across_processes", "unwrap_model"), "accelerate.Accelerator"
-)
-"""Methods that only this class has."""
+_ALONE: Mapping[str, str] = {
+    **dict.fromkeys(
+        ("gather_for_metrics", "pad_across_processes", "unwrap_model"), "accelerate.Accelerator"
+    ),
+    "get_base_model": "peft.PeftModel",
+    "merge_and_unload": "peft.LoraModel",
+}
+"""Methods that only one class has."""
 
 
 def of_function(name: str) -> Library | None:
     """The row of a qualified name; None if nothing is known."""
-    return ROWS.get(name)
+    found = ROWS.get(name)
+    if found is not None:
+        return found
+    package = name.partition(".")[0]
+    return next(
+        (row for pattern, row in _PATTERNS.get(package, ()) if pattern.fullmatch(name)), None
+    )
 
 
 def of_method(owner: str, method: str) -> Library | None:
@@ -201,13 +220,14 @@ class _Reading:
                 return functions.function("torch.from_numpy", self._with(Sequence(self.of(of))))
             case Checkpoint():
                 return ModelOutput(caller_chosen(self.given.origin(OF_CHECKPOINT, "checkpoint")))
+            case Default():
+                return tensor(self.given.default_dtype)
             case Network(dtype):
-                parameters = (
-                    tensor(dtype)
-                    if dtype
-                    else caller_chosen(self.given.origin(OF_CHECKPOINT, "checkpoint"))
-                )
-                return Model(parameters)
+                return Model(self._parameters(dtype))
+            case Weights(of):
+                return self._of_parameters(self.of(of))
+            case Either(terms):
+                return join_all(map(self.of, terms))
             case NotATensor(dtype):
                 return NonTensor(frozenset({dtype}), False) if dtype else NON_TENSOR
             case Object(name):
@@ -215,6 +235,24 @@ class _Reading:
             case Anything():
                 return UNKNOWN
         raise TypeError(term)
+
+    def _parameters(self, dtype: Given | None) -> Tensor:
+        if dtype is not None and self._is_given(dtype):
+            named = self.given.argument(dtype.position, dtype.keyword)
+            if named != Constant(None):
+                return functions.as_dtype(named).of_tensor()
+        return tensor(self.given.default_dtype)
+
+    def _of_parameters(self, module: Value) -> Value:
+        match module:
+            case Model(parameters=parameters):
+                return replace(parameters, scalar=False)
+        return caller_chosen(self.given.origin(OF_CHECKPOINT, "checkpoint"))
+
+    def _is_given(self, argument: Given) -> bool:
+        return argument.keyword in self.given.keywords or (
+            0 <= argument.position < len(self.given.arguments)
+        )
 
     def _rest(self, start: int) -> Sequence:
         """The positional arguments; of a star, what it yields, any number of times."""
@@ -293,9 +331,7 @@ class _Reading:
         match named:
             case Bottom():
                 return value
-            case _ if dtype.keyword in self.given.keywords or dtype.position < len(
-                self.given.arguments
-            ):
+            case _ if self._is_given(dtype):
                 return functions.as_dtype(named).of_tensor()
         return tensor(default) if default else value
 
@@ -304,10 +340,7 @@ class _Reading:
     ) -> Value:
         """The term for the value of an argument; of several where that is not known."""
         has_stars = "**" in self.given.keywords or any(one.starred for one in self.given.arguments)
-        is_given = argument.keyword in self.given.keywords or (
-            0 <= argument.position < len(self.given.arguments)
-        )
-        if not is_given and not has_stars:
+        if not self._is_given(argument) and not has_stars:
             return self.of(absent)
         match self.given.argument(argument.position, argument.keyword):
             case Constant(value=value):

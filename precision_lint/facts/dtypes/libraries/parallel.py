@@ -12,6 +12,7 @@ from collections.abc import Mapping
 
 from precision_lint.facts.dtypes.libraries.terms import (
     Alone,
+    Anything,
     Effect,
     Given,
     Library,
@@ -21,6 +22,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
     Object,
     Rest,
     Stacked,
+    Tuple,
     Widened,
 )
 
@@ -51,12 +53,6 @@ ROWS = (
         _TORCH,
         "torch.distributed.fsdp",
         "FullyShardedDataParallel fully_shard",
-        _MODULE,
-    ),
-    Library(
-        "read: fairscale 0.4",
-        "fairscale.nn fairscale.nn.data_parallel",
-        "FullyShardedDataParallel ShardedDataParallel",
         _MODULE,
     ),
     # collectives: the buffers that are written have the dtype of what is sent
@@ -136,6 +132,13 @@ ROWS = (
         "accelerate accelerate.data_loader",
         "skip_first_batches",
         Given(0, "dataloader"),
+    ),
+    # DeepSpeed: the engine is called as the model is, in the dtype that its configuration names
+    Library(
+        "read: deepspeed 0.19.8, initialize",
+        "deepspeed",
+        "initialize",
+        Tuple((Given(1, "model"), Given(2, "optimizer"), Anything(), Anything())),
     ),
     # Lightning
     Library(_LIGHTNING, "lightning lightning.fabric lightning_fabric", "Fabric", Object(_FABRIC)),

@@ -142,10 +142,32 @@ class Checkpoint:
 
 
 @dataclass(frozen=True, slots=True)
-class Network:
-    """A module whose floating parameters have the dtype; "" for that of the checkpoint."""
+class Default:
+    """A tensor of the default dtype: float32 unless `torch.set_default_dtype` says otherwise."""
 
-    dtype: str
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """A module whose floating parameters have the default dtype, or the one that is given.
+
+    Whatever the checkpoint holds is copied into them.
+    """
+
+    dtype: Given | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """A tensor of the dtype of a module's parameters."""
+
+    of: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """One or the other."""
+
+    terms: tuple[Term, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +233,10 @@ Term = (
     | Fixed
     | FromArray
     | Checkpoint
+    | Default
     | Network
+    | Weights
+    | Either
     | Cast
     | Option
     | Object

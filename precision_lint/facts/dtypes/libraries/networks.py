@@ -1,0 +1,78 @@
+"""Models of libraries and what they return: timm, torchvision, diffusers, peft, encoders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from precision_lint.facts.dtypes.libraries.terms import (
+    Checkpoint,
+    Given,
+    Library,
+    Many,
+    Network,
+    NotATensor,
+    Object,
+    Option,
+    Receiver,
+    Weights,
+)
+
+_PEFT = "peft 0.21.2"
+_DIFFUSERS = "diffusers 0.42.1"
+_SENTENCES = "sentence-transformers 6.2.0"
+_ENCODER = "sentence_transformers.SentenceTransformer"
+_TYPE = Given(-1, "output_type")
+_ON_LOAD = Given(-1, "torch_dtype")
+
+ROWS = (
+    Library("timm 1.0.31", "timm timm.models", "create_model", Network(Given(-1, "dtype"))),
+    Library("torchvision 0.29.1", "torchvision.models", "get_model", Network()),
+    Library(_PEFT, "peft", "get_peft_model", Given(0, "model")),
+    Library(_PEFT, "peft.PeftModel", "from_pretrained", Given(0, "model")),
+    Library(_PEFT, "peft.PeftModel", "get_base_model", Receiver()),
+    Library(_PEFT, "peft.LoraModel", "merge_and_unload", Receiver()),
+    Library(
+        "sentence-transformers 6.2.0",
+        "sentence_transformers",
+        "SentenceTransformer",
+        Object(_ENCODER),
+    ),
+    # an array of float32 where the model is bfloat16
+    Library(
+        _SENTENCES,
+        _ENCODER,
+        "encode",
+        Option(
+            Given(-1, "convert_to_tensor"),
+            ((True, Weights(Receiver())),),
+            Option(
+                Given(-1, "convert_to_numpy"),
+                ((False, Many(Weights(Receiver()))),),
+                NotATensor(),
+            ),
+        ),
+    ),
+    Library("safetensors 0.8.0", "safetensors", "safe_open", Object("safetensors.safe_open")),
+    Library("safetensors 0.8.0", "safetensors.safe_open", "get_slice get_tensor", Checkpoint()),
+)
+
+_PIPELINE = Library(_DIFFUSERS, "diffusers", "*Pipeline.from_pretrained", Network(_ON_LOAD))
+_MODEL = Library(_DIFFUSERS, "diffusers", "*.from_pretrained", Network(_ON_LOAD))
+_TORCHVISION = Library("torchvision 0.29.1", "torchvision.models", "*", Network())
+
+PATTERNS: Mapping[str, tuple[tuple[re.Pattern[str], Library], ...]] = {
+    "diffusers": (
+        (re.compile(r"diffusers\.(?:\w+\.)*\w*Pipeline\w*\.from_pretrained"), _PIPELINE),
+        (
+            re.compile(
+                r"diffusers\.(?:\w+\.)*(?:Autoencoder\w+|ControlNet\w*|MotionAdapter|T2IAdapter|UNet\w+"
+                r"|VQModel|\w*Transformer\w*Model)\.from_pretrained"
+            ),
+            _MODEL,
+        ),
+    ),
+    "torchvision": ((re.compile(r"torchvision\.models\.(?:\w+\.)?[a-z]\w*\d\w*"), _TORCHVISION),),
+}
+"""By package. Models of diffusers are loaded in float32 whatever the checkpoint holds (those of
+transformers, since release 5, in the dtype of the checkpoint)."""
