@@ -168,6 +168,7 @@ def _witnesses(tensors: list[Tensor], file: PythonFile) -> Iterator[Related]:
     for origin, dtypes in origins.items():
         if origin.kind == "dtype" and dtypes & sinks.LACKING:
             yield origin.related
+            yield from (site.related for site in origin.route)
         elif origin.kind == "checkpoint" and (enabled := file.bfloat16()) is not None:
             yield enabled
 

@@ -246,7 +246,7 @@ def module_of(file: ParsedPython) -> Module:
 
 
 def _attributes_assigned(function: AnyFunction) -> set[str]:
-    found = set()
+    found: set[str] = set()
     for node in statements(function.body if isinstance(function.body, list) else []):
         match node:
             case ast.Expr(value=ast.Call() as call) if kept := kept_by(call):

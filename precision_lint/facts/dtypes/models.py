@@ -122,12 +122,12 @@ def output(model: Model, given: CallSite) -> ModelOutput:
     origin = parameters.origin or given.origin(OF_THE_OUTPUT)
     if given.autocast is not None:
         of_region = given.autocast.dtype
-        if of_region.dtypes and not of_region.may_be_other:
-            return ModelOutput(
-                Tensor(
-                    of_region.dtypes | parameters.dtypes, True, origin=of_region.origin or origin
-                )
+        if of_region.dtypes:
+            open_parameters = replace(parameters, caller_chosen=True, origin=origin)
+            result = join_tensors(
+                open_parameters, replace(of_region, may_be_other=False).of_tensor()
             )
+            return ModelOutput(replace(result, scalar=None))
     return ModelOutput(replace(parameters, origin=origin, scalar=None))
 
 

@@ -163,7 +163,7 @@ def _ranked(value: Value, default: str) -> list[_Operand | None]:
     match value:
         case ModelOutput():
             return _ranked(value.tensor, default)
-        case Tensor(scalar=None):
+        case Tensor(scalar=None, clauses=clauses) if not clauses:
             return [(_DIMENSIONED, value), (_SCALAR, value)]
         case Tensor():
             return [(_SCALAR if value.scalar else _DIMENSIONED, value)]

@@ -21,8 +21,10 @@ from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.terms import Root, Step, Term
 from precision_lint.facts.dtypes.values import (
     ANONYMOUS,
+    BOTTOM,
     SOME_DTYPE,
     UNKNOWN,
+    Bottom,
     Clause,
     Constant,
     Dictionary,
@@ -92,7 +94,9 @@ class Resolution:
         """A tensor whose clauses are replaced; unknown if no term is a tensor."""
         known, of_terms = self._choices(tensor)
         if not (of_terms or known.dtypes or known.is_open):
-            return UNKNOWN
+            terms = [term for clause in tensor.clauses for term in clause]
+            is_cycle = all(isinstance(self._term(term), Bottom) for term in terms)
+            return BOTTOM if is_cycle else UNKNOWN
         return reduce(join_tensors, [replace(one, scalar=known.scalar) for one in of_terms], known)
 
     def _choices(self, of: _D) -> tuple[_D, list[Tensor]]:

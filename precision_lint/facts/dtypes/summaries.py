@@ -28,6 +28,7 @@ from precision_lint.facts.dtypes.environment import Environment, bind
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import by_dtypes, deep_reading, join, join_all, reading
+from precision_lint.facts.dtypes.libraries import hooks
 from precision_lint.facts.dtypes.program import Found, Program
 from precision_lint.facts.dtypes.protocols import Evaluate
 from precision_lint.facts.dtypes.relevance import DefUse, Slice, backward_slice
@@ -63,7 +64,7 @@ from precision_lint.facts.dtypes.values import (
 )
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings import holds_settings
-from precision_lint.model.dtypes import ALIASES, FLOAT32, FLOATING, HALF
+from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT32, FLOATING, HALF
 from precision_lint.model.finding import Span
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks
@@ -99,6 +100,8 @@ _MOST_CALLERS = 24
 _LONG = 24
 """Rows of a global's value from which it counts as a table."""
 
+
+_STEPS = hooks.UNDER_AUTOCAST["lightning.LightningModule"]
 
 _WITH_DTYPES = frozenset({"GradScaler"})
 """Calls that are judged by the dtypes around them, and not by their arguments alone."""
@@ -405,13 +408,42 @@ class InterproceduralAnalysis:
         return frame
 
     def _surrounding(self, definition: Function) -> list[Region | None]:
-        """The autocast region that a decorator opens."""
+        """The autocast regions that a framework and decorators open."""
         regions: list[Region | None] = []
+        if (of_framework := self._region_of_framework(definition)) is not None:
+            regions.append(of_framework)
         for decorator in definition.decorators:
             if isinstance(decorator, ast.Call) and callee_name(decorator) == "autocast":
                 body = StatementInterpreter(self, Frame(definition.module))
                 regions.append(body.region(decorator, Environment()))
         return regions
+
+    def _region_of_framework(self, definition: Function) -> Region | None:
+        """The region that Lightning calls a step in, where a run of the project turns it on."""
+        node = definition.node
+        owner = definition.owner
+        if self.is_intraprocedural or owner is None or isinstance(node, ast.Lambda):
+            return None
+        if node.name not in _STEPS or not self._derives_from(owner, "LightningModule"):
+            return None
+        path = definition.module.file.text.path
+        setting = self.program.project.setting(("precision",), path)
+        for choice in () if setting is None else setting.choices:
+            if hooks.MIXED.get(str(choice.value)) == BFLOAT16:
+                dtype = Dtype(frozenset({BFLOAT16}), may_be_other=True, origin=choice.origin)
+                return Region(None, dtype)
+        return None
+
+    def _derives_from(self, definition: Class, name: str) -> bool:
+        """True if a class of this name is among the bases, in the project or out of it."""
+        return name in self._names_of_bases(definition)
+
+    def _names_of_bases(self, definition: Class) -> set[str]:
+        return {
+            (dotted(base) or "").rpartition(".")[2]
+            for each in self.bases(definition)
+            for base in each.node.bases
+        }
 
     # What callers give
 
@@ -859,13 +891,19 @@ class InterproceduralAnalysis:
             if name in each.assigned:
                 value = Evaluator(self, Frame(each.module))(each.assigned[name], Environment())
                 found = join(found, value)
-            elif name in each.annotated and isinstance(found, Bottom):
-                declared = each.annotated[name]
-                found = annotated(self, each.module, declared.annotation, declared.target)
-        if isinstance(found, Bottom) or found in (UNKNOWN, Constant(None)):
-            given = self._given_from_outside(definition, name)
-            found = found if isinstance(given, Bottom) else given
+        for says in (self._given_from_outside, self._declared_attribute):
+            if isinstance(found, Bottom) or found in (UNKNOWN, Constant(None)):
+                value = says(definition, name)
+                found = found if isinstance(value, Bottom) else value
         return self._as_held(definition, found)
+
+    def _declared_attribute(self, definition: Class, name: str) -> Value:
+        """What the annotation of an attribute says."""
+        for each in self.bases(definition):
+            if name in each.annotated:
+                declared = each.annotated[name]
+                return annotated(self, each.module, declared.annotation, declared.target)
+        return BOTTOM
 
     def _as_held(self, owner: Class, value: Value) -> Value:
         """A module that an object holds: whoever holds the object may have moved it."""
@@ -882,12 +920,7 @@ class InterproceduralAnalysis:
 
     def _loaded(self, definition: Class) -> Origin | None:
         """The class, if it has a `from_pretrained` whose caller chooses the dtype of weights."""
-        bases = {
-            (dotted(base) or "").rpartition(".")[2]
-            for each in self.bases(definition)
-            for base in each.node.bases
-        }
-        if not any(map(sources.LOADED_CLASS.search, bases)):
+        if not any(map(sources.LOADED_CLASS.search, self._names_of_bases(definition))):
             return None
         node, file = definition.node, definition.module.file
         start = file.span_of(node).start

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.calls import Call, Calls
 from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.dtypes.values import ModelOutput, Tensor, Value
 from precision_lint.source.text.text import SourceText
@@ -17,13 +17,18 @@ HEAD = "import torch\nfrom torch import nn\nimport torch.nn.functional as F\n"
 
 def last_call(root: Path, **files: str) -> Call:
     """The last `.numpy()` of main.py in a project of these files."""
+    return calls_of(root, **files)[-1]
+
+
+def calls_of(root: Path, **files: str) -> Calls:
+    """Each `.numpy()` of main.py in a project of these files."""
     for name, content in files.items():
         path = root / f"{name}.py"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(HEAD + content)
     path = root / "main.py"
     file = python_file(SourceText.from_bytes(path, path.read_bytes()), recording(root, ()))
-    return calls_in(file, frozenset({"numpy"}))[-1]
+    return calls_in(file, frozenset({"numpy"}))
 
 
 def described(value: Value) -> str:
@@ -145,6 +150,123 @@ CALLERS = [
 )
 def test_callers(source: str, expected: str, tmp_path: Path) -> None:
     assert described(last_call(tmp_path, main=source).receiver) == expected
+
+
+TERMS = [
+    (
+        "a caller five calls away",
+        "".join(f"def f{n}(x):\n    f{n + 1}(x.cpu())\n" for n in range(5))
+        + "f0(torch.ones(2).half())\ndef f5(x):\n    x.numpy()\n",
+        "float16",
+    ),
+    (
+        "an item of what is given",
+        "def f(batch):\n    batch['x'][0].numpy()\nf({'x': [torch.ones(2).half()]})\n",
+        "float16",
+    ),
+    (
+        "items of a mapping that is given",
+        "def f(d):\n    for k, v in d.items():\n        v.numpy()\n"
+        "f({'x': torch.ones(2).half()})\n",
+        "float16",
+    ),
+    (
+        "one of two that are unpacked",
+        "def f(p):\n    a, b = p\n    b.numpy()\nf((torch.ones(2), torch.ones(2).half()))\n",
+        "float16",
+    ),
+    (
+        "what a function that is given returns",
+        "def g():\n    return torch.ones(2).half()\ndef f(make):\n    make().numpy()\nf(g)\n",
+        "float16",
+    ),
+    (
+        "what a method of an object that is given returns",
+        "class A:\n    def x(self, dtype):\n        return torch.ones(2).to(dtype)\n"
+        "def f(a):\n    a.x(torch.half).numpy()\nf(A())\n",
+        "float16",
+    ),
+    (
+        "an operator of what is given",
+        "def f(x):\n    y = (x + 1) / 2\n    y.numpy()\nf(torch.ones(2).half())\n",
+        "float16",
+    ),
+    (
+        "operators of two that are given",
+        "def f(x, y):\n    z = x.detach() * y.detach()\n    z.numpy()\n"
+        "f(torch.ones(2).half(), torch.ones(2))\n",
+        "float32",
+    ),
+    (
+        "a dtype that is given",
+        "def f(x, how):\n    x.to('cpu', how).numpy()\nf(torch.ones(2), torch.half)\n",
+        "float16",
+    ),
+    (
+        "one of two branches",
+        "def f(x, y, a):\n    z = x if a else y\n    z.cpu().numpy()\n"
+        "f(torch.ones(2).half(), torch.ones(2), a)\n",
+        "float16 float32",
+    ),
+    (
+        "a helper is summarized in terms of what it is given",
+        "def first(xs):\n    return xs[0].cpu()\ndef f(xs):\n    first(xs).numpy()\n"
+        "f([torch.ones(2).half()])\n",
+        "float16",
+    ),
+    (
+        "a function that calls itself",
+        "def f(x, n):\n    if n:\n        f(x.cpu(), n - 1)\n    x.numpy()\n"
+        "f(torch.ones(2).half(), 3)\n",
+        "float16",
+    ),
+    (
+        "a method of an object that is given to another object",
+        "class A:\n    def show(self, x):\n        x.numpy()\n"
+        "class B:\n    def __init__(self, a):\n        self.a = a\n"
+        "    def run(self):\n        self.a.show(torch.ones(2).half())\nB(A()).run()\n",
+        "float16",
+    ),
+    (
+        "an attribute that other code sets",
+        "class A:\n    x: torch.Tensor\n    def show(self):\n        self.x.numpy()\n"
+        "def load():\n    a = A()\n    a.x = torch.ones(2).half()\n    return a\n",
+        "float16",
+    ),
+    (
+        "what an unseen base class keeps",
+        "import transformers\nclass A(transformers.Trainer):\n"
+        "    def __init__(self, model):\n        super().__init__(model=model)\n"
+        "    def show(self):\n        self.model.numpy()\nA(torch.ones(2).half())\n",
+        "float16",
+    ),
+    (
+        "what a pipeline registers",
+        "class A:\n    def __init__(self, vae):\n        self.register_modules(vae=vae)\n"
+        "    def show(self):\n        self.vae.numpy()\nA(torch.ones(2).half())\n",
+        "float16",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"), [case[1:] for case in TERMS], ids=[case[0] for case in TERMS]
+)
+def test_terms(source: str, expected: str, tmp_path: Path) -> None:
+    call = next(one for one in calls_of(tmp_path, main=source) if one.name == "numpy")
+    assert described(call.receiver) == expected
+
+
+def test_the_way_names_the_call_sites(tmp_path: Path) -> None:
+    source = "def f(x):\n    x.numpy()\ndef g(x):\n    f(x)\ng(torch.ones(2).half())\n"
+    (call,) = calls_of(tmp_path, main=source)
+    assert isinstance(call.receiver, Tensor)
+    origin = call.receiver.origin
+    assert origin is not None
+    head = HEAD.count("\n")
+    assert origin.source.row(origin.span.start) == head + 5
+    rows = [site.source.row(site.span.start) - head for site in origin.route]
+    assert rows == [5, 4]
 
 
 CLASSES = [
