@@ -136,8 +136,13 @@ _REPORTS: Mapping[ScalingForm, _Report] = {
         "GradScaler is made whatever `precision` is, bfloat16 too",
         confidence=Confidence.MEDIUM,
     ),
+    "guard": _Report("GradScaler is made for bfloat16", confidence=Confidence.MEDIUM),
+    "offered": _Report(
+        "GradScaler is on when autocast runs in bfloat16: with `{value}`",
+        confidence=Confidence.MEDIUM,
+    ),
     "weights": _Report(
-        "GradScaler is on whatever the weights are, and the configuration offers bfloat16",
+        "GradScaler is on whatever the weights are, and they are bfloat16 with `{value}`",
         "With bfloat16 weights the gradients are bfloat16, and `unscale_` and `step` raise on CUDA "
         "(all torch releases through 2.13).",
         Severity.ERROR,
@@ -162,7 +167,7 @@ def _finding(scaling: Scaling, file: PythonFile) -> Finding:
     return file.finding(
         RULE,
         scaling.span,
-        report.message.format(subject=scaling.subject, when=when),
+        report.message.format(subject=scaling.subject, value=scaling.value, when=when),
         severity=report.severity,
         confidence=Confidence.LOW if scaling.is_optional else report.confidence,
         why=report.why.format(error=scaling.error),

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.facts.amp import apex, default_dtype
+from precision_lint.facts.amp.autocast import autocast_call
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Argument, Call, Calls
 from precision_lint.facts.dtypes.definitions import Class, Function
@@ -22,8 +23,9 @@ from precision_lint.facts.dtypes.values import Constant, Dtype, Symbol
 from precision_lint.model.dtypes import ALIASES, BFLOAT16
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.memo import fact
-from precision_lint.source.python.bindings import enclosing_class
-from precision_lint.source.python.syntax import dotted, resolved
+from precision_lint.source.python.bindings import binding, enclosing_class
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import dotted, qualified, resolved
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _ROOTS = frozenset({"torch", "fairscale"})
@@ -157,6 +159,64 @@ def _assigned_to_attribute(path: str, file: PythonFile) -> Dtype | None:
         and any(dotted(target) == path for target in node.targets)
     }
     return Dtype(frozenset(dtypes), may_be_other=True) if dtypes else None
+
+
+def given_dtypes(regions: list[AutocastRegion]) -> Iterator[tuple[ast.expr, ParsedPython]]:
+    """The expressions of dtypes that the flow does not know, each with its file."""
+    for region in regions:
+        is_known = region.dtype is not None and not region.dtype.may_be_other
+        if region.given is None or region.giver is None or is_known:
+            continue
+        made = node_at(region.file, region.giver.span)
+        for node in () if made is None else (*made.args, *(one.value for one in made.keywords)):
+            if region.file.span_of(node) == region.given.span:
+                yield node, region.file
+
+
+def autocast_dtypes(node: ast.Call, file: PythonFile) -> Iterator[tuple[ast.expr, ParsedPython]]:
+    """The dtypes of autocast contexts in the class that makes a scaler, or in its file.
+
+    The contexts may be those of a function of the project that enters autocast with its `dtype`.
+    """
+    syntax = syntax_tree(file)
+    owner = enclosing_class(node, syntax)
+    program = Program(file)
+    for call in syntax.calls("autocast"):
+        if owner is not None and enclosing_class(call, syntax) is not owner:
+            continue
+        made = autocast_call(call, syntax.names)
+        if made is not None:
+            dtype = None if made.is_off else made.argument("dtype")
+        elif _enters_autocast(dotted(call.func), program):
+            dtype = next((one.value for one in call.keywords if one.arg == "dtype"), None)
+        else:
+            continue
+        if dtype is not None:
+            yield dtype, file
+
+
+def _enters_autocast(name: str | None, program: Program) -> bool:
+    """True for a function of the project that hands its `dtype` to autocast of torch."""
+    found = None if name is None else _resolve(name, program)
+    if found is None or not isinstance(found.definition, Function):
+        return False
+    names = syntax_tree(found.module.file).names
+    calls = (autocast_call(node, names) for node in ast.walk(found.definition.node))
+    given = (call.argument("dtype") for call in calls if call is not None)
+    return any(isinstance(each, ast.Name) and each.id == "dtype" for each in given)
+
+
+def made_by_variable(file: PythonFile) -> Iterator[ast.Call]:
+    """The calls of a variable that holds a class of scalers: `scaler_type(init_scale=1024.0)`."""
+    syntax = syntax_tree(file)
+    for node in ast.walk(file.tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+            continue
+        values = None if node.func.id in syntax.names else binding(node.func, syntax)
+        if isinstance(values, list) and values:
+            made = [qualified(value, syntax.names) for value in values]
+            if all(map(makes_grad_scaler, made)):
+                yield node
 
 
 def _is_autocast(name: str) -> bool:
