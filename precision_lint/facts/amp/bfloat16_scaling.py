@@ -12,6 +12,7 @@ Each place has a form, which says what scales the loss and where bfloat16 comes 
     plugin      a precision plugin makes a GradScaler for every precision
     guard       a GradScaler is made under a condition that holds for bfloat16
     offered     a GradScaler is on, and a setting makes the autocast dtype bfloat16
+    chosen      a GradScaler is always on, and the same code compares a setting with bfloat16
     weights     a GradScaler is always on, and a setting that the program reads makes its weights
                 bfloat16
 """
@@ -25,7 +26,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from precision_lint.facts.amp import apex, mmengine, plugins, scalers
+from precision_lint.facts.amp import apex, choices, mmengine, plugins, scalers
 from precision_lint.facts.amp.default_dtype import SETTERS, device_type
 from precision_lint.facts.amp.offers import bfloat16_offer, weights_offer
 from precision_lint.facts.amp.scalers import AutocastRegion, Conditions, Wrapper
@@ -49,7 +50,7 @@ SCALING_CALLS = frozenset(
 
 ScalingForm = Literal[
     "lightning", "accelerate", "mmengine", "apex", "wrapper", "autocast", "enabled", "plugin",
-    "guard", "offered", "weights",
+    "guard", "offered", "chosen", "weights",
 ]  # fmt: skip
 
 _OWN_SWITCH = re.compile(r"scal", re.IGNORECASE)
@@ -181,6 +182,12 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
         return found
     if (offered := _offered(node, regions, file)) is not None:
         return replace(offered, is_optional=_has_own_switch(call, enabled, file))
+    if not conditions and enabled is None and not regions:
+        test = choices.bfloat16_choice(node, file)
+        if test is not None:
+            related = file.related(file.span_of(test), "bfloat16 is one of the dtypes here")
+            value = ast.unparse(test)
+            return Scaling("chosen", call.span, value=value, related=(related,))
     if "enabled" not in call.keywords and any(map(_is_configured, regions)):
         offer = weights_offer(file)
         if offer is not None:
@@ -194,9 +201,7 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
     return None
 
 
-def _made_for_bfloat16(
-    node: ast.Call, conditions: Conditions, file: PythonFile
-) -> Scaling | None:
+def _made_for_bfloat16(node: ast.Call, conditions: Conditions, file: PythonFile) -> Scaling | None:
     """A scaler that is made under `precision == "bf16"`."""
     for test, holds in conditions:
         if condition_admits_bfloat16(scalers.spelled_out(test, file), holds):
@@ -207,7 +212,8 @@ def _made_for_bfloat16(
 
 def _offered(node: ast.Call, regions: list[AutocastRegion], file: PythonFile) -> Scaling | None:
     """A scaler beside autocast whose dtype a setting or a parameter chooses."""
-    for given, source in (*scalers.given_dtypes(regions), *scalers.autocast_dtypes(node, file)):
+    dtypes = scalers.given_dtypes(regions) if regions else scalers.autocast_dtypes(node, file)
+    for given, source in dtypes:
         offer = bfloat16_offer(given, file, of=source)
         if offer is not None:
             region = Related(source.text.place(source.span_of(given)), "the dtype of autocast")

@@ -178,9 +178,9 @@ class _Search:
             case ast.Dict(values=values):
                 return any(_is_torch_bfloat16(value) for value in values)
             case ast.Name():
-                values = binding(table, syntax_tree(file))
-                return isinstance(values, list) and any(
-                    isinstance(each, ast.Dict) and self.names_it(each, file) for each in values
+                held = binding(table, syntax_tree(file))
+                return isinstance(held, list) and any(
+                    isinstance(each, ast.Dict) and self.names_it(each, file) for each in held
                 )
         return False
 
@@ -279,7 +279,9 @@ class _Search:
             if path.stem == "__init__"
         )
         found = (
-            path for module in (defining, *exports) for path in self._project.importing(module, name)
+            path
+            for module in (defining, *exports)
+            for path in self._project.importing(module, name)
         )
         for path in islice(dict.fromkeys(found), _MOST_FILES):
             module = self._program.module(path)
@@ -323,7 +325,8 @@ def _setting_path(node: ast.expr) -> tuple[str, ...] | None:
             ):
                 pass
             case ast.Call(
-                func=ast.Attribute(value=owner, attr="get"), args=[ast.Constant(value=str(name)), *_]
+                func=ast.Attribute(value=owner, attr="get"),
+                args=[ast.Constant(value=str(name)), *_],
             ):
                 pass
             case _:
@@ -377,10 +380,11 @@ def _documented(
     message = f"bfloat16 is a documented value of `{parameter.arg}`"
     if parameter.annotation is not None:
         for node in ast.walk(parameter.annotation):
-            if isinstance(node, ast.Constant) and names_bfloat16(node.value):
-                place = file.text.place(file.span_of(node))
-                return Offer(f"{parameter.arg}={node.value}", Related(place, message))
-    for holder in filter(None, (function, owner)):
+            match node:
+                case ast.Constant(value=str(name)) if names_bfloat16(name):
+                    place = file.text.place(file.span_of(node))
+                    return Offer(f"{parameter.arg}={name}", Related(place, message))
+    for holder in (function, *([] if owner is None else [owner])):
         text = ast.get_docstring(holder, clean=True)
         if text is not None and _lists_bfloat16(_paragraph(parameter.arg, text)):
             place = file.text.place(file.span_of(parameter))

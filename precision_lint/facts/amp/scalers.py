@@ -280,7 +280,7 @@ def _resolve(name: str, program: Program) -> Found | None:
 def wrappers(file: PythonFile) -> Iterator[Wrapper]:
     """The calls that make a scaler by a class of the project or a package that wraps one."""
     program = Program(file)
-    for node, conditions in _calls_under(file.tree, ()):
+    for node, conditions in calls_under(file.tree, ()):
         name = dotted(node.func)
         if name is None:
             continue
@@ -305,7 +305,7 @@ def _always_on(definition: Class) -> ast.Call | None:
     constructor = definition.methods.get("__init__")
     if constructor is None or isinstance(constructor.node, ast.Lambda):
         return None
-    for node, _ in _calls_under(constructor.node, ()):
+    for node, _ in calls_under(constructor.node, ()):
         is_alone = not any(keyword.arg in {"enabled", None} for keyword in node.keywords)
         made = resolved(dotted(node.func) or "", definition.module.imports)
         if is_alone and makes_grad_scaler(made) and len(node.args) < 5:
@@ -316,19 +316,19 @@ def _always_on(definition: Class) -> ast.Call | None:
 Conditions = tuple[tuple[ast.expr, bool], ...]
 
 
-def _calls_under(node: ast.AST, conditions: Conditions) -> Iterator[tuple[ast.Call, Conditions]]:
+def calls_under(node: ast.AST, conditions: Conditions) -> Iterator[tuple[ast.Call, Conditions]]:
     """Every call below a node, with the conditions around it."""
     if isinstance(node, ast.Call):
         yield node, conditions
     if isinstance(node, ast.If | ast.IfExp):
-        yield from _calls_under(node.test, conditions)
+        yield from calls_under(node.test, conditions)
         for block, holds in ((node.body, True), (node.orelse, False)):
             under = (*conditions, (node.test, holds))
             for inner in block if isinstance(block, list) else [block]:
-                yield from _calls_under(inner, under)
+                yield from calls_under(inner, under)
         return
     for child in ast.iter_child_nodes(node):
-        yield from _calls_under(child, conditions)
+        yield from calls_under(child, conditions)
 
 
 class _Named(ast.NodeTransformer):
@@ -373,4 +373,4 @@ def node_at(file: PythonFile, span: Span) -> ast.Call | None:
 @fact
 def _calls(file: PythonFile) -> Mapping[Span, tuple[ast.Call, Conditions]]:
     """The calls of a file, with the conditions around each."""
-    return {file.span_of(found[0]): found for found in _calls_under(file.tree, ())}
+    return {file.span_of(found[0]): found for found in calls_under(file.tree, ())}
