@@ -49,6 +49,7 @@ NAMES = {
     "precision_lint.facts.amp.paths": "PathEvent Path",
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
     "precision_lint.facts.amp.torch_version": "oldest_torch",
+    "precision_lint.facts.amp.trainer_runs": "trainer_runs",
     # Configurations
     "precision_lint.facts.frameworks.verdicts": "verdicts",
     # Triton kernels

@@ -34,6 +34,7 @@ from precision_lint.facts.amp.scaler_order import Disorder as Disorder
 from precision_lint.facts.amp.scaler_order import DisorderForm as DisorderForm
 from precision_lint.facts.amp.scaler_order import disorders as disorders
 from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch
+from precision_lint.facts.amp.trainer_runs import trainer_runs as trainer_runs
 from precision_lint.facts.context import ConfigFile as ConfigFile
 from precision_lint.facts.context import PythonFile as PythonFile
 from precision_lint.facts.dtypes import sinks as sinks

@@ -149,7 +149,11 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
-        triggers=((b"torch",), (b"float16", b"half"), (b"Accelerator", b"GradScaler", b"Trainer")),
+        triggers=(
+            (b"torch",),
+            (b"float16", b"half", b"torch_dtype"),
+            (b"Accelerator", b"GradScaler", b"Trainer"),
+        ),
         calls=frozenset(),
         intraprocedural=frozenset(),
         pitfalls=("B02",),

@@ -10,16 +10,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.definitions import Class, Function, module_of
 from precision_lint.facts.dtypes.program import Program
+from precision_lint.facts.origin import Choice
 from precision_lint.facts.settings import holds_settings
-from precision_lint.facts.settings.vocabulary import is_about_precision, names_bfloat16
+from precision_lint.facts.settings.vocabulary import (
+    is_about_precision,
+    names_bfloat16,
+    names_float16,
+)
 from precision_lint.model.finding import Related
+from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, single_targets
@@ -67,7 +73,7 @@ def weights_offer(file: PythonFile) -> Offer | None:
         for node in ast.walk(source.tree):
             path = None
             if isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
-                path = _setting_path(node)
+                path = setting_path(node)
             if path is None or not path[-1].endswith("dtype") or _AMP.search(path[-1]):
                 continue
             assert isinstance(node, ast.expr)
@@ -84,6 +90,46 @@ def _is_given_at(related: Related, name: str, file: PythonFile) -> bool:
     row = related.place.start.row
     line = lines[row - 1] if row <= len(lines) else ""
     return re.search(rf"(?<!\w){re.escape(name)}\b", line.replace("-", "_")) is not None
+
+
+def float16_given(node: ast.expr, file: PythonFile) -> Choice | None:
+    """What a launch script or a configuration gives that makes an expression float16."""
+    path = _path_of(node, file, _HOPS)
+    return None if path is None else given_choice(path, file, names_float16)
+
+
+def given_choice(
+    path: tuple[str, ...], file: PythonFile, accepts: Callable[[object], bool]
+) -> Choice | None:
+    """The value of a setting in a launch script or a configuration file, if one is accepted.
+
+    What an option has as its default, or merely offers, does not count.
+    """
+    setting = file.project.setting(path, file.text.path)
+    for choice in setting.choices if setting is not None else ():
+        if accepts(choice.value) and kind_of(choice.origin.source.path) != "python":
+            return choice
+    return None
+
+
+def _path_of(node: ast.expr, file: PythonFile, hops: int) -> tuple[str, ...] | None:
+    """The setting that the name of a dtype is read from."""
+    if hops == 0:
+        return None
+    match node:
+        case ast.IfExp(body=body, orelse=orelse):
+            found = (_path_of(one, file, hops - 1) for one in (body, orelse))
+            return next((one for one in found if one is not None), None)
+        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id="torch"), name]):
+            return _path_of(name, file, hops - 1)
+        case ast.Name():
+            values = binding(node, syntax_tree(file))
+            found = (
+                _path_of(value, file, hops - 1)
+                for value in (values if isinstance(values, list) else [])
+            )
+            return next((one for one in found if one is not None), None)
+    return setting_path(node)
 
 
 class _Search:
@@ -188,7 +234,7 @@ class _Search:
 
     def setting(self, node: ast.expr, file: ParsedPython) -> Offer | None:
         """`args.amp_dtype`, `cfg["precision"]`, `getattr(cfg, "dtype")`."""
-        path = _setting_path(node)
+        path = setting_path(node)
         if path is None:
             return None
         setting = self._project.setting(path, file.text.path)
@@ -311,8 +357,8 @@ def _is_torch_bfloat16(node: ast.expr) -> bool:
     return isinstance(node, ast.Attribute) and node.attr == "bfloat16"
 
 
-def _setting_path(node: ast.expr) -> tuple[str, ...] | None:
-    """The names that lead to a setting below the object that holds them."""
+def setting_path(node: ast.expr) -> tuple[str, ...] | None:
+    """The names that lead to a setting below the object that holds it; None for other things."""
     names: list[str] = []
     while True:
         match node:
