@@ -27,7 +27,7 @@ from precision_lint.source.python.statements import (
 )
 from precision_lint.source.python.syntax import dotted
 
-_MOST = 400
+MOST_PATHS = 400
 """Paths through one body; what has more is not judged."""
 
 
@@ -115,8 +115,8 @@ class _Walk:
             before = [path for path in before if path.exit is None]
             if not before:
                 break
-            before = _distinct(self.statement(node, before))
-            if len(before) + len(done) > _MOST:
+            before = distinct(self.statement(node, before))
+            if len(before) + len(done) > MOST_PATHS:
                 raise TooManyPaths
         return done + before
 
@@ -185,7 +185,7 @@ class _Walk:
         return after
 
 
-def _distinct(found: list[Path]) -> list[Path]:
+def distinct(found: list[Path]) -> list[Path]:
     """Paths that did the same and know the same, once."""
     kept: dict[object, Path] = {}
     for path in found:

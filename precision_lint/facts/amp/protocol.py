@@ -18,7 +18,16 @@ from precision_lint.facts.amp.events import (
     names_in,
     renamed,
 )
-from precision_lint.facts.amp.paths import Path, PathEvent, Reader, TooManyPaths, assigned, paths
+from precision_lint.facts.amp.paths import (
+    MOST_PATHS,
+    Path,
+    PathEvent,
+    Reader,
+    TooManyPaths,
+    assigned,
+    distinct,
+    paths,
+)
 from precision_lint.facts.context import PythonFile
 from precision_lint.source.python.statements import FunctionDefinition, Loop, blocks, own_statements
 from precision_lint.source.python.syntax import positional_parameters
@@ -116,32 +125,35 @@ class EventExtractor:
         self._classes = {
             node.name: node for node in own_statements(tree.body) if isinstance(node, ast.ClassDef)
         }
-        self._helpers: dict[ast.stmt, list[Path]] = {}
+        self._helpers: dict[ast.stmt, list[Path] | None] = {}
 
     def within(self, owner: ast.ClassDef | None) -> Reader:
         """The reader for the methods of a class, or for a function."""
         return lambda part, statement: self._read(part, statement, owner)
 
-    def _read(
-        self, part: ast.AST, statement: ast.stmt, owner: ast.ClassDef | None, depth: int = 1
-    ) -> list[Path]:
+    def _read(self, part: ast.AST, statement: ast.stmt, owner: ast.ClassDef | None) -> list[Path]:
         found = [Path()]
         for call in calls_in_order(part):
             event = event_of(call, statement, self._names)
             ways = None
             if event is None or event.kind is EventKind.UNKNOWN:
-                ways = self._of_helper(call, owner, depth)
+                ways = self._of_helper(call, statement, owner)
                 if ways is None and event is None and _is_unseen(call):
                     event = Event(EventKind.UNKNOWN, "", ast.unparse(call.func), call, statement)
             if ways is None:
                 ways = [Path() if event is None else Path((PathEvent(event, {}),))]
-            found = [_joined(path, further) for path in found for further in ways]
+            found = distinct([_joined(path, further) for path in found for further in ways])
+            if len(found) > MOST_PATHS:
+                raise TooManyPaths
         return found
 
     def _of_helper(
-        self, call: ast.Call, owner: ast.ClassDef | None, depth: int
+        self, call: ast.Call, statement: ast.stmt, owner: ast.ClassDef | None
     ) -> list[Path] | None:
-        """What a function or method of this file does; None if it is not seen."""
+        """What a function or method of this file does; None if it is not seen.
+
+        The paths of a helper are found once, those of the helpers that it calls included.
+        """
         match call.func:
             case ast.Name(id=name):
                 helper, own = self._functions.get(name), None
@@ -149,19 +161,26 @@ class EventExtractor:
                 helper, own = self._method(owner, name), owner
             case _:
                 return None
-        if helper is None or depth == 0:
+        if helper is None:
             return None
         if helper not in self._helpers:
             self._helpers[helper] = [Path()]  # it may call itself
             self._helpers[helper] = self._paths_of(helper, own)
+        found = self._helpers[helper]
+        if found is None:  # it may do anything
+            event = Event(EventKind.UNKNOWN, "", ast.unparse(call.func), call, statement)
+            return [Path((PathEvent(event, {}),))]
         given = _given(call, helper, is_method=own is not None)
-        return [_as_called(path, given, helper.name) for path in self._helpers[helper]]
+        return [_as_called(path, given, helper.name) for path in found]
 
-    def _paths_of(self, helper: FunctionDefinition, owner: ast.ClassDef | None) -> list[Path]:
-        def read(part: ast.AST, statement: ast.stmt) -> list[Path]:
-            return self._read(part, statement, owner, depth=0)
-
-        return [replace(path, exit=None) for path in paths(helper.body, read)]
+    def _paths_of(
+        self, helper: FunctionDefinition, owner: ast.ClassDef | None
+    ) -> list[Path] | None:
+        """The paths through a helper; None if there are too many."""
+        try:
+            return [replace(path, exit=None) for path in paths(helper.body, self.within(owner))]
+        except TooManyPaths:
+            return None
 
     def _method(self, owner: ast.ClassDef, name: str, hops: int = 4) -> FunctionDefinition | None:
         for node in own_statements(owner.body):
