@@ -59,6 +59,28 @@ class TrainingStep:
         """The paths on which an event happens."""
         return [path for path in self.paths if path.has(event)]
 
+    def scaled_ways(self, event: Event) -> list[Path]:
+        """The paths on which an event happens, but for those on which nothing scales the loss.
+
+        All of them count if the event has a condition of its own: it may mean the same as the one
+        that decides whether the loss is scaled.
+        """
+        ways = self.through(event)
+        scaled = [path for path in ways if not path.is_plain_at(event)]
+        return ways if self._has_own_condition(event) else scaled
+
+    def _has_own_condition(self, event: Event) -> bool:
+        """True in an `if` without any loss that is scaled; where a helper does it, it may be."""
+        if event.helper:
+            return True
+        scaling = [one for one in self.events if one.kind is EventKind.SCALED_BACKWARD]
+        for node in own_statements(self.body):
+            if isinstance(node, ast.If):
+                inside = set(ast.walk(node))
+                if event.node in inside and not any(one.node in inside for one in scaling):
+                    return True
+        return False
+
     def are_in_one_block(self, one: Event, other: Event) -> bool:
         """True if both are in the same block, so that they happen together."""
         return any(
