@@ -48,6 +48,7 @@ NAMES = {
     "precision_lint.facts.amp.float16_weights": "Cast TrainingFile",
     "precision_lint.facts.amp.paths": "PathEvent Path",
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
+    "precision_lint.facts.amp.scalers": "conditions_around makes_grad_scaler",
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "trainer_runs",
     # Configurations
