@@ -142,14 +142,14 @@ _REPORTS: Mapping[ScalingForm, _Report] = {
     ),
     "guard": _Report("GradScaler is made for bfloat16", confidence=Confidence.MEDIUM),
     "offered": _Report(
-        "GradScaler is on when autocast runs in bfloat16: with `{value}`",
+        "GradScaler is on when autocast runs in bfloat16: with {value}",
         confidence=Confidence.MEDIUM,
     ),
     "chosen": _Report(
-        "GradScaler is on in bfloat16, too: with `{value}`", confidence=Confidence.MEDIUM
+        "GradScaler is on in bfloat16, too: with {value}", confidence=Confidence.MEDIUM
     ),
     "weights": _Report(
-        "GradScaler is on whatever the weights are, and they are bfloat16 with `{value}`",
+        "GradScaler is on whatever the weights are, and they are bfloat16 with {value}",
         "With bfloat16 weights the gradients are bfloat16, and `unscale_` and `step` raise on CUDA "
         "(all torch releases through 2.13).",
         Severity.ERROR,

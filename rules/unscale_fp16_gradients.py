@@ -156,10 +156,12 @@ def _whole_models(training: TrainingFile) -> Iterator[Finding]:
 def _launched(file: PythonFile) -> Iterator[Finding]:
     """Models that a launch script loads in float16 and trains with `fp16`."""
     for run in trainer_runs(file):
+        place = run.switch.origin.related.place
         yield file.finding(
             RULE,
             file.span_of(run.loaded),
-            f"`{run.model}` is float16 with `{run.dtype.value}`, and `fp16` scales its gradients",
+            f"`{run.model}` is float16 and a scaler unscales its gradients with "
+            f"`{run.setting}={run.dtype.value}` and `fp16` ({place.path.name}:{place.start.row})",
             confidence=Confidence.MEDIUM,
             why=f"{_WHY} Adapters that are float32 are fine; training all weights raises.",
             related=[

@@ -186,7 +186,7 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
         test = choices.bfloat16_choice(node, file)
         if test is not None:
             related = file.related(file.span_of(test), "bfloat16 is one of the dtypes here")
-            value = ast.unparse(test)
+            value = f"`{ast.unparse(test)}`"
             return Scaling("chosen", call.span, value=value, related=(related,))
     if "enabled" not in call.keywords and any(map(_is_configured, regions)):
         offer = weights_offer(file)
@@ -194,7 +194,7 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
             return Scaling(
                 "weights",
                 call.span,
-                value=offer.shown,
+                value=offer.with_place,
                 related=(offer.related,),
                 switch=Switch(call, enabled),
             )
@@ -218,7 +218,10 @@ def _offered(node: ast.Call, regions: list[AutocastRegion], file: PythonFile) ->
         if offer is not None:
             region = Related(source.text.place(source.span_of(given)), "the dtype of autocast")
             return Scaling(
-                "offered", file.span_of(node), value=offer.shown, related=(offer.related, region)
+                "offered",
+                file.span_of(node),
+                value=offer.with_place,
+                related=(offer.related, region),
             )
     return None
 

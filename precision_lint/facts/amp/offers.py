@@ -56,6 +56,12 @@ class Offer:
     shown: str
     related: Related
 
+    @property
+    def with_place(self) -> str:
+        """The value and where it is given: `amp_dtype=bf16` (train.yaml:12)."""
+        place = self.related.place
+        return f"`{self.shown}` ({place.path.name}:{place.start.row})"
+
 
 def bfloat16_offer(node: ast.expr, file: PythonFile, *, of: ParsedPython) -> Offer | None:
     """The first place that makes an expression of the file `of` bfloat16."""
@@ -92,10 +98,11 @@ def _is_given_at(related: Related, name: str, file: PythonFile) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}\b", line.replace("-", "_")) is not None
 
 
-def float16_given(node: ast.expr, file: PythonFile) -> Choice | None:
-    """What a launch script or a configuration gives that makes an expression float16."""
+def float16_given(node: ast.expr, file: PythonFile) -> tuple[str, Choice] | None:
+    """The setting, and its value in a launch script or a configuration, that make it float16."""
     path = _path_of(node, file, _HOPS)
-    return None if path is None else given_choice(path, file, names_float16)
+    choice = None if path is None else given_choice(path, file, names_float16)
+    return None if path is None or choice is None else (path[-1], choice)
 
 
 def given_choice(

@@ -32,6 +32,7 @@ class TrainerRun:
     trainer: ast.Call
     model: str
     loaded: ast.Call
+    setting: str
     dtype: Choice
     switch: Choice
 
@@ -48,14 +49,13 @@ def trainer_runs(file: PythonFile) -> Iterator[TrainerRun]:
     for trainer in _trainers(syntax):
         model = _model(trainer)
         loaded = None if model is None else _loaded(model, syntax)
-        for keyword in () if loaded is None else loaded.keywords:
-            if keyword.arg not in {"torch_dtype", "dtype"}:
-                continue
-            dtype = float16_given(keyword.value, file)
-            if dtype is not None and _gives(script, keyword.arg):
-                assert model is not None
-                assert loaded is not None
-                yield TrainerRun(trainer, model.id, loaded, dtype, switch)
+        if model is None or loaded is None:
+            continue
+        for keyword in loaded.keywords:
+            is_dtype = keyword.arg in {"torch_dtype", "dtype"}
+            given = float16_given(keyword.value, file) if is_dtype else None
+            if given is not None and _gives(script, given[0]):
+                yield TrainerRun(trainer, model.id, loaded, *given, switch)
 
 
 def _switch(file: PythonFile, syntax: SyntaxTree) -> Choice | None:
