@@ -33,7 +33,8 @@ NAMES = {
     "precision_lint.facts.dtypes.values": "ModelOutput Tensor",
     # Mixed precision
     "precision_lint.facts.amp.autocast": (
-        "AutocastCall RegionNode autocast_call autocasts multiplied region_of regions_around"
+        "AutocastCall RegionNode autocast_call autocasts multiplied records_no_gradients "
+        "region_of regions_around"
     ),
     "precision_lint.facts.amp.bfloat16_scaling": (
         "SCALING_CALLS Scaling ScalingForm scaling_at scaling_in"
@@ -47,6 +48,9 @@ NAMES = {
     "precision_lint.facts.amp.float16_weights": "Cast TrainingFile",
     "precision_lint.facts.amp.paths": "PathEvent Path",
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
+    "precision_lint.facts.amp.scalers": "conditions_around makes_grad_scaler",
+    "precision_lint.facts.amp.torch_version": "oldest_torch",
+    "precision_lint.facts.amp.trainer_runs": "trainer_runs",
     # Configurations
     "precision_lint.facts.frameworks.verdicts": "verdicts",
     # Triton kernels

@@ -5,6 +5,7 @@ from precision_lint.facts.amp.autocast import RegionNode as RegionNode
 from precision_lint.facts.amp.autocast import autocast_call as autocast_call
 from precision_lint.facts.amp.autocast import autocasts as autocasts
 from precision_lint.facts.amp.autocast import multiplied as multiplied
+from precision_lint.facts.amp.autocast import records_no_gradients as records_no_gradients
 from precision_lint.facts.amp.autocast import region_of as region_of
 from precision_lint.facts.amp.autocast import regions_around as regions_around
 from precision_lint.facts.amp.bfloat16_scaling import SCALING_CALLS as SCALING_CALLS
@@ -32,6 +33,10 @@ from precision_lint.facts.amp.protocol import TrainingStep as TrainingStep
 from precision_lint.facts.amp.scaler_order import Disorder as Disorder
 from precision_lint.facts.amp.scaler_order import DisorderForm as DisorderForm
 from precision_lint.facts.amp.scaler_order import disorders as disorders
+from precision_lint.facts.amp.scalers import conditions_around as conditions_around
+from precision_lint.facts.amp.scalers import makes_grad_scaler as makes_grad_scaler
+from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch
+from precision_lint.facts.amp.trainer_runs import trainer_runs as trainer_runs
 from precision_lint.facts.context import ConfigFile as ConfigFile
 from precision_lint.facts.context import PythonFile as PythonFile
 from precision_lint.facts.dtypes import sinks as sinks

@@ -11,9 +11,11 @@ Autocast takes the type of a device, not a device. For a device object torch 2.1
 `ValueError: Expected `device_type` of type `str`, got: `<class 'torch.device'>``, and for an
 unknown name
 `RuntimeError: Expected one of cpu, cuda, ... device type at start of device string: gpu`. A string
-with an index raises in older releases,
-`RuntimeError: User specified an unsupported autocast device_type 'cuda:0'`; torch 2.13 accepts it,
-but skips the check that it makes for `"cuda"` only: whether the GPU supports bfloat16.
+with an index raises before torch 2.4,
+`RuntimeError: User specified an unsupported autocast device_type 'cuda:0'`; later releases accept
+it, but skip the check that they make for `"cuda"` only: whether the GPU supports bfloat16. So a
+string with an index has low confidence unless the requirements closest to the file allow such a
+release.
 
 ## Example
 ```python
@@ -64,6 +66,7 @@ from precision_lint.rule_api import (
     SyntaxTree,
     autocasts,
     device_of,
+    oldest_torch,
     qualified,
     syntax_tree,
 )
@@ -84,12 +87,8 @@ _MEANT = {"gpu": "cuda", "rocm": "cuda", "hip": "cuda", "nvidia": "cuda", "cuda"
 """Names that torch does not take, in lower case, and what they mean."""
 _UNKNOWN = frozenset({*_MEANT, "auto", "tpu", "meta"})
 """Any other name may be that of a backend which registers itself."""
-_ACCEPTED_SINCE = (2, 8)
-"""No report of a string with an index that raises is of this release or a later one."""
-_OLDER_RAISE = (
-    "Older releases raise `unsupported autocast device_type 'cuda:0'`; torch 2.13 takes an index, "
-    "but does not check then whether the GPU has bfloat16."
-)
+_ACCEPTED_SINCE = (2, 4)
+"""The first release that takes a string with an index."""
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
@@ -173,16 +172,20 @@ def _is_unknown(text: str) -> bool:
 
 def _indexed(given: ast.expr, fix: Fix | None, file: PythonFile) -> Finding:
     """A string that has an index, or that has one where the device has."""
-    version = file.project.lowest_version_of("torch")
-    is_new = version is not None and version >= _ACCEPTED_SINCE
+    version = oldest_torch(file)
+    is_old = version is not None and version < _ACCEPTED_SINCE
+    release = ".".join(map(str, version)) if version is not None else "2.13, which is assumed here,"
     has = "has" if isinstance(given, ast.Constant) else "can have"
     return file.finding(
         RULE,
         file.span_of(given),
         f"{_text(given, file)} {has} an index: autocast needs a plain device type",
         severity=Severity.WARNING,
-        confidence=Confidence.LOW if is_new else Confidence.MEDIUM,
-        why=_OLDER_RAISE,
+        confidence=Confidence.MEDIUM if is_old else Confidence.LOW,
+        why=f"torch {release} raises `unsupported autocast device_type 'cuda:0'`."
+        if is_old
+        else f"torch {release} takes an index, but does not check then whether the GPU has "
+        "bfloat16. torch raises before 2.4.",
         fix=fix,
     )
 

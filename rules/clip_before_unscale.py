@@ -75,7 +75,7 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
             continue
         if ".get_scale" in file.text[file.span_of(event.node)]:
             continue  # the threshold is also scaled
-        befores = [path.preceding(event) for path in step.through(event)]
+        befores = [path.preceding(event) for path in step.scaled_ways(event)]
         made = [before for before in befores if any(each.event.kind in _MAKING for each in before)]
         backward = [_scaled_backward(before) for before in made]
         if not backward or backward[0] is None or None in backward:

@@ -3,7 +3,8 @@
 ## What it does
 Finds a CUDA autocast region in float16, which is also its default dtype, in a function that calls
 `backward()` and steps an optimizer, in a file without any loss scaling: no GradScaler, DeepSpeed,
-Accelerate or Fabric. Tests are not reported, because their training results do not matter.
+Accelerate or Fabric. A region under `no_grad` computes no gradients and is fine. Tests are not
+reported, because their training results do not matter.
 
 ## Why it hurts
 There is no error. Gradients of activations are float16 where autocast ran in float16, and values
@@ -56,6 +57,7 @@ from precision_lint.rule_api import (
     dotted,
     own_nodes,
     qualified,
+    records_no_gradients,
     region_of,
     syntax_tree,
 )
@@ -85,6 +87,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     for made in autocasts(syntax):
         if not _is_float16(made, syntax) or region_of(made, syntax) is None:
             continue
+        if records_no_gradients(made.node, syntax):
+            continue  # the backbone is frozen, and what is trained runs outside
         function = syntax.function(made.node) or syntax.tree
         backward = _training(function)
         if backward is None or function in trained:

@@ -3,11 +3,15 @@
 ## What it does
 Finds a `GradScaler` that is enabled while training runs in bfloat16: with
 `autocast(dtype=torch.bfloat16)`, an autocast dtype that can be bfloat16, an `enabled=` that names
-bfloat16, or weights whose dtype comes from a configuration that offers bfloat16. Autocast may be in
-another function, in a base class, or in a function of another file that receives the scaler. The
-scaler may be a `ShardedGradScaler`, or be created by a wrapper class of the project
-(`NativeScaler`). Autocast without a dtype runs in bfloat16 on the CPU, and wherever
-`torch.set_autocast_dtype` sets it.
+bfloat16, a condition around the scaler that bfloat16 meets (`elif precision == "bf16":`), or
+weights whose dtype is a setting of the program that is bfloat16. The autocast dtype may be a
+setting: an option, a key of a configuration file, a field that the project sets, a parameter whose
+documentation names bfloat16; the message says the value and where it is given. Without autocast, a
+scaler that is always on is reported if the same class compares its settings with bfloat16 and
+scales the loss then. Autocast may be in another function, in a base class, or in a function of
+another file that receives the scaler. The scaler may be a `ShardedGradScaler`, or be created by a
+wrapper class of the project (`NativeScaler`). Autocast without a dtype runs in bfloat16 on the CPU,
+and wherever `torch.set_autocast_dtype` sets it.
 
 Also reported:
 - a precision plugin that creates a scaler whatever its `precision` is;
@@ -136,8 +140,16 @@ _REPORTS: Mapping[ScalingForm, _Report] = {
         "GradScaler is made whatever `precision` is, bfloat16 too",
         confidence=Confidence.MEDIUM,
     ),
+    "guard": _Report("GradScaler is made for bfloat16", confidence=Confidence.MEDIUM),
+    "offered": _Report(
+        "GradScaler is on when autocast runs in bfloat16: with {value}",
+        confidence=Confidence.MEDIUM,
+    ),
+    "chosen": _Report(
+        "GradScaler is on in bfloat16, too: with {value}", confidence=Confidence.MEDIUM
+    ),
     "weights": _Report(
-        "GradScaler is on whatever the weights are, and the configuration offers bfloat16",
+        "GradScaler is on whatever the weights are, and they are bfloat16 with {value}",
         "With bfloat16 weights the gradients are bfloat16, and `unscale_` and `step` raise on CUDA "
         "(all torch releases through 2.13).",
         Severity.ERROR,
@@ -162,7 +174,7 @@ def _finding(scaling: Scaling, file: PythonFile) -> Finding:
     return file.finding(
         RULE,
         scaling.span,
-        report.message.format(subject=scaling.subject, when=when),
+        report.message.format(subject=scaling.subject, value=scaling.value, when=when),
         severity=report.severity,
         confidence=Confidence.LOW if scaling.is_optional else report.confidence,
         why=report.why.format(error=scaling.error),

@@ -77,10 +77,10 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
             continue
         ways = step.through(event)
         beside = [_beside(path, event) for path in ways]
-        scaled = [_scaled(path, event) for path in ways]
+        scaled = [_scaled(path, event) for path in step.scaled_ways(event)]
         if beside[0] is not None and None not in beside:
             yield _twice(event, beside[0], step, file)
-        elif scaled[0] is not None and None not in scaled:
+        elif scaled and scaled[0] is not None and None not in scaled:
             yield _of_scaled(event, scaled[0], step, file)
 
 

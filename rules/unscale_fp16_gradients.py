@@ -10,11 +10,14 @@ Finds trainable float16 weights whose gradients are unscaled by a scaler: in a f
   with `autocast_adapter_dtype=False` or if PEFT is pinned below 0.11.
 - All weights: `model.half()` or `from_pretrained(…, torch_dtype=torch.float16)` for a model whose
   `parameters()` are passed to an optimizer, or that is passed to a `Trainer`.
+- All weights, in a run that a launch script starts: it gives `float16` for the setting of
+  `from_pretrained(…, torch_dtype=…)` and turns on `fp16` for a `Trainer`, without DeepSpeed or
+  FSDP, and adapters are optional.
 - The validation pipeline: `pipeline.to(device, dtype=weight_dtype)` casts the modules in place. One
   of them is the model that is still being trained: `unet=accelerator.unwrap_model(unet)`.
 
-The first two are not reported in a file that casts parameters back to float32
-(`cast_training_params`, `param.data = param.float()`, `model.float()`). None of the three is
+All but the last are not reported in a file that casts parameters back to float32
+(`cast_training_params`, `param.data = param.float()`, `model.float()`). None of them is
 reported for inference.
 
 ## Why it hurts
@@ -67,6 +70,7 @@ from precision_lint.rule_api import (
     Severity,
     Span,
     TrainingFile,
+    trainer_runs,
 )
 
 RULE = Rule(
@@ -78,7 +82,7 @@ RULE = Rule(
     fix="sometimes",
     triggers=(
         (b"torch",),
-        (b"float16", b"half"),
+        (b"float16", b"half", b"torch_dtype"),
         (b"Accelerator", b"GradScaler", b"Trainer"),
     ),
     pitfalls=("B02",),
@@ -94,6 +98,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield from _pipelines(training)
     if not training.upcasts:
         yield from _whole_models(training)
+        yield from _launched(file)
 
 
 def _adapters(training: TrainingFile) -> Iterator[Finding]:
@@ -145,6 +150,25 @@ def _whole_models(training: TrainingFile) -> Iterator[Finding]:
             confidence=Confidence.HIGH if cast.is_certain else Confidence.MEDIUM,
             why=_WHY,
             related=[file.related(file.span_of(node), "it is trained here")],
+        )
+
+
+def _launched(file: PythonFile) -> Iterator[Finding]:
+    """Models that a launch script loads in float16 and trains with `fp16`."""
+    for run in trainer_runs(file):
+        place = run.switch.origin.related.place
+        yield file.finding(
+            RULE,
+            file.span_of(run.loaded),
+            f"`{run.model}` is float16 and a scaler unscales its gradients with "
+            f"`{run.setting}={run.dtype.value}` and `fp16` ({place.path.name}:{place.start.row})",
+            confidence=Confidence.MEDIUM,
+            why=f"{_WHY} Adapters that are float32 are fine; training all weights raises.",
+            related=[
+                run.dtype.origin.related,
+                run.switch.origin.related,
+                file.related(file.span_of(run.trainer), "it is trained here"),
+            ],
         )
 
 

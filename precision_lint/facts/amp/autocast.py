@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from precision_lint.model.memo import fact
 from precision_lint.source.python.statements import FunctionDefinition, With
-from precision_lint.source.python.syntax import qualified
+from precision_lint.source.python.syntax import innermost_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
 _GENERIC = frozenset({"torch.autocast", "torch.amp.autocast", "torch.amp.autocast_mode.autocast"})
@@ -32,6 +32,7 @@ _FUNCTIONS = {
     "torch.nn.functional.scaled_dot_product_attention": 3,
 }
 """Lower-precision operators of CUDA and of CPU alike, and how many tensors they multiply."""
+_WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
 _METHODS = frozenset({"matmul", "mm", "bmm", "mv"})
 
 
@@ -124,6 +125,21 @@ def regions_around(node: ast.AST, syntax: SyntaxTree) -> Iterator[AutocastCall]:
         for context in contexts:
             if (made := autocast_call(context, syntax.names)) is not None:
                 yield made
+
+
+def records_no_gradients(node: ast.AST, syntax: SyntaxTree) -> bool:
+    """True under `with torch.no_grad():` or `inference_mode()`, or in a function under them."""
+    for parent in syntax.within_function(node):
+        match parent:
+            case ast.With(items=items) | ast.AsyncWith(items=items):
+                contexts = [item.context_expr for item in items]
+            case ast.FunctionDef(decorator_list=decorators):
+                contexts = decorators
+            case _:
+                continue
+        if any(innermost_name(each) in _WITHOUT_GRADIENTS for each in contexts):
+            return True
+    return False
 
 
 def multiplied(node: ast.AST, syntax: SyntaxTree) -> list[ast.expr]:

@@ -10,7 +10,11 @@ Each place has a form, which says what scales the loss and where bfloat16 comes 
     autocast    a GradScaler is on in the same code as autocast in bfloat16
     enabled     the `enabled=` of a GradScaler names bfloat16
     plugin      a precision plugin makes a GradScaler for every precision
-    weights     a GradScaler is always on, and the project's configuration offers bfloat16 weights
+    guard       a GradScaler is made under a condition that holds for bfloat16
+    offered     a GradScaler is on, and a setting makes the autocast dtype bfloat16
+    chosen      a GradScaler is always on, and the same code compares a setting with bfloat16
+    weights     a GradScaler is always on, and a setting that the program reads makes its weights
+                bfloat16
 """
 
 from __future__ import annotations
@@ -22,13 +26,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from precision_lint.facts.amp import apex, mmengine, plugins, scalers
+from precision_lint.facts.amp import apex, choices, mmengine, plugins, scalers
 from precision_lint.facts.amp.default_dtype import SETTERS, device_type
+from precision_lint.facts.amp.offers import bfloat16_offer, weights_offer
 from precision_lint.facts.amp.scalers import AutocastRegion, Conditions, Wrapper
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Argument, Call
 from precision_lint.facts.dtypes.conditions import (
     admits_bfloat16,
+    condition_admits_bfloat16,
     condition_excludes_bfloat16,
     excludes_bfloat16,
 )
@@ -44,7 +50,7 @@ SCALING_CALLS = frozenset(
 
 ScalingForm = Literal[
     "lightning", "accelerate", "mmengine", "apex", "wrapper", "autocast", "enabled", "plugin",
-    "weights",
+    "guard", "offered", "chosen", "weights",
 ]  # fmt: skip
 
 _OWN_SWITCH = re.compile(r"scal", re.IGNORECASE)
@@ -71,14 +77,16 @@ class Scaling:
     """A place that scales the loss in bfloat16.
 
     `subject` is what scales it, as the file or its framework calls it, and `error` what that
-    raises. `is_always` if no run uses another dtype, `is_optional` if a setting of its own turns
-    the scaler on. `switch` is None where the code does not make the scaler itself.
+    raises; `value` is the value of a setting that chooses bfloat16. `is_always` if no run uses
+    another dtype, `is_optional` if a setting of its own turns the scaler on. `switch` is None where
+    the code does not make the scaler itself.
     """
 
     form: ScalingForm
     span: Span
     subject: str = ""
     error: str = ""
+    value: str = ""
     is_always: bool = False
     is_optional: bool = False
     related: tuple[Related, ...] = ()
@@ -96,6 +104,12 @@ def scaling_in(file: PythonFile) -> Iterator[Scaling]:
             refused.error,
             related=(related,),
         )
+    for held in scalers.made_by_variable(file):
+        conditions = scalers.conditions_around(held, file)
+        if not (_is_excluded(conditions, file) or _is_off_in_bfloat16(held, file)):
+            found = _made_for_bfloat16(held, conditions, file) or _offered(held, [], file)
+            if found is not None:
+                yield found
     for ignored in plugins.ignored(file):
         related = file.related(file.span_of(ignored.precision), "bfloat16 enters here")
         yield Scaling("accelerate", file.span_of(ignored.handler), related=(related,))
@@ -145,12 +159,15 @@ def _wrapped(
 def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
     """A GradScaler that the code makes itself."""
     enabled = _enabled(call)
-    if _is_tied_to_float16(call, enabled, file):
+    if enabled is not None and _is_tied_to_float16(enabled, file):
         return None
     if any(each.scaler is node for each in plugins.refused(file)):
         return None  # it raises before anything is scaled
-    if _is_excluded(scalers.conditions_around(node, file), file):
+    conditions = scalers.conditions_around(node, file)
+    if _is_excluded(conditions, file):
         return None
+    if enabled is None and call.has_stars:
+        return _made_for_bfloat16(node, conditions, file)
     regions = _regions_of(call, node, file)
     if (region := _in_bfloat16(regions)) is not None:
         return _with_autocast(call, enabled, region, file)
@@ -161,10 +178,51 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
     if (precision := plugins.unchecked_precision(node, file)) is not None:
         related = file.related(file.span_of(precision), "the precision is chosen here")
         return Scaling("plugin", call.span, related=(related,))
+    if (found := _made_for_bfloat16(node, conditions, file)) is not None:
+        return found
+    if (offered := _offered(node, regions, file)) is not None:
+        return replace(offered, is_optional=_has_own_switch(call, enabled, file))
+    if not conditions and enabled is None and not regions:
+        test = choices.bfloat16_choice(node, file)
+        if test is not None:
+            related = file.related(file.span_of(test), "bfloat16 is one of the dtypes here")
+            value = f"`{ast.unparse(test)}`"
+            return Scaling("chosen", call.span, value=value, related=(related,))
     if "enabled" not in call.keywords and any(map(_is_configured, regions)):
-        choice = file.project.bfloat16_weights
-        if choice is not None:
-            return Scaling("weights", call.span, related=(choice,), switch=Switch(call, enabled))
+        offer = weights_offer(file)
+        if offer is not None:
+            return Scaling(
+                "weights",
+                call.span,
+                value=offer.with_place,
+                related=(offer.related,),
+                switch=Switch(call, enabled),
+            )
+    return None
+
+
+def _made_for_bfloat16(node: ast.Call, conditions: Conditions, file: PythonFile) -> Scaling | None:
+    """A scaler that is made under `precision == "bf16"`."""
+    for test, holds in conditions:
+        if condition_admits_bfloat16(scalers.spelled_out(test, file), holds):
+            related = file.related(file.span_of(test), "bfloat16 is chosen here")
+            return Scaling("guard", file.span_of(node), related=(related,))
+    return None
+
+
+def _offered(node: ast.Call, regions: list[AutocastRegion], file: PythonFile) -> Scaling | None:
+    """A scaler beside autocast whose dtype a setting or a parameter chooses."""
+    dtypes = scalers.given_dtypes(regions) if regions else scalers.autocast_dtypes(node, file)
+    for given, source in dtypes:
+        offer = bfloat16_offer(given, file, of=source)
+        if offer is not None:
+            region = Related(source.text.place(source.span_of(given)), "the dtype of autocast")
+            return Scaling(
+                "offered",
+                file.span_of(node),
+                value=offer.with_place,
+                related=(offer.related, region),
+            )
     return None
 
 
@@ -204,6 +262,16 @@ def _is_excluded(conditions: Conditions, file: PythonFile) -> bool:
         condition_excludes_bfloat16(scalers.spelled_out(test, file), holds)
         for test, holds in conditions
     )
+
+
+def _is_off_in_bfloat16(node: ast.Call, file: PythonFile) -> bool:
+    """True if `enabled=` turns a scaler off in bfloat16, or may."""
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            return True
+        if keyword.arg == "enabled":
+            return condition_excludes_bfloat16(scalers.spelled_out(keyword.value, file))
+    return False
 
 
 def _in_bfloat16(regions: list[AutocastRegion]) -> AutocastRegion | None:
@@ -270,10 +338,8 @@ def _condition(enabled: Argument, file: PythonFile) -> str:
     return file.text[enabled.span]
 
 
-def _is_tied_to_float16(call: Call, enabled: Argument | None, file: PythonFile) -> bool:
-    """True if `enabled=` is off, depends on float16 alone, or is not seen."""
-    if enabled is None:
-        return call.has_stars
+def _is_tied_to_float16(enabled: Argument, file: PythonFile) -> bool:
+    """True if `enabled=` is off, or depends on float16 alone."""
     if isinstance(enabled.value, Constant):
         return not enabled.value.value
     return excludes_bfloat16(_condition(enabled, file))

@@ -29,6 +29,7 @@ _FLOAT32 = frozenset({"torch.float32", "torch.float"})
 _UPCAST = re.compile(
     r"cast_training_params|prepare_model_for_\w+|upcast|(?:to|cast)_?(?:fp|float)32"
 )
+_QUANTIZED = re.compile(r"[48]_?bit|qlora|quantiz", re.IGNORECASE)
 _OPTIMIZER = re.compile(r"(?:Paged)?(?:Adam|SGD|RMSprop|Adagrad|Adafactor|Lion|LAMB)\w*$")
 _UNWRAP = re.compile(r"unwrap")
 
@@ -86,14 +87,26 @@ class TrainingFile:
 
     @cached_property
     def upcasts(self) -> bool:
-        """True if something brings parameters to float32: a helper, or `param.data = …`."""
-        if any(_UPCAST.search(callee_name(call).lower()) for call in self.calls):
+        """True if something brings parameters to float32: a helper, or `param.data = …`.
+
+        A helper that prepares quantized models alone leaves the others as they are.
+        """
+        if any(
+            _UPCAST.search(callee_name(call).lower()) and not self._is_for_quantized(call)
+            for call in self.calls
+        ):
             return True
         return any(
             isinstance(node, ast.Assign)
             and any(isinstance(one, ast.Attribute) and one.attr == "data" for one in node.targets)
             and any(self._is_upcast(call) for call in ast.walk(node.value))
             for node in self.nodes
+        )
+
+    def _is_for_quantized(self, call: ast.Call) -> bool:
+        """True for a call under `if args.load_in_8bit:`."""
+        return any(
+            holds and _QUANTIZED.search(ast.unparse(test)) for test, holds in self.guards(call)
         )
 
     def _is_upcast(self, node: ast.AST) -> bool:

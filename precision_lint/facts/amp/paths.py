@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 
 from precision_lint.facts.amp.conditions import PathConditions, assuming, truth, without
-from precision_lint.facts.amp.events import Event
+from precision_lint.facts.amp.events import Event, EventKind
 from precision_lint.source.python.statements import (
     BlockKind,
     Definition,
@@ -27,8 +27,14 @@ from precision_lint.source.python.statements import (
 )
 from precision_lint.source.python.syntax import dotted
 
-_MOST = 400
+MOST_PATHS = 400
 """Paths through one body; what has more is not judged."""
+
+
+_MAKING = frozenset(
+    {EventKind.SCALED_BACKWARD, EventKind.BACKWARD, EventKind.UNSCALE, EventKind.UNKNOWN}
+)
+"""After these events there are gradients."""
 
 
 class TooManyPaths(Exception):
@@ -70,6 +76,12 @@ class Path:
     def following(self, event: Event) -> tuple[PathEvent, ...]:
         """What happens after an event of this path."""
         return self.events[self._index(event) + 1 :]
+
+    def is_plain_at(self, event: Event) -> bool:
+        """True if there are gradients at an event, and nothing has scaled the loss."""
+        kinds = [each.event.kind for each in self.preceding(event)]
+        made = [kind for kind in kinds if kind in _MAKING]
+        return bool(made) and all(kind is EventKind.BACKWARD for kind in made)
 
     def _index(self, event: Event) -> int:
         return next(
@@ -115,8 +127,8 @@ class _Walk:
             before = [path for path in before if path.exit is None]
             if not before:
                 break
-            before = _distinct(self.statement(node, before))
-            if len(before) + len(done) > _MOST:
+            before = distinct(self.statement(node, before))
+            if len(before) + len(done) > MOST_PATHS:
                 raise TooManyPaths
         return done + before
 
@@ -185,7 +197,7 @@ class _Walk:
         return after
 
 
-def _distinct(found: list[Path]) -> list[Path]:
+def distinct(found: list[Path]) -> list[Path]:
     """Paths that did the same and know the same, once."""
     kept: dict[object, Path] = {}
     for path in found:

@@ -18,7 +18,16 @@ from precision_lint.facts.amp.events import (
     names_in,
     renamed,
 )
-from precision_lint.facts.amp.paths import Path, PathEvent, Reader, TooManyPaths, assigned, paths
+from precision_lint.facts.amp.paths import (
+    MOST_PATHS,
+    Path,
+    PathEvent,
+    Reader,
+    TooManyPaths,
+    assigned,
+    distinct,
+    paths,
+)
 from precision_lint.facts.context import PythonFile
 from precision_lint.source.python.statements import FunctionDefinition, Loop, blocks, own_statements
 from precision_lint.source.python.syntax import positional_parameters
@@ -49,6 +58,28 @@ class TrainingStep:
     def through(self, event: Event) -> list[Path]:
         """The paths on which an event happens."""
         return [path for path in self.paths if path.has(event)]
+
+    def scaled_ways(self, event: Event) -> list[Path]:
+        """The paths on which an event happens, but for those on which nothing scales the loss.
+
+        All of them count if the event has a condition of its own: it may mean the same as the one
+        that decides whether the loss is scaled.
+        """
+        ways = self.through(event)
+        scaled = [path for path in ways if not path.is_plain_at(event)]
+        return ways if self._has_own_condition(event) else scaled
+
+    def _has_own_condition(self, event: Event) -> bool:
+        """True in an `if` without any loss that is scaled; where a helper does it, it may be."""
+        if event.helper:
+            return True
+        scaling = [one for one in self.events if one.kind is EventKind.SCALED_BACKWARD]
+        for node in own_statements(self.body):
+            if isinstance(node, ast.If):
+                inside = set(ast.walk(node))
+                if event.node in inside and not any(one.node in inside for one in scaling):
+                    return True
+        return False
 
     def are_in_one_block(self, one: Event, other: Event) -> bool:
         """True if both are in the same block, so that they happen together."""
@@ -116,32 +147,35 @@ class EventExtractor:
         self._classes = {
             node.name: node for node in own_statements(tree.body) if isinstance(node, ast.ClassDef)
         }
-        self._helpers: dict[ast.stmt, list[Path]] = {}
+        self._helpers: dict[ast.stmt, list[Path] | None] = {}
 
     def within(self, owner: ast.ClassDef | None) -> Reader:
         """The reader for the methods of a class, or for a function."""
         return lambda part, statement: self._read(part, statement, owner)
 
-    def _read(
-        self, part: ast.AST, statement: ast.stmt, owner: ast.ClassDef | None, depth: int = 1
-    ) -> list[Path]:
+    def _read(self, part: ast.AST, statement: ast.stmt, owner: ast.ClassDef | None) -> list[Path]:
         found = [Path()]
         for call in calls_in_order(part):
             event = event_of(call, statement, self._names)
             ways = None
             if event is None or event.kind is EventKind.UNKNOWN:
-                ways = self._of_helper(call, owner, depth)
+                ways = self._of_helper(call, statement, owner)
                 if ways is None and event is None and _is_unseen(call):
                     event = Event(EventKind.UNKNOWN, "", ast.unparse(call.func), call, statement)
             if ways is None:
                 ways = [Path() if event is None else Path((PathEvent(event, {}),))]
-            found = [_joined(path, further) for path in found for further in ways]
+            found = distinct([_joined(path, further) for path in found for further in ways])
+            if len(found) > MOST_PATHS:
+                raise TooManyPaths
         return found
 
     def _of_helper(
-        self, call: ast.Call, owner: ast.ClassDef | None, depth: int
+        self, call: ast.Call, statement: ast.stmt, owner: ast.ClassDef | None
     ) -> list[Path] | None:
-        """What a function or method of this file does; None if it is not seen."""
+        """What a function or method of this file does; None if it is not seen.
+
+        The paths of a helper are found once, those of the helpers that it calls included.
+        """
         match call.func:
             case ast.Name(id=name):
                 helper, own = self._functions.get(name), None
@@ -149,19 +183,26 @@ class EventExtractor:
                 helper, own = self._method(owner, name), owner
             case _:
                 return None
-        if helper is None or depth == 0:
+        if helper is None:
             return None
         if helper not in self._helpers:
             self._helpers[helper] = [Path()]  # it may call itself
             self._helpers[helper] = self._paths_of(helper, own)
+        found = self._helpers[helper]
+        if found is None:  # it may do anything
+            event = Event(EventKind.UNKNOWN, "", ast.unparse(call.func), call, statement)
+            return [Path((PathEvent(event, {}),))]
         given = _given(call, helper, is_method=own is not None)
-        return [_as_called(path, given, helper.name) for path in self._helpers[helper]]
+        return [_as_called(path, given, helper.name) for path in found]
 
-    def _paths_of(self, helper: FunctionDefinition, owner: ast.ClassDef | None) -> list[Path]:
-        def read(part: ast.AST, statement: ast.stmt) -> list[Path]:
-            return self._read(part, statement, owner, depth=0)
-
-        return [replace(path, exit=None) for path in paths(helper.body, read)]
+    def _paths_of(
+        self, helper: FunctionDefinition, owner: ast.ClassDef | None
+    ) -> list[Path] | None:
+        """The paths through a helper; None if there are too many."""
+        try:
+            return [replace(path, exit=None) for path in paths(helper.body, self.within(owner))]
+        except TooManyPaths:
+            return None
 
     def _method(self, owner: ast.ClassDef, name: str, hops: int = 4) -> FunctionDefinition | None:
         for node in own_statements(owner.body):

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.facts.amp import apex, default_dtype
+from precision_lint.facts.amp.autocast import autocast_call
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Argument, Call, Calls
 from precision_lint.facts.dtypes.definitions import Class, Function
@@ -22,8 +23,9 @@ from precision_lint.facts.dtypes.values import Constant, Dtype, Symbol
 from precision_lint.model.dtypes import ALIASES, BFLOAT16
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.memo import fact
-from precision_lint.source.python.bindings import enclosing_class
-from precision_lint.source.python.syntax import dotted, resolved
+from precision_lint.source.python.bindings import binding, enclosing_class
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import dotted, qualified, resolved
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _ROOTS = frozenset({"torch", "fairscale"})
@@ -159,6 +161,64 @@ def _assigned_to_attribute(path: str, file: PythonFile) -> Dtype | None:
     return Dtype(frozenset(dtypes), may_be_other=True) if dtypes else None
 
 
+def given_dtypes(regions: list[AutocastRegion]) -> Iterator[tuple[ast.expr, ParsedPython]]:
+    """The expressions of dtypes that the flow does not know, each with its file."""
+    for region in regions:
+        is_known = region.dtype is not None and not region.dtype.may_be_other
+        if region.given is None or region.giver is None or is_known:
+            continue
+        made = node_at(region.file, region.giver.span)
+        for node in () if made is None else (*made.args, *(one.value for one in made.keywords)):
+            if region.file.span_of(node) == region.given.span:
+                yield node, region.file
+
+
+def autocast_dtypes(node: ast.Call, file: PythonFile) -> Iterator[tuple[ast.expr, ParsedPython]]:
+    """The dtypes of autocast contexts in the class that makes a scaler, or in its file.
+
+    The contexts may be those of a function of the project that enters autocast with its `dtype`.
+    """
+    syntax = syntax_tree(file)
+    owner = enclosing_class(node, syntax)
+    program = Program(file)
+    for call in syntax.calls("autocast"):
+        if owner is not None and enclosing_class(call, syntax) is not owner:
+            continue
+        made = autocast_call(call, syntax.names)
+        if made is not None:
+            dtype = None if made.is_off else made.argument("dtype")
+        elif _enters_autocast(dotted(call.func), program):
+            dtype = next((one.value for one in call.keywords if one.arg == "dtype"), None)
+        else:
+            continue
+        if dtype is not None:
+            yield dtype, file
+
+
+def _enters_autocast(name: str | None, program: Program) -> bool:
+    """True for a function of the project that hands its `dtype` to autocast of torch."""
+    found = None if name is None else _resolve(name, program)
+    if found is None or not isinstance(found.definition, Function):
+        return False
+    names = syntax_tree(found.module.file).names
+    calls = (autocast_call(node, names) for node in ast.walk(found.definition.node))
+    given = (call.argument("dtype") for call in calls if call is not None)
+    return any(isinstance(each, ast.Name) and each.id == "dtype" for each in given)
+
+
+def made_by_variable(file: PythonFile) -> Iterator[ast.Call]:
+    """The calls of a variable that holds a class of scalers: `scaler_type(init_scale=1024.0)`."""
+    syntax = syntax_tree(file)
+    for node in ast.walk(file.tree):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
+            continue
+        values = None if node.func.id in syntax.names else binding(node.func, syntax)
+        if isinstance(values, list) and values:
+            made = [qualified(value, syntax.names) for value in values]
+            if all(map(makes_grad_scaler, made)):
+                yield node
+
+
 def _is_autocast(name: str) -> bool:
     return name.startswith("torch.") and name.endswith(".autocast")
 
@@ -220,7 +280,7 @@ def _resolve(name: str, program: Program) -> Found | None:
 def wrappers(file: PythonFile) -> Iterator[Wrapper]:
     """The calls that make a scaler by a class of the project or a package that wraps one."""
     program = Program(file)
-    for node, conditions in _calls_under(file.tree, ()):
+    for node, conditions in calls_under(file.tree, ()):
         name = dotted(node.func)
         if name is None:
             continue
@@ -245,7 +305,7 @@ def _always_on(definition: Class) -> ast.Call | None:
     constructor = definition.methods.get("__init__")
     if constructor is None or isinstance(constructor.node, ast.Lambda):
         return None
-    for node, _ in _calls_under(constructor.node, ()):
+    for node, _ in calls_under(constructor.node, ()):
         is_alone = not any(keyword.arg in {"enabled", None} for keyword in node.keywords)
         made = resolved(dotted(node.func) or "", definition.module.imports)
         if is_alone and makes_grad_scaler(made) and len(node.args) < 5:
@@ -256,19 +316,19 @@ def _always_on(definition: Class) -> ast.Call | None:
 Conditions = tuple[tuple[ast.expr, bool], ...]
 
 
-def _calls_under(node: ast.AST, conditions: Conditions) -> Iterator[tuple[ast.Call, Conditions]]:
+def calls_under(node: ast.AST, conditions: Conditions) -> Iterator[tuple[ast.Call, Conditions]]:
     """Every call below a node, with the conditions around it."""
     if isinstance(node, ast.Call):
         yield node, conditions
     if isinstance(node, ast.If | ast.IfExp):
-        yield from _calls_under(node.test, conditions)
+        yield from calls_under(node.test, conditions)
         for block, holds in ((node.body, True), (node.orelse, False)):
             under = (*conditions, (node.test, holds))
             for inner in block if isinstance(block, list) else [block]:
-                yield from _calls_under(inner, under)
+                yield from calls_under(inner, under)
         return
     for child in ast.iter_child_nodes(node):
-        yield from _calls_under(child, conditions)
+        yield from calls_under(child, conditions)
 
 
 class _Named(ast.NodeTransformer):
@@ -313,4 +373,4 @@ def node_at(file: PythonFile, span: Span) -> ast.Call | None:
 @fact
 def _calls(file: PythonFile) -> Mapping[Span, tuple[ast.Call, Conditions]]:
     """The calls of a file, with the conditions around each."""
-    return {file.span_of(found[0]): found for found in _calls_under(file.tree, ())}
+    return {file.span_of(found[0]): found for found in calls_under(file.tree, ())}

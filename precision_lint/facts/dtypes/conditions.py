@@ -42,6 +42,21 @@ def condition_excludes_bfloat16(test: ast.expr, holds: bool = True) -> bool:
     return _truth(test) is (not holds)
 
 
+def condition_admits_bfloat16(test: ast.expr, holds: bool = True) -> bool:
+    """True if what stands under a condition can run in bfloat16, which a part of it names."""
+    return _truth(test) is not (not holds) and _chooses_bfloat16(test, holds)
+
+
+def _chooses_bfloat16(test: ast.expr, holds: bool) -> bool:
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return _chooses_bfloat16(operand, not holds)
+        case ast.BoolOp(values=values):
+            return any(_chooses_bfloat16(value, holds) for value in values)
+    names_it = _BFLOAT16.search(ast.unparse(test).lower()) is not None
+    return names_it and _truth(test) is holds
+
+
 def names_bfloat16(expression: ast.expr) -> bool:
     """True for a literal or an attribute that names bfloat16: `"bf16-mixed"`, `torch.bfloat16`."""
     return _is_bfloat16(expression) is True

@@ -1,0 +1,108 @@
+"""A plain GradScaler over parameters that FSDP shards.
+
+## What it does
+Finds a `GradScaler` in a file that wraps a model in `FullyShardedDataParallel`. Not reported: a
+file that also knows `ShardedGradScaler`, a scaler whose conditions or `enabled=` depend on FSDP, a
+scaler that is never stepped, `NO_SHARD`, and FSDP2 (`fully_shard`), whose gradients are distributed
+tensors.
+
+## Why it hurts
+There is no error. Every rank holds a part of each gradient and looks for infinities in that part
+alone. A rank that finds one skips its step and lowers its loss scale; the others step. From then on
+the parts of the parameters belong to different steps, and the ranks scale the loss differently.
+`ShardedGradScaler` sums what all ranks have found.
+
+## Example
+```python
+model = FullyShardedDataParallel(model)
+scaler = torch.amp.GradScaler("cuda")
+```
+
+## Use instead
+```python
+model = FullyShardedDataParallel(model)
+scaler = ShardedGradScaler()  # from torch.distributed.fsdp.sharded_grad_scaler
+```
+
+## Fix safety
+There is no fix: the scaler may also serve runs without FSDP.
+
+## References
+- Pitfall B09
+- https://github.com/pytorch/pytorch/issues/64632
+- https://github.com/pytorch/pytorch/pull/116054
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from precision_lint.rule_api import (
+    Confidence,
+    Finding,
+    PythonFile,
+    Rule,
+    Severity,
+    SyntaxTree,
+    conditions_around,
+    makes_grad_scaler,
+    qualified,
+    syntax_tree,
+)
+
+RULE = Rule(
+    code="MP220",
+    name="plain-scaler-of-sharded-gradients",
+    summary="a GradScaler, and not a ShardedGradScaler, over FSDP",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    triggers=((b"GradScaler(",), (b"FullyShardedDataParallel",), (b".step(",)),
+    pitfalls=("B09",),
+)
+
+_WRAPPER = re.compile(r"torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel")
+_OTHERWISE = re.compile(r"ShardedGradScaler|NO_SHARD")
+_ABOUT_SHARDING = re.compile(r"fsdp|shard|strategy|distributed", re.IGNORECASE)
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    if _OTHERWISE.search(file.text.text):
+        return
+    syntax = syntax_tree(file)
+    wrapped = _wrapped(syntax)
+    if wrapped is None or not any(len(call.args) == 1 for call in syntax.calls("step")):
+        return
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Call) and _is_on(node, file, syntax):
+            yield file.finding(
+                RULE,
+                file.span_of(node),
+                "a plain GradScaler looks for infinities in the gradients of its own rank only",
+                confidence=Confidence.MEDIUM,
+                why="Only the ranks that find none step: use `ShardedGradScaler`.",
+                related=[file.related(file.span_of(wrapped), "the parameters are sharded here")],
+            )
+
+
+def _wrapped(syntax: SyntaxTree) -> ast.Call | None:
+    """The first call that shards a model."""
+    calls = (node for node in ast.walk(syntax.tree) if isinstance(node, ast.Call))
+    found = (node for node in calls if _WRAPPER.fullmatch(qualified(node.func, syntax.names)))
+    return min(found, key=lambda node: node.lineno, default=None)
+
+
+def _is_on(node: ast.Call, file: PythonFile, syntax: SyntaxTree) -> bool:
+    """True for a scaler of torch that sharding does not turn off."""
+    if not makes_grad_scaler(qualified(node.func, syntax.names)):
+        return False
+    tests = [test for test, _ in conditions_around(node, file)]
+    for keyword in node.keywords:
+        if keyword.arg is None:
+            return False
+        if keyword.arg == "enabled":
+            tests.append(keyword.value)
+            if isinstance(keyword.value, ast.Constant) and not keyword.value.value:
+                return False
+    return not any(_ABOUT_SHARDING.search(ast.unparse(test)) for test in tests)
