@@ -1,0 +1,1 @@
+"""dtypes that occur in real model code, recorded while it runs, and the dtype flow held to them."""
