@@ -229,6 +229,8 @@ def _of_symbol(
                 if isinstance(data, Tensor)
                 else caller_chosen(given.origin(models.OF_THE_WEIGHTS))
             )
+        if last == "ModuleList" and isinstance(modules := reading(given.first), Sequence):
+            return modules
         if last[:1].isupper() and not name.startswith("torch.nn.utils."):
             return models.of_torch(last, given)
     if name in _LOADING:

@@ -93,6 +93,9 @@ _INTRAPROCEDURAL_BUDGET = 250_000
 _INTERPROCEDURAL_BUDGET = 30_000
 """Expressions that are evaluated beyond that: some hundredths of a second."""
 
+_LEAST_SHARE = 1_000
+"""Expressions that are evaluated for one body where the budget is not enough for all."""
+
 _MOST_CALLERS = 24
 """Bodies that are asked what they give to a function."""
 
@@ -210,7 +213,25 @@ class InterproceduralAnalysis:
         try:
             self._iterate()
         except BudgetExceeded:
-            self.found = intraprocedural
+            self.found = {**intraprocedural, **self._followed_alone()}
+
+    def _followed_alone(self) -> dict[ast.Call, Call]:
+        """The calls of those bodies for which a share of the budget is enough."""
+        followed: dict[ast.Call, Call] = {}
+        bodies = list(self._holding(self.module, self.rows))
+        share = max(_LEAST_SHARE, _INTERPROCEDURAL_BUDGET // (len(bodies) + 1))
+        self._last_round = True
+        for body in bodies[: _INTERPROCEDURAL_BUDGET // share]:
+            self._start_round()
+            self.found = {}
+            self._limit = self.spent + share
+            try:
+                self._trace(body, frozenset(self.rows))
+                self._resolve_all()
+            except BudgetExceeded:
+                continue
+            followed.update(self.found)
+        return followed
 
     def _iterate(self) -> None:
         for number in range(_ROUNDS):
@@ -916,6 +937,9 @@ class InterproceduralAnalysis:
             case Instance(definition=definition):
                 of_loader = loaded is not None and self.is_module(definition)
                 return replace(value, parameters=caller_chosen(loaded) if of_loader else None)
+            case Sequence(item=item, items=items):
+                held_items = items and tuple(self._as_held(owner, one) for one in items)
+                return Sequence(self._as_held(owner, item), held_items)
         return value
 
     def _loaded(self, definition: Class) -> Origin | None:
