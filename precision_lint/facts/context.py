@@ -103,12 +103,12 @@ class PythonFile(ParsedPython):
         return Confidence.MEDIUM if is_used else Confidence.LOW
 
     def bfloat16(self) -> Related | None:
-        """Where the project enables bfloat16, so that a checkpoint in it can hold bfloat16.
+        """Where a program with this file enables bfloat16, so that its checkpoints can hold it.
 
         A notebook is a program of its own: what other files enable says nothing about it.
         """
         if not isinstance(self.text, NotebookText):
-            return self.project.bfloat16
+            return self.project.bfloat16_of(self.text.path)
         from precision_lint.facts.project.evidence import enabled_in
 
         return enabled_in(self)

@@ -112,6 +112,8 @@ def claims(file: PythonFile) -> Mapping[ast.expr, Value]:
     def iterated(self: InterproceduralAnalysis) -> None:
         try:
             iterate(self)
+            joined = {node: join_all(values) for node, values in found[False].items()}
+            found[False] = {node: [self._resolve(value)] for node, value in joined.items()}
         except BudgetExceeded:
             found[False].clear()
             raise

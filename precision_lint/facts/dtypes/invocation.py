@@ -130,10 +130,10 @@ def applied(
     value = _result(evaluator, node, receiver, function, given, env)
     module = evaluator.frame.module
     if isinstance(function, Variable):
-        return function.then(Step("call", node, given=given, module=module), value)
+        return function.then(Step("call", node, operand=given, module=module), value)
     if isinstance(receiver, Variable) and isinstance(node.func, ast.Attribute):
         evaluator.analysis.record_open_call(evaluator.frame, node, receiver, given)
-        return receiver.then(Step("method", node, given=given, module=module), value)
+        return receiver.then(Step("method", node, operand=given, module=module), value)
     return value
 
 

@@ -24,6 +24,8 @@ class Interprocedural(Protocol):
     """What the whole analysis knows: names, classes, settings, what calls return."""
 
     default_dtype: str
+    cycles: int
+    """How often a parameter was asked for while it was being worked out."""
 
     def count(self, frame: Frame) -> None:
         """One more expression is evaluated."""

@@ -55,6 +55,7 @@ class Resolution:
     def __init__(self, analysis: Interprocedural, lookup: Lookup) -> None:
         self._analysis = analysis
         self._lookup = lookup
+        self._known: dict[Term, Value] = {}
 
     def __call__(self, value: Value) -> Value:
         """The value with every term replaced whose root is known."""
@@ -113,12 +114,21 @@ class Resolution:
         return replace(of, caller_chosen=False, may_be_other=False, clauses=frozenset()), found
 
     def _term(self, term: Term) -> Value:
-        value = self._lookup(term.root)
-        if value is None:
-            return Variable(frozenset({term}))
-        for step in term.steps:
-            value = self._take(step, value)
+        if term in self._known:
+            return self._known[term]
+        cycles = self._analysis.cycles
+        value = self._without_memo(term)
+        if cycles == self._analysis.cycles:  # else it is a part of what is being worked out
+            self._known[term] = value
         return value
+
+    def _without_memo(self, term: Term) -> Value:
+        if term.steps:
+            *before, last = term.steps
+            start = self._term(replace(term, steps=tuple(before)))
+            return self._take(last, start)
+        value = self._lookup(term.root)
+        return Variable(frozenset({term})) if value is None else value
 
     def _take(self, step: Step, value: Value) -> Value:
         """What a step makes of an object."""
@@ -129,7 +139,7 @@ class Resolution:
         assert step.module is not None
         evaluator = Evaluator(self._analysis, Frame(step.module))
         value = reading(value)
-        operand = UNKNOWN if step.operand is None else self(step.operand)
+        operand = self(step.operand) if isinstance(step.operand, Value) else UNKNOWN
         match step.kind, step.node:
             case "attribute", ast.Attribute() as node:
                 return attributes.attribute(evaluator, value, node)

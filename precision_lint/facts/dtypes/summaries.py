@@ -149,9 +149,8 @@ class InterproceduralAnalysis:
         """Bodies are interpreted by themselves: no call, class or import is followed."""
         self._depth = 0
         self._asking = 0
-        self._cycles = 0
+        self.cycles = 0
         """How often a parameter was asked for while it was being worked out."""
-        self._resolve = Resolution(self, self._given)
         self._last_round = False
         self._previous_round: dict[Hashable, Value] = {}
         self._closures: dict[Function, Mapping[str, Value]] = {}
@@ -161,6 +160,7 @@ class InterproceduralAnalysis:
         self._start_round()
 
     def _start_round(self) -> None:
+        self._resolve = Resolution(self, self._given)
         self._tables: dict[Hashable, Value] = {}
         """Attributes, globals and summaries by key, complete ones."""
         self._in_progress: set[Hashable] = set()
@@ -565,15 +565,15 @@ class InterproceduralAnalysis:
         if key in self._tables:
             return self._tables[key]
         if key in self._in_progress:  # a call of itself hands on what it was given
-            self._cycles += 1
+            self.cycles += 1
             return BOTTOM
-        cycles = self._cycles
+        cycles = self.cycles
         self._in_progress.add(key)
         try:
             value = self._given_by_callers(root)
         finally:
             self._in_progress.discard(key)
-        if cycles == self._cycles:  # else it is a part of what another root is given
+        if cycles == self.cycles:  # else it is a part of what another root is given
             self._tables[key] = value
         return value
 

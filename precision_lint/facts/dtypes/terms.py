@@ -12,9 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from precision_lint.facts.dtypes.calls import CallSite
     from precision_lint.facts.dtypes.definitions import Function, Module
-    from precision_lint.facts.dtypes.values import Value
 
 _MOST_STEPS = 8
 
@@ -40,15 +38,14 @@ Root: TypeAlias = "Parameter"
 class Step:
     """A use of an object: where it is, and what takes part in it.
 
-    `operand` is the index of an item, the position of an unpacked one, the other side of an
-    operator; `given` the arguments of a call, `module` the module that it is written in.
+    `position` is that of an unpacked item; `operand` the value of an index, or of the other side of
+    an operator, or the `CallSite` of a call; `module` the module that it is written in.
     """
 
     kind: Literal["attribute", "item", "each", "unpacked", "call", "method", "left of", "right of"]
     node: ast.AST | None = None
     position: int = 0
-    operand: Value | None = field(default=None, compare=False)
-    given: CallSite | None = field(default=None, compare=False)
+    operand: object = field(default=None, compare=False)
     module: Module | None = field(default=None, compare=False)
 
 

@@ -49,6 +49,7 @@ class ProjectFacts:
         self.modules = ParsedModules()
         self.imports = Imports(project)
         self._matched: dict[bytes, bool] = {}
+        self._enabled: dict[Path, Related | None] = {}
 
     def __reduce__(self) -> tuple[type[ProjectFacts], tuple[Project]]:
         """Another process reads the facts anew: they are many times larger than the files."""
@@ -69,13 +70,32 @@ class ProjectFacts:
             FLOAT16, "the project uses half precision here"
         )
 
-    @cached_property
-    def bfloat16(self) -> Related | None:
+    def bfloat16_of(self, path: Path) -> Related | None:
+        """Where one of the programs that a file is a part of enables bfloat16."""
         from precision_lint.facts.project.evidence import BFLOAT16, find
 
-        message = "the project enables bfloat16 here"
-        plain, _ = self._mentioning(BFLOAT16)
-        return find(plain, BFLOAT16, message, self.modules.at, only_enabling=True)
+        if path not in self._enabled:
+            linked = self.imports.linked(path)
+            near = [
+                each
+                for each in self._mentioning(BFLOAT16)[0]
+                if each in linked or (_configures(each) and self._is_near(each, path))
+            ]
+            message = "the project enables bfloat16 here"
+            self._enabled[path] = find(near, BFLOAT16, message, self.modules.at, only_enabling=True)
+        return self._enabled[path]
+
+    def _is_near(self, config: Path, path: Path) -> bool:
+        """True for a configuration file in the folder of the code or that of its sources.
+
+        For code that others import, those above it and those of the project as a whole count, too.
+        """
+        folder = path.parent.parent if path.parent.name == "src" else path.parent
+        if config.parent in {path.parent, folder}:
+            return True
+        top = config.relative_to(self.project.root).parts[0]
+        is_above = path.is_relative_to(config.parent) or _OF_THE_PROJECT.match(top) is not None
+        return is_above and self.imports.is_imported(path)
 
     @cached_property
     def bfloat16_weights(self) -> Related | None:
@@ -133,6 +153,15 @@ class ProjectFacts:
                 yield path.read_bytes()
             except OSError:
                 continue
+
+
+_SETTINGS_MODULE = re.compile(r"(?:^|_)(?:config|conf|settings|constants|arg(?:ument)?s)\d*$")
+_OF_THE_PROJECT = re.compile(r"(?:conf|configs?|recipes|scripts)$")
+
+
+def _configures(path: Path) -> bool:
+    """True for a configuration file, and for a Python file that is named like one."""
+    return path.suffix != ".py" or _SETTINGS_MODULE.search(path.stem) is not None
 
 
 class Recording:
@@ -213,14 +242,10 @@ class Recording:
         self._record("half_precision", answer=answer)
         return answer
 
-    @property
-    def bfloat16(self) -> Related | None:
-        """The clearest place where the project enables bfloat16, outside its tests.
-
-        A comparison, an assertion or a list of accepted dtypes enables nothing.
-        """
-        answer = self._facts.bfloat16
-        self._record("bfloat16", answer=answer)
+    def bfloat16_of(self, path: Path) -> Related | None:
+        """The clearest place where a program that a file is a part of enables bfloat16."""
+        answer = self._facts.bfloat16_of(path)
+        self._record("bfloat16_of", path, answer=answer)
         return answer
 
     @property

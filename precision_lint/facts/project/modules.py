@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from precision_lint.source.text.text import SourceText
 
 _IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]*\))?)", re.MULTILINE)
+_MODULES = re.compile(
+    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+([\w., \t]+))",
+    re.MULTILINE,
+)
 _ASSIGNED = re.compile(rb"(?<!\bself)\.(\w+)[ \t]*=(?!=)")
 _CALLED = re.compile(rb"\.(\w+)\(")
 _DEFINED = re.compile(rb"\bdef (\w+)")
@@ -133,6 +137,8 @@ class Imports:
     def __init__(self, project: Project) -> None:
         self._project = project
         self._located: dict[tuple[Path, str], Path | None] = {}
+        self._imported: dict[Path, frozenset[Path]] = {}
+        self._linked: dict[Path, frozenset[Path]] = {}
 
     def locate(self, folder: Path, name: str) -> Path | None:
         """The file of the module that a file in `folder` calls `name`; relative names have dots.
@@ -184,6 +190,38 @@ class Imports:
             # The plain search first: it is many times faster, and most files end there.
             if text in content and word.search(content):
                 yield candidate
+
+    def linked(self, path: Path) -> frozenset[Path]:
+        """The Python files of the programs that a file is a part of.
+
+        These are the files that import it, by others or by themselves, and what all of them import.
+        """
+        if path not in self._linked:
+            above = _reached({path}, self._imported_by)
+            self._linked[path] = frozenset(_reached(above, self._imports_of))
+        return self._linked[path]
+
+    def is_imported(self, path: Path) -> bool:
+        """True if a file of the project, but for tests, imports a file."""
+        return any(each != path for each in self._imported_by(path))
+
+    def _imported_by(self, path: Path) -> Iterator[Path]:
+        stem = path.parent.name if path.stem == "__init__" else path.stem
+        for candidate in self._importers.get(stem.encode(), ()):
+            if not self._project.is_test(candidate) and path in self._imports_of(candidate):
+                yield candidate
+
+    def _imports_of(self, path: Path) -> frozenset[Path]:
+        """The files of the project that a file imports, by what its import statements say."""
+        if path not in self._imported:
+            try:
+                content = path.read_bytes()
+            except OSError:
+                content = b""
+            names = {name for match in _MODULES.finditer(content) for name in _named(match)}
+            found = (self.locate(path.parent, name) for name in names)
+            self._imported[path] = frozenset(filter(None, found))
+        return self._imported[path]
 
     def assigning(self, attribute: str) -> Sequence[Path]:
         """The Python files, but for tests, that assign an attribute of what is not `self`."""
@@ -237,6 +275,31 @@ class Imports:
             for word in words:
                 found.setdefault(word, []).append(path)
         return found
+
+
+def _reached(start: Iterable[Path], following: Callable[[Path], Iterable[Path]]) -> set[Path]:
+    """The files that are reached from some, themselves included."""
+    found = set(start)
+    pending = sorted(found)
+    while pending and len(found) < _MOST_LINKED:
+        new = set(following(pending.pop())) - found
+        found |= new
+        pending += sorted(new)
+    return found
+
+
+_MOST_LINKED = 2_000
+
+
+def _named(statement: re.Match[bytes]) -> Iterator[str]:
+    """The modules that an import statement may mean: `a.b` and `a.b.c` of `from a.b import c`."""
+    module, names, plain = (part.decode("ascii", "ignore") for part in statement.groups(b""))
+    for name in plain.split(","):
+        yield name.split(" as ")[0].strip()
+    if module:
+        yield module
+        for word in re.findall(r"\w+", re.sub(r"\bas\s+\w+|#.*", "", names)):
+            yield module + word if module.endswith(".") else f"{module}.{word}"
 
 
 def _module_file(path: Path) -> Path | None:
