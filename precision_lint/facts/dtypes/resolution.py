@@ -149,8 +149,8 @@ class Resolution:
                 return evaluator.operate(value, reading(operand), type(op))
             case "right of", ast.BinOp(op=op):
                 return evaluator.operate(reading(operand), value, type(op))
-            case (("call" | "method"), ast.Call() as node) if step.given is not None:
-                given = self._given(step.given)
+            case (("call" | "method"), ast.Call() as node) if isinstance(step.operand, CallSite):
+                given = self._given(step.operand)
                 env = Environment()
                 if step.kind == "call":
                     return invocation.applied(evaluator, node, UNKNOWN, value, given, env)
