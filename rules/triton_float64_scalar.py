@@ -4,8 +4,9 @@
 Finds float parameters of `@triton.jit` kernels that are combined with blocks of numbers without a
 cast. Triton passes a Python float as float32. `torch.compile`, from PyTorch 2.11 on, passes it as
 float64 to the kernels that it traces. Parameters with `tl.constexpr`, and those that the kernel
-casts before it uses them, are fine. All findings have low confidence, because it is rarely visible
-whether the function that launches the kernel is compiled.
+casts before it uses them, are fine. Confidence is medium if the project compiles the function that
+launches the kernel, or one that calls it, and the scalar costs more than one operation outside of
+the kernel's loops; it is low otherwise.
 
 ## Why it hurts
 A float64 scalar promotes everything that it is combined with to float64, so a loop that carries a
@@ -90,14 +91,15 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
     if not notes or not _are_passed_as_float64(file):
         return
     for note in notes:
+        compiled = kernel.compiled if note.is_shown else None
         yield file.finding(
             RULE,
             note.span,
             f"`{note.subject}` is float64 under torch.compile, and so are its results",
-            confidence=Confidence.LOW,  # few callers compile the function that launches the kernel
+            confidence=Confidence.LOW if compiled is None else Confidence.MEDIUM,
             why=_why(note),
             fix=triton.fix(note.remedy),
-            related=note.related,
+            related=note.related if compiled is None else (*note.related, compiled),
         )
 
 

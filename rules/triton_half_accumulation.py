@@ -7,6 +7,11 @@ variables that a loop adds to, and `tl.atomic_add` into a half-precision buffer.
 Triton matters: `tl.sum` of bfloat16 is computed in bfloat16 from 3.3 on, `tl.cumsum` from 3.9 on;
 earlier versions use float32. `tl.max` and sums that pick one element round nothing.
 
+Kernels are typed by all launches of the project, through wrappers in other files: casts,
+allocations, what a backward pass saves and gets. Confidence is low where no launch shows that half
+precision arrives, where the host offers float32 under another condition, and where a few programs
+each add once to a place (split products).
+
 ## Why it hurts
 Every addition is rounded to the 8 bits of bfloat16 or the 11 of float16. A bfloat16 sum of ones
 stops at 256, as 257 is not a bfloat16 number; a float16 sum stops at 2048, and overflows at 65504.

@@ -2,9 +2,9 @@
 
 ## What it does
 Finds `@triton.jit` kernels that load half-precision elements which they stored before, add to them
-or subtract from them, and store them again: after an earlier store of the same run, in a loop whose
-address does not change, or under a lock that other programs take in turn. Loading and changing a
-tensor once is fine.
+or subtract from them, and store them again: a single element that an earlier store of the same run
+wrote, in a loop whose address does not change, or under a lock that other programs take in turn.
+Loading and changing a tensor once is fine, and so is a block that is made of two parts.
 
 ## Why it hurts
 The first store rounds to the 8 bits of bfloat16, and later terms are added to the rounded number.

@@ -49,14 +49,24 @@ class Project:
         match = re.match(r"\d+(?:\.\d+)*", version)
         return tuple(map(int, match[0].split("."))) if match else None
 
-    def lowest_version_of(self, library: str) -> tuple[int, int] | None:
+    def lowest_version_of(self, library: str, near: Path | None = None) -> tuple[int, int] | None:
         """The oldest version of a library that the code must support, as in `version_of`.
 
-        A lower bound (`torch>=2.1`) takes precedence over the version in a lock file.
+        A lower bound (`torch>=2.1`) takes precedence over the version in a lock file, and what the
+        folder of a file declares over the folders around it: a repository can hold many projects.
         """
-        declared = None if library in self.target else lowest_version(self.root, library)
+        declared = None
+        for folder in () if library in self.target else self._folders_around(near):
+            declared = declared or lowest_version(folder, library)
         match = re.match(r"(\d+)\.(\d+)", declared or "")
         return (int(match[1]), int(match[2])) if match else self.version_of(library)
+
+    def _folders_around(self, path: Path | None) -> list[Path]:
+        """The folders of a file up to the root, the innermost first."""
+        if path is None or not path.is_relative_to(self.root):
+            return [self.root]
+        folders = [*path.parents]
+        return folders[: folders.index(self.root) + 1]
 
     @cached_property
     def fingerprint(self) -> str:
@@ -64,7 +74,11 @@ class Project:
         import hashlib
 
         digest = hashlib.blake2b(digest_size=16)
-        for path in (*self.files, *pin_files(self.root)):
+        nested = {path.parent for path in self.files} - {self.root}
+        pins = [
+            pin for folder in sorted(nested) for pin in sorted(folder.glob("requirements*.txt"))
+        ]
+        for path in (*self.files, *pin_files(self.root), *pins):
             try:
                 status = path.stat()
             except OSError:

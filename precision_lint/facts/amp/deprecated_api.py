@@ -139,7 +139,7 @@ def deprecated_amp(file: PythonFile) -> Iterator[DeprecatedUse | DeprecatedImpor
 
 def _supports_older_torch(file: PythonFile) -> bool:
     """True if the project supports a torch that lacks the new API."""
-    oldest = file.project.lowest_version_of("torch")
+    oldest = file.project.lowest_version_of("torch", file.text.path)
     return _holds(_SUPPORTS_OLDER, file) if oldest is None else oldest < _SINCE
 
 

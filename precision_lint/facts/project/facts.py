@@ -224,10 +224,10 @@ class Recording:
         self._record("release_of", library, answer=answer)
         return answer
 
-    def lowest_version_of(self, library: str) -> tuple[int, int] | None:
+    def lowest_version_of(self, library: str, near: Path | None = None) -> tuple[int, int] | None:
         """The oldest version of a library that code must run with; None where nothing says one."""
-        answer = self._facts.project.lowest_version_of(library)
-        self._record("lowest_version_of", library, answer=answer)
+        answer = self._facts.project.lowest_version_of(library, near)
+        self._record("lowest_version_of", library, near, answer=answer)
         return answer
 
     # Evidence and settings

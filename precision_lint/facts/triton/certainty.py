@@ -20,9 +20,12 @@ def certainty(rejection: ReportedError, kernel: Kernel, file: PythonFile) -> Con
     if rejection.is_of_float8 and (rejection.is_conditional or not rejection.always):
         # A flag tells the kernel that it gets float8, and what float8 meets may be float8, too.
         return Confidence.LOW
+    if rejection.is_of_none and rejection.is_conditional:
+        # Who passes None in place of a pointer also sets the flag that leaves it alone.
+        return Confidence.LOW
     if rejection.always:
         return Confidence.MEDIUM if rejection.is_conditional else Confidence.HIGH
-    if kernel.is_launched_here and _is_meant_for_half(rejection):
+    if kernel.is_launched and _is_meant_for_half(rejection):
         return file.chosen_by_caller()
     return Confidence.LOW
 
@@ -47,12 +50,14 @@ def _is_meant_for_half(rejection: ReportedError) -> bool:
 
 def note_certainty(note: Note, kernel: Kernel, file: PythonFile) -> Confidence:
     """The confidence of a finding about what a kernel computes in half precision."""
+    if note.is_slight:
+        return Confidence.LOW
     if note.always:
         return Confidence.MEDIUM if note.is_conditional else Confidence.HIGH
     if note.kind in ("zero", "infinity") and not note.holds_for >= HALF:
         return (
             Confidence.LOW
         )  # the number is fine in the other half dtype, which may be the one used
-    if kernel.is_launched_here and note.is_shown:
+    if kernel.is_launched and note.is_shown:
         return file.chosen_by_caller()
     return Confidence.LOW

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,24 +20,29 @@ class Helpers:
     def __init__(self, file: PythonFile) -> None:
         self.main = Module(file.tree, file.text, self.find)
         self._file = file
-        self._program: Program | None = None
         self._modules = {file.text.path: self.main}
         self._definitions: dict[Path, definitions.Module] = {}
+
+    @cached_property
+    def program(self) -> Program:
+        """The project as the file sees it."""
+        from precision_lint.facts.dtypes.program import Program
+
+        program = Program(self._file)
+        self._definitions[self._file.text.path] = program.main
+        return program
 
     def find(self, module: Module, name: str) -> JitFunction | None:
         """What a name, or `module.name`, of one of these files stands for."""
         from precision_lint.facts.dtypes.definitions import Function
-        from precision_lint.facts.dtypes.program import Program
 
-        if self._program is None:
-            self._program = Program(self._file)
-            self._definitions[self._file.text.path] = self._program.main
+        program = self.program
         importer = self._definitions[module.text.path]
         package, _, member = name.rpartition(".")
         if package in importer.imports:
-            found = self._program.find(importer, f"{importer.imports[package]}.{member}")
+            found = program.find(importer, f"{importer.imports[package]}.{member}")
         else:
-            found = None if package else self._program.name(importer, name)
+            found = None if package else program.name(importer, name)
         if found is None or not isinstance(found.definition, Function):
             return None
         return self._module(found.module).functions.get(found.definition.name)

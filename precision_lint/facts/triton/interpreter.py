@@ -385,7 +385,9 @@ class Interpreter(Expressions):
             wrong = [
                 new
                 for new in merged.alternatives or (merged,)
-                if variable.certain and _is_not_carried(variable.value, new.value)
+                if new is not variable
+                and variable.certain
+                and _is_not_carried(variable.value, new.value)
             ]
             for new in wrong[:1]:
                 self._redefined("loop", name, variable, new, merged, head)
@@ -490,9 +492,13 @@ def _choose(left: Variables, right: Variables) -> Variables:
                 join(mine.value, other.value),
                 other.assigned,
                 mine.certain and other.certain,
-                _alternatives(mine, other) if differ(mine.value, other.value) else (),
+                _alternatives(mine, other) if _are_apart(mine.value, other.value) else (),
             )
     return found
+
+
+def _are_apart(left: Value, right: Value) -> bool:
+    return differ(left, right) or (left == NONE) != (right == NONE)
 
 
 def _alternatives(*variables: Variable) -> tuple[Variable, ...]:

@@ -8,7 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes import definitions
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.triton.hosts.view import HostView
 from precision_lint.facts.triton.imported import Helpers
 from precision_lint.facts.triton.language import NEWEST, Version
 from precision_lint.facts.triton.module import JitFunction, Module
@@ -16,7 +18,8 @@ from precision_lint.facts.triton.notes import notes_of
 from precision_lint.facts.triton.notes.note import Note, Notes
 from precision_lint.facts.triton.parameters import Parameter
 from precision_lint.facts.triton.rejections import Analysis, ReportedError
-from precision_lint.model.finding import Span
+from precision_lint.model.finding import Related, Span
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.text.text import SourceText
 
 
@@ -31,8 +34,10 @@ class Kernel:
     notes: tuple[Note, ...] = ()
     wide: frozenset[str] = frozenset()
     """The pointer parameters that kernels of this file add int64 offsets to."""
-    is_launched_here: bool = True
-    """False if no launch is in this file: nothing is known then of what the host passes."""
+    is_launched: bool = True
+    """False if no launch is in the project: nothing is known then of what the host passes."""
+    compiled: Related | None = None
+    """Where torch.compile traces a launch, if that matters to a note."""
 
 
 def find_kernels(
@@ -46,13 +51,13 @@ def find_kernels(
     What is rejected in a helper is reported once, with the first kernel that calls it so. Helpers
     of other files are looked for in the `project`.
     """
-    module = Helpers(PythonFile(text, tree, project)).main if project else Module(tree, text)
+    module, hosts = _views(tree, text, project)
     seen: set[tuple[str, Span, str]] = set()
     wide: set[str] = set()
     found = []
-    for function in _entries(module):
+    for function in _entries(module, hosts):
         try:
-            analysis = Analysis(module, function, target_triton or NEWEST)
+            analysis = Analysis(module, function, target_triton or NEWEST, hosts)
             parameters, rejections = analysis.facts()
         except RecursionError:
             continue  # an expression nested as deeply as Python's stack
@@ -63,7 +68,8 @@ def find_kernels(
         noted = tuple(n for n in notes.notes if (n.kind, n.span, n.subject) not in seen)
         seen.update((note.kind, note.span, note.subject) for note in noted)
         wide |= notes.wide
-        is_launched_here = node.name in module.launches
+        has_doubles = any(note.kind == "float64" and note.is_shown for note in noted)
+        is_launched = bool(analysis.launches.found)
         found.append(
             Kernel(
                 node.name,
@@ -71,10 +77,22 @@ def find_kernels(
                 parameters,
                 new,
                 noted,
-                is_launched_here=is_launched_here,
+                is_launched=is_launched,
+                compiled=hosts.where_compiled(analysis.launches) if has_doubles else None,
             )
         )
     return tuple(replace(kernel, wide=frozenset(wide)) for kernel in found)
+
+
+def _views(
+    tree: ast.Module, text: SourceText, project: Recording | None
+) -> tuple[Module, HostView]:
+    """A file as device code and as host code."""
+    if project is None:
+        return Module(tree, text), HostView(definitions.Module(ParsedPython(text, tree)))
+    file = PythonFile(text, tree, project)
+    helpers = Helpers(file)
+    return helpers.main, HostView(helpers.program.main, file, helpers.program)
 
 
 def _notes(analysis: Analysis) -> Notes:
@@ -83,7 +101,7 @@ def _notes(analysis: Analysis) -> Notes:
     return Notes()
 
 
-def _entries(module: Module) -> Iterator[JitFunction]:
+def _entries(module: Module, hosts: HostView) -> Iterator[JitFunction]:
     """The jit functions that the host launches, as far as this file shows.
 
     A helper's arguments can be compile-time values without an annotation, so it is only evaluated
@@ -91,7 +109,7 @@ def _entries(module: Module) -> Iterator[JitFunction]:
     """
     for function in module.jit_functions:
         name = function.node.name
-        if function.is_launched or name in module.launches or _reads_program_id(module, function):
+        if function.is_launched or hosts.launches_here(name) or _reads_program_id(module, function):
             yield function
 
 

@@ -1,10 +1,10 @@
-"""What a module says before a kernel runs: imports, jit functions, constants, launches."""
+"""What a module says before a kernel runs: imports, jit functions, constants."""
 
 from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,19 +12,14 @@ from precision_lint.model.finding import Span
 from precision_lint.source.python.imports import Import, imported
 from precision_lint.source.python.statements import (
     Definition,
-    FunctionDefinition,
     bound_names,
     head,
-    own_nodes,
     own_statements,
     statements,
     targets,
 )
 from precision_lint.source.python.syntax import named_parameters, span_of, with_defaults
 from precision_lint.source.text.text import SourceText
-
-HostFunction = FunctionDefinition | ast.Module
-_HOST_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 _PREDICTABLE = (
     ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Return, ast.Assert, ast.Pass, ast.If,
@@ -64,6 +59,17 @@ class JitFunction:
                             case ast.Constant(value=str() as name), ast.Lambda(body=body):
                                 found[name] = body
         return found
+
+    @cached_property
+    def configured(self) -> dict[str, object]:
+        """What every configuration of `@triton.autotune` sets a parameter to, if it is the same."""
+        for decorator in self.node.decorator_list:
+            match decorator:
+                case ast.Call(func=ast.Name(id="autotune") | ast.Attribute(attr="autotune")):
+                    given = [*decorator.args[:1]]
+                    given += [k.value for k in decorator.keywords if k.arg == "configs"]
+                    return _configured(given[0], self.module) if given else {}
+        return {}
 
     @cached_property
     def stored(self) -> frozenset[str]:
@@ -124,18 +130,6 @@ class Module:
     def statements(self) -> list[ast.stmt]:
         """Every statement of the file. Expressions, most of the tree, are not walked for it."""
         return [*statements(self.tree.body)]
-
-    @cached_property
-    def launches(self) -> dict[str, list[tuple[HostFunction, ast.Call]]]:
-        """Every `name[...](...)` of the file by name, with the function that it is in."""
-        found: dict[str, list[tuple[HostFunction, ast.Call]]] = {}
-        for function in (self.tree, *self.statements):
-            if isinstance(function, HostFunction):
-                for node in host_nodes(function):
-                    match node:
-                        case ast.Call(func=ast.Subscript(value=ast.Name(id=name))):
-                            found.setdefault(name, []).append((function, node))
-        return found
 
     @cached_property
     def imports(self) -> dict[str, str]:
@@ -245,11 +239,42 @@ class Module:
         return self.qualified(node.func if isinstance(node, ast.Call) else node)
 
 
+def _configured(configs: ast.expr, module: Module) -> dict[str, object]:
+    """The settings that all of some configurations agree on."""
+    match configs:
+        case ast.Name(id=name):
+            assigned = module.assignments.get(name, [])
+            if len(assigned) != 1 or isinstance(assigned[0], ast.Name):
+                return {}
+            return _configured(assigned[0], module)
+        case ast.List(elts=configurations):
+            pass
+        case ast.ListComp(elt=configuration):
+            configurations = [configuration]
+        case _:
+            return {}
+    found: list[dict[str, object]] = []
+    for configuration in configurations:
+        match configuration:
+            case ast.Call(args=[ast.Dict(keys=keys, values=values), *_]):
+                found.append(
+                    {
+                        key.value: value.value
+                        for key, value in zip(keys, values, strict=True)
+                        if isinstance(key, ast.Constant)
+                        and isinstance(key.value, str)
+                        and isinstance(value, ast.Constant)
+                    }
+                )
+            case _:
+                return {}
+    if not found:
+        return {}
+    first, *others = found
+    missing = object()
+    return {n: v for n, v in first.items() if all(o.get(n, missing) == v for o in others)}
+
+
 def names_in(node: ast.expr) -> set[str]:
     """The names in an expression or a target."""
     return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
-
-
-def host_nodes(function: HostFunction) -> Iterator[ast.AST]:
-    """The nodes of a function or module without those of functions in it; lambdas are run here."""
-    return own_nodes(function, _HOST_FUNCTIONS)

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from precision_lint.facts.triton import dtypes as types
-from precision_lint.facts.triton.launches import Launch, is_boolean, passed
+from precision_lint.facts.triton.hosts.view import HostView
+from precision_lint.facts.triton.launches import Launches
 from precision_lint.facts.triton.module import JitFunction, Module
 from precision_lint.facts.triton.usage import Usage
 from precision_lint.facts.triton.values import (
@@ -51,7 +52,7 @@ class Parameter:
 
 
 def describe(
-    module: Module, function: JitFunction, launches: list[Launch], usage: Usage
+    module: Module, function: JitFunction, hosts: HostView, launches: Launches, usage: Usage
 ) -> tuple[Parameter, ...]:
     """The parameters as facts."""
     found = []
@@ -74,20 +75,20 @@ def describe(
                 module.span(argument),
                 kind,
                 name_end if is_bare else None,
-                _is_boolean(argument.arg, function, launches),
+                _is_boolean(argument.arg, function, hosts, launches),
             )
         )
     return tuple(found)
 
 
-def _is_boolean(name: str, function: JitFunction, launches: list[Launch]) -> bool:
+def _is_boolean(name: str, function: JitFunction, hosts: HostView, launches: Launches) -> bool:
     if name in function.heuristics:
-        return is_boolean(function.heuristics[name])
-    return passed(launches, name) == Tensor(types.BOOL, 0)
+        return hosts.is_boolean(function.heuristics[name])
+    return launches.is_boolean(name)
 
 
 def values_of(
-    function: JitFunction, launches: list[Launch], usage: Usage, half: str
+    function: JitFunction, launches: Launches, usage: Usage, half: str
 ) -> dict[str, Value]:
     """The values of all parameters if every pointer that may be half points to `half`.
 
@@ -100,18 +101,20 @@ def values_of(
 
 
 def value_of(
-    argument: ast.arg, function: JitFunction, launches: list[Launch], usage: Usage, half: str
+    argument: ast.arg, function: JitFunction, launches: Launches, usage: Usage, half: str
 ) -> Value:
     """The value of a parameter, as far as it is known."""
     name = argument.arg
     provenance = Provenance(name, frozenset({name}))
+    if name in function.configured:
+        return Constant(function.configured[name])
     if argument.annotation is not None:
         annotated = _annotated(argument.annotation, name)
         if annotated == COMPILE_TIME:
-            return _compile_time(passed(launches, name))
+            return _compile_time(launches.passed(name))
         if annotated is not None:
             return annotated
-    match passed(launches, name):
+    match launches.passed(name):
         case Pointer(elements=elements):
             return Pointer(elements, 0, name)
         case Tensor(dtypes=dtypes):

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton import wording
 from precision_lint.facts.triton.expressions import Patches
+from precision_lint.facts.triton.hosts.view import HostView
 from precision_lint.facts.triton.interpreter import Interpreter, TooLong
 from precision_lint.facts.triton.language import Version
-from precision_lint.facts.triton.launches import follow_their_input, launches_of
 from precision_lint.facts.triton.module import JitFunction, Module
 from precision_lint.facts.triton.parameters import Parameter, describe, values_of
 from precision_lint.facts.triton.refusals import Block, CompileError, Key, Kind
@@ -80,6 +80,10 @@ class ReportedError:
         return "fp8" in self.before or "fp8" in self.after
 
     @property
+    def is_of_none(self) -> bool:
+        return self.before == "None" or self.after == "None"
+
+    @property
     def compiler_says(self) -> str:
         """What happens, as one line."""
         stage = "RuntimeError" if "PassManager" in self.compiler_message else "CompilationError"
@@ -100,11 +104,14 @@ class _Run:
 class Analysis:
     """One kernel under every assumption."""
 
-    def __init__(self, module: Module, function: JitFunction, version: Version) -> None:
+    def __init__(
+        self, module: Module, function: JitFunction, version: Version, hosts: HostView
+    ) -> None:
         self.module = module
         self.function = function
         self.version = version
-        self.launches = launches_of(module, function)
+        self.hosts = hosts
+        self.launches = hosts.launches(function)
         self.usage = Usage()
         self._steps = 0
 
@@ -112,7 +119,7 @@ class Analysis:
         """The parameters of the kernel, and its rejections in source order."""
         rejections: tuple[ReportedError, ...] = ()
         may_fail = self._learn()
-        parameters = describe(self.module, self.function, self.launches, self.usage)
+        parameters = describe(self.module, self.function, self.hosts, self.launches, self.usage)
         if may_fail:
             with suppress(TooLong):
                 rejections = tuple(self._rejections(parameters))
@@ -179,9 +186,9 @@ class Analysis:
     def _varying(self, usage: Usage) -> frozenset[str]:
         """The pointers that the kernel or, if it reads one only, the host takes as they come."""
         found = frozenset(usage.varying)
-        if len(usage.read) > 1:
-            return found
-        return found | usage.read & follow_their_input(self.module, self.function)
+        if len(usage.read) == 1:
+            found |= usage.read & self.launches.following
+        return found - self.launches.doubtful
 
     def _related(
         self, refusal: CompileError, loads: Iterable[Span], flag: Parameter | None

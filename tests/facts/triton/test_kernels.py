@@ -139,7 +139,7 @@ def test_annotations(parameters, expected):
     [
         ("y = torch.empty(64)\n    scale[(1,)](y, 0.5, True)", set()),
         ("y = torch.empty(64, dtype=torch.float32)\n    scale[(1,)](y, 0.5, True)", set()),
-        ("x = x.float()\n    scale[(1,)](x.contiguous(), 0.5, True)", HALF),
+        ("x = x.float()\n    scale[(1,)](x.contiguous(), 0.5, True)", set()),
         ("y = x.float()\n    scale[(1,)](y.contiguous(), 0.5, True)", set()),
         ("y = x.to(torch.bfloat16)\n    scale[(1,)](p=y, s=0.5, flag=True)", {*HALF, "fp32"}),
         ("y = torch.empty_like(x)\n    scale[(1,)](y, 0.5, True)", HALF),
@@ -147,7 +147,7 @@ def test_annotations(parameters, expected):
             "d = torch.float32\n    y = torch.zeros(4, dtype=d)\n    scale[(1,)](y, 0.5, x)",
             set(),
         ),
-        ("y = x.half() if x.is_cuda else x.float()\n    scale[(1,)](y, 0.5, True)", set()),
+        ("y = x.half() if x.is_cuda else x.float()\n    scale[(1,)](y, 0.5, True)", HALF),
         (
             "y = x.view(-1)\n    y = y.t()\n    y = y.t()\n    y = y.t()\n    y = y.t()\n"
             "    scale[(1,)](y, 0.5, True)",

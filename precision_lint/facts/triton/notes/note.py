@@ -27,6 +27,8 @@ class Note:
     is_shown: bool
     """The kernel or its launch show that it may be so: elements that take the dtype of what the
     caller passes, a parameter that is a float for certain."""
+    is_slight: bool = False
+    """It rounds a few times, as far as is known: whoever splits a sum into parts knows that."""
     is_conditional: bool = False
     """For some compile-time choices only."""
     computed_in: frozenset[str] = frozenset()

@@ -67,11 +67,13 @@ class Offsets:
         """A function that returns `found`."""
         if call.name in _ACCESSES:
             self._accessed(call.arguments.get(0, "pointer"))
-        if not isinstance(found, Tensor) or self.scene.is_elsewhere:
+        if not isinstance(found, Tensor):
+            return found
+        if call.name == "program_id":
+            return traced(found, frozenset({Trace("grid", self.scene.crossing or call.site)}))
+        if self.scene.is_elsewhere:
             return found
         match call.name:
-            case "program_id":
-                return traced(found, frozenset({Trace("grid", call.site)}))
             case "cast" if found.dtypes == _INT64:
                 return traced(found, _late(call.arguments.get(0, "input")))
         return found

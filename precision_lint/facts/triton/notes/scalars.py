@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from precision_lint.facts.triton import wording
 from precision_lint.facts.triton.dtypes import FLOAT32
-from precision_lint.facts.triton.notes.buffers import shown_to_be_floats
 from precision_lint.facts.triton.notes.doubles import doubles_in
+from precision_lint.facts.triton.notes.floats import shown_to_be_floats
 from precision_lint.facts.triton.notes.note import Note
 from precision_lint.facts.triton.notes.observer import Observer
 from precision_lint.facts.triton.notes.remedies import pin
@@ -26,8 +27,11 @@ def scalar_notes(runs: Runs) -> Iterator[Note]:
     if not scalars:
         return
     doubled = {elements: runs.with_doubles(elements, scalars) for elements in ("fp32", "bf16")}
-    shown = shown_to_be_floats(analysis.module, analysis.function)
+    shown = shown_to_be_floats(analysis.function, analysis.launches)
     shown = shown.union(doubled["fp32"].doubles.factors)
+    has_loops = any(
+        isinstance(node, ast.For | ast.While) for node in ast.walk(analysis.function.node)
+    )
     refused = [_refused(runs, elements, run) for elements, run in doubled.items()]
     for name in sorted(scalars):
         sights = [
@@ -39,13 +43,15 @@ def scalar_notes(runs: Runs) -> Iterator[Note]:
         refusal = both[0] if all(both) else None
         if refusal is None and not sights:
             continue
+        # The work of a kernel is in its loops, if it has any: what is outside of them costs little.
+        is_costly = any(s.is_repeated for s in sights) or (len(sights) > 1 and not has_loops)
         place = refusal.crossing or refusal.at if refusal else sights[0].place
         yield Note(
             "float64",
             runs.place_of(name),
             name,
             frozenset(ASSUMPTIONS),
-            is_shown=name in shown,
+            is_shown=name in shown and (refusal is not None or is_costly),
             compiler_message=wording.compiler_message(refusal, analysis.version) if refusal else "",
             related=(Related(analysis.module.text.place(place), "float64 from here on"),),
             remedy=pin(analysis.module, analysis.function, name),

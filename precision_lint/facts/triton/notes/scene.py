@@ -76,6 +76,11 @@ class Scene(Interpreter):
         """True in another file: its places are none in this one."""
         return self.refusals.crossing is not None
 
+    @property
+    def crossing(self) -> Span | None:
+        """The call that leads to another file, if this is one."""
+        return self.refusals.crossing
+
     def definition(self, name: str) -> ast.expr | None:
         """The expression that a variable was last assigned."""
         variable = self.frame.variables.get(name)
@@ -92,16 +97,34 @@ class Scene(Interpreter):
         start: ast.expr | None = None,
         given: ast.expr | None = None,
         related: Span | None = None,
+        is_slight: bool = False,
     ) -> None:
         """Write down a sight; one in another file at the call that leads there."""
         is_conditional, crossing = bool(self.refusals.choices), self.refusals.crossing
         if crossing is not None:
             sight = Observation(
-                kind, crossing, subject, value, is_conditional=is_conditional, is_elsewhere=True
+                kind,
+                crossing,
+                subject,
+                value,
+                is_conditional=is_conditional,
+                is_elsewhere=True,
+                is_repeated=bool(self.loops),
+                is_slight=is_slight,
             )
         else:
             sight = Observation(
-                kind, place, subject, value, before, start, given, related, is_conditional
+                kind,
+                place,
+                subject,
+                value,
+                before,
+                start,
+                given,
+                related,
+                is_conditional,
+                is_repeated=bool(self.loops),
+                is_slight=is_slight,
             )
         self.seen.setdefault(sight.key, sight)
 

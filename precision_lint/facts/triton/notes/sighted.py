@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from precision_lint.facts.triton.dtypes import Dtypes
-from precision_lint.facts.triton.launches import follow_their_input
-from precision_lint.facts.triton.notes.buffers import allocated_alike
 from precision_lint.facts.triton.notes.note import Note
 from precision_lint.facts.triton.notes.observer import Observer
 from precision_lint.facts.triton.notes.remedies import Change, changes
@@ -31,10 +29,11 @@ def observation_notes(runs: Runs) -> Iterator[Note]:
         first = runs.of("bf16").observations | first
     if not first:
         return
-    module, function = runs.analysis.module, runs.analysis.function
-    allocated, usage = allocated_alike(module, function), narrowest.usage
-    varying = allocated.union(follow_their_input(module, function), usage.varying)
-    varying -= usage.integer_elements | usage.doubtful_elements
+    module = runs.analysis.module
+    launches, usage = runs.analysis.launches, narrowest.usage
+    allocated = launches.following - launches.doubtful
+    varying = allocated | usage.varying
+    varying -= usage.integer_elements | usage.doubtful_elements | launches.doubtful
     for position, (key, sight) in enumerate(first.items()):
         tried = (NARROWEST,) if sight.kind in _ABOUT_INDICES else ASSUMPTIONS
         holds_for = [elements for elements in tried if key in runs.of(elements).observations]
@@ -48,6 +47,7 @@ def observation_notes(runs: Runs) -> Iterator[Note]:
             sight.subject,
             frozenset(ASSUMPTIONS if sight.kind in _ABOUT_INDICES else holds_for),
             is_shown,
+            sight.is_slight,
             sight.is_conditional,
             frozenset[str]().union(*(_computed_in(runs.of(e), key) for e in holds_for)),
             related=tuple(_related(sight, module.text)),

@@ -45,6 +45,10 @@ class Observation:
     """For some compile-time choices only."""
     is_elsewhere: bool = False
     """In another file; `place` is the call that leads there."""
+    is_repeated: bool = False
+    """In a loop of the kernel."""
+    is_slight: bool = False
+    """It rounds a few times, as far as is known."""
 
     @property
     def key(self) -> Key:

@@ -10,6 +10,7 @@ from precision_lint.facts.triton.frame import Variable
 from precision_lint.facts.triton.notes.elements import is_half, is_integer
 from precision_lint.facts.triton.notes.scene import Call, Scene
 from precision_lint.facts.triton.notes.selections import picks_one
+from precision_lint.facts.triton.notes.traces import of_kind
 from precision_lint.facts.triton.values import Function, Pointer, Tensor, Value
 
 _REDUCTIONS = frozenset({"sum", "cumsum", "cumprod"})
@@ -41,7 +42,11 @@ class Sums:
         if not isinstance(pointer, Pointer) or pointer.parameter is None:
             return
         if pointer.elements <= types.HALF and not is_integer(call.arguments.get(1, "val")):
-            self.scene.see("atomic", call.site, pointer.parameter, pointer, given=node)
+            # Programs that each add once to a place of their own are parts of a split product.
+            is_slight = not self.scene.loops and bool(of_kind("grid", pointer.traces))
+            self.scene.see(
+                "atomic", call.site, pointer.parameter, pointer, given=node, is_slight=is_slight
+            )
 
     def accumulated(self, statement: ast.stmt, name: str, before: Variable) -> None:
         """`acc += x`, where `acc` was `before`: in a loop that carries it."""

@@ -102,7 +102,9 @@ class Updates:
                 continue
             load = self._loads[trace.place]
             repeats = load.loop is not None and load.loop in self.scene.loops
-            if load.address == address and (load.is_of_stored or repeats or self._takes_lock):
+            # Two parts of a block are rounded once more; one element is corrected by what it is.
+            is_corrected = load.is_of_stored and value.rank == 0
+            if load.address == address and (is_corrected or repeats or self._takes_lock):
                 self.scene.see("update", call.site, parameter, value, related=trace.place)
 
     def _exclude_each_other(self, one: Span, other: Span) -> bool:
