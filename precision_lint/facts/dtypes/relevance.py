@@ -16,6 +16,7 @@ from precision_lint.source.python.statements import (
     FunctionDefinition,
     Leaving,
     TryStar,
+    With,
     blocks,
     bound_names,
     single_targets,
@@ -43,6 +44,11 @@ class DefUse:
     reads: frozenset[str]
     mentions_dtype: bool
     last_row: int
+
+    @property
+    def may_open_autocast(self) -> bool:
+        """True for a `with` that casts what is computed inside."""
+        return self.mentions_dtype and isinstance(self.node, With)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +80,7 @@ def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) 
     names: set[str] = set()
     evaluated: set[ast.stmt] = set()
     for effect in every:
-        if is_asked(effect) or isinstance(effect.node, _ALWAYS):
+        if is_asked(effect) or isinstance(effect.node, _ALWAYS) or effect.may_open_autocast:
             evaluated.add(effect.node)
             names |= effect.reads | effect.writes
     pending = every

@@ -225,35 +225,26 @@ class Imports:
 
     def assigning(self, attribute: str) -> Sequence[Path]:
         """The Python files, but for tests, that assign an attribute of what is not `self`."""
-        return self._attributes_assigned.get(attribute.encode(), ())
+        return self._files_by_word[_ASSIGNED].get(attribute.encode(), ())
 
     def calling(self, method: str) -> Sequence[Path]:
         """The Python files, but for tests, that call a method of this name."""
-        return self._methods_called.get(method.encode(), ())
+        return self._files_by_word[_CALLED].get(method.encode(), ())
 
     def defining(self, function: str) -> Sequence[Path]:
         """The Python files, but for tests, that define a function of this name."""
-        return self._functions_defined.get(function.encode(), ())
+        return self._files_by_word[_DEFINED].get(function.encode(), ())
 
     @cached_property
-    def _attributes_assigned(self) -> Mapping[bytes, Sequence[Path]]:
-        return self._files_with(_ASSIGNED)
-
-    @cached_property
-    def _methods_called(self) -> Mapping[bytes, Sequence[Path]]:
-        return self._files_with(_CALLED)
-
-    @cached_property
-    def _functions_defined(self) -> Mapping[bytes, Sequence[Path]]:
-        return self._files_with(_DEFINED)
-
-    def _files_with(self, pattern: re.Pattern[bytes]) -> Mapping[bytes, Sequence[Path]]:
-        """For each word that a pattern finds, the files that it finds it in."""
-        found: dict[bytes, list[Path]] = {}
+    def _files_by_word(self) -> Mapping[re.Pattern[bytes], Mapping[bytes, Sequence[Path]]]:
+        """For each pattern and each word that it finds, the files that have it, but for tests."""
+        found: dict[re.Pattern[bytes], dict[bytes, list[Path]]]
+        found = {pattern: {} for pattern in (_ASSIGNED, _CALLED, _DEFINED)}
         for path, content in self._contents():
             if not self._project.is_test(path):
-                for word in set(pattern.findall(content)):
-                    found.setdefault(word, []).append(path)
+                for pattern, by_word in found.items():
+                    for word in set(pattern.findall(content)):
+                        by_word.setdefault(word, []).append(path)
         return found
 
     def _contents(self) -> Iterator[tuple[Path, bytes]]:
