@@ -84,7 +84,7 @@ class Evaluator:
         if any(isinstance(item, ast.Starred) for item in node.elts):
             return Sequence(join_all([self.spread(item, env) for item in node.elts]))
         items = tuple(self(item, env) for item in node.elts)
-        return Sequence(join_all(items), items)
+        return Sequence(join_all(items), None if _is_long(node) else items)
 
     def spread(self, node: ast.expr, env: Environment) -> Value:
         """An element of a display or an argument; of a starred one, what it yields."""
@@ -108,7 +108,9 @@ class Evaluator:
                 case _:
                     items = None
             values.append(value)
-        return Dictionary(join_all(values), None if items is None else tuple(items.items()))
+        if items is None or _is_long(node):
+            return Dictionary(join_all(values))
+        return Dictionary(join_all(values), tuple(items.items()))
 
     def comprehension(
         self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, env: Environment
@@ -239,6 +241,13 @@ class Evaluator:
                 self(part.value, env)
         return NON_TENSOR
 
+
+def _is_long(node: ast.expr) -> bool:
+    """True for data rather than code: what each item is would cost more than it tells."""
+    return (node.end_lineno or node.lineno) - node.lineno >= _LONG
+
+
+_LONG = 40
 
 _EVALUATE: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Constant: Evaluator.constant,

@@ -90,8 +90,11 @@ _MOST_KINDS = 48
 _INTRAPROCEDURAL_BUDGET = 250_000
 """Expressions that are evaluated for one file by itself: some seconds."""
 
-_INTERPROCEDURAL_BUDGET = 30_000
-"""Expressions that are evaluated beyond that: some hundredths of a second."""
+_INTERPROCEDURAL_BUDGET = 24_000
+"""Expressions that are evaluated beyond that: about a second."""
+
+_SECONDARY_BUDGET = 4_000
+"""The same for tests, benchmarks and vendored code, whose findings are mostly not shown."""
 
 _LEAST_SHARE = 1_000
 """Expressions that are evaluated for one body where the budget is not enough for all."""
@@ -142,6 +145,8 @@ class InterproceduralAnalysis:
         self.holders = _holders(names, file.text.text)
         called = names | self.aliases.keys() | self.holders.keys()
         self.rows = _rows_calling(file, called, self.module.imports)
+        is_secondary = file.project.is_secondary(file.text.path)
+        self._budget = _SECONDARY_BUDGET if is_secondary else _INTERPROCEDURAL_BUDGET
         self._wants_dtypes = bool(names & _WITH_DTYPES)
         self.spent = 0
         self._limit = _INTRAPROCEDURAL_BUDGET
@@ -206,7 +211,7 @@ class InterproceduralAnalysis:
         """Look at callers, classes and other files; what would take too long stays as it was."""
         intraprocedural = dict(self.found)
         self.is_intraprocedural = False
-        self._limit = self.spent + _INTERPROCEDURAL_BUDGET
+        self._limit = self.spent + self._budget
         self._symbols.clear()
         self._classes.clear()
         self._bases.clear()
@@ -219,9 +224,9 @@ class InterproceduralAnalysis:
         """The calls of those bodies for which a share of the budget is enough."""
         followed: dict[ast.Call, Call] = {}
         bodies = list(self._holding(self.module, self.rows))
-        share = max(_LEAST_SHARE, _INTERPROCEDURAL_BUDGET // (len(bodies) + 1))
+        share = max(_LEAST_SHARE, self._budget // (2 * len(bodies) + 1))
         self._last_round = True
-        for body in bodies[: _INTERPROCEDURAL_BUDGET // share]:
+        for body in bodies[: self._budget // share]:
             self._start_round()
             self.found = {}
             self._limit = self.spent + share
@@ -235,9 +240,7 @@ class InterproceduralAnalysis:
 
     def _iterate(self) -> None:
         for number in range(_ROUNDS):
-            self._last_round = (
-                number == _ROUNDS - 1 or self._limit - self.spent < _INTERPROCEDURAL_BUDGET // 2
-            )
+            self._last_round = number == _ROUNDS - 1 or self._limit - self.spent < self._budget // 2
             self._start_round()
             self._trace_all()
             if self._last_round or not self._has_changed():
