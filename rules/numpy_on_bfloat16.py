@@ -162,15 +162,20 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
 def _witnesses(tensors: list[Tensor], file: PythonFile) -> Iterator[Related]:
     """The places that give one of the tensors a dtype that NumPy lacks.
 
-    That a caller may choose the dtype is no witness, nor is float16: NumPy has float16.
+    That a caller may choose the dtype is no witness, nor is float16: NumPy has float16. Weights and
+    data that are loaded have the dtype of the checkpoint: a program that enables bfloat16 may have
+    saved it so. Of what may come from elsewhere as well, only weights count: data can be anything.
     """
-    origins = {tensor.origin: tensor.dtypes for tensor in tensors if tensor.origin is not None}
-    for origin, dtypes in origins.items():
-        if origin.kind == "dtype" and dtypes & sinks.LACKING:
-            yield origin.related
-            yield from (site.related for site in origin.route)
-        elif origin.kind == "checkpoint" and (enabled := file.bfloat16()) is not None:
-            yield enabled
+    origins = {tensor.origin: tensor for tensor in tensors if tensor.origin is not None}
+    for origin, tensor in origins.items():
+        sites = [site.related for site in origin.route]
+        match origin.kind:
+            case "dtype" if tensor.dtypes & sinks.LACKING:
+                yield from (origin.related, *sites)
+            case "weights" | "checkpoint" if (
+                origin.kind == "weights" or not tensor.may_be_other
+            ) and (enabled := file.bfloat16()) is not None:
+                yield from (*sites, enabled)
 
 
 def _lacking(argument: Argument) -> list[Tensor]:

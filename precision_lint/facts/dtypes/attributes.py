@@ -245,4 +245,4 @@ def _origin(evaluator: Evaluate, node: ast.expr, text: str) -> Origin:
 
 
 def _of_checkpoint(evaluator: Evaluate, node: ast.expr) -> Origin:
-    return replace(_origin(evaluator, node, models.OF_THE_WEIGHTS), kind="checkpoint")
+    return replace(_origin(evaluator, node, models.OF_THE_WEIGHTS), kind="weights")

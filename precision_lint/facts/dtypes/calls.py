@@ -77,7 +77,7 @@ class CallSite:
         )
 
     def origin(
-        self, text: str, kind: Literal["dtype", "checkpoint", "caller"] = "caller"
+        self, text: str, kind: Literal["dtype", "weights", "checkpoint", "caller"] = "caller"
     ) -> Origin:
         """This call as the place where a dtype comes from."""
         return Origin(self.source, self.span, text, kind)

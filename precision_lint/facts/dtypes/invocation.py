@@ -237,7 +237,7 @@ def _of_symbol(
         value = caller_chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
         return ModelOutput(value)
     if last == "from_pretrained" and sources.PRETRAINED.search(name):
-        return models.pretrained(given)
+        return models.pretrained(given, evaluator.analysis.loads_in_float32(name))
     if last in _APPLYING and given.arguments:
         return _applied(evaluator, node, last, given, env)
     match name:
@@ -383,9 +383,9 @@ def _of_unknown(
     if name in _TENSOR_ONLY and _owner_is_module(node.func.value):
         return functions.method(name, caller_chosen(given.origin(_OF_THE_BUFFERS)), given)
     if name == "from_pretrained" and sources.PRETRAINED.search(f"{owner}.{name}"):
-        return models.pretrained(given)
+        return models.pretrained(given, evaluator.analysis.loads_in_float32(""))
     if name == "state_dict" and not given.arguments:
-        return Dictionary(caller_chosen(given.origin(models.OF_THE_WEIGHTS, "checkpoint")))
+        return Dictionary(caller_chosen(given.origin(models.OF_THE_WEIGHTS, "weights")))
     if name == "get" and isinstance(given.first, Constant) and isinstance(given.first.value, str):
         key = ast.Constant(given.first.value)
         path = dotted(ast.Subscript(node.func.value, key, ast.Load()))

@@ -26,7 +26,7 @@ from precision_lint.facts.dtypes.values import (
     tensor,
 )
 from precision_lint.facts.origin import Origin
-from precision_lint.model.dtypes import FLOATING, INT64
+from precision_lint.model.dtypes import FLOAT32, FLOATING, INT64
 
 OF_THE_OUTPUT = "model outputs have the model's dtype"
 OF_THE_WEIGHTS = "the weights have the checkpoint's dtype"
@@ -75,8 +75,8 @@ def of_torch(name: str, given: CallSite) -> Model:
     return Model(parameters, name)
 
 
-def pretrained(given: CallSite) -> Model:
-    """`from_pretrained(…)`: the dtype of its arguments, else that of the checkpoint.
+def pretrained(given: CallSite, is_float32: bool) -> Model:
+    """`from_pretrained(…)`: the dtype of its arguments, else float32 or that of the checkpoint.
 
     A checkpoint that the code names is that one alone: nothing says that it is in half precision.
     """
@@ -86,10 +86,12 @@ def pretrained(given: CallSite) -> Model:
             dtype = functions.as_dtype(given.keywords[keyword].value)
             if dtype.dtypes:
                 return Model(dtype.of_tensor())
-            origin = given.origin(text, "checkpoint")
+            origin = given.origin(text, "weights")
             return Model(Tensor(caller_chosen=True, origin=origin, clauses=dtype.clauses))
+    if is_float32 and "**" not in given.keywords:
+        return Model(tensor(FLOAT32))
     is_named = isinstance(given.first, Constant) and "**" not in given.keywords
-    return Model(caller_chosen(given.origin(text, "caller" if is_named else "checkpoint")))
+    return Model(caller_chosen(given.origin(text, "caller" if is_named else "weights")))
 
 
 def unknown(given: CallSite) -> ModelOutput:
@@ -139,7 +141,7 @@ def method(model: Model, name: str, given: CallSite) -> Value:
         origin = given.origin(f"{_CASTS[name]} is chosen here", "dtype")
         return replace(model, parameters=tensor(_CASTS[name], origin=origin))
     parameters = model.parameters
-    of_checkpoint = given.origin(_OF_THE_MODEL, "checkpoint")
+    of_checkpoint = given.origin(_OF_THE_MODEL, "weights")
     weight = replace(parameters, origin=parameters.origin or of_checkpoint)
     match name:
         case "to" | "type":

@@ -54,6 +54,10 @@ class Interprocedural(Protocol):
         """`super().name` in a method."""
         ...
 
+    def loads_in_float32(self, name: str) -> bool:
+        """True if `from_pretrained` of a class gives float32 whatever the checkpoint holds."""
+        ...
+
     def setting(self, module: Module, path: str) -> Setting | None:
         """What the project's configuration makes of `cfg.training.precision`."""
         ...

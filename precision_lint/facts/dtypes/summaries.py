@@ -827,6 +827,16 @@ class InterproceduralAnalysis:
         definition = None if found is None else found.definition
         return definition if isinstance(definition, Class) else None
 
+    def loads_in_float32(self, name: str) -> bool:
+        """True if `from_pretrained` of a class gives float32 whatever the checkpoint holds.
+
+        So does diffusers (0.42), and transformers before 5.
+        """
+        if name.startswith("diffusers."):
+            return True
+        version = self.program.project.version_of("transformers")
+        return version is not None and version < (5, 0)
+
     def setting(self, module: Module, path: str) -> Setting | None:
         """What the project's configuration makes of `cfg.training.precision`."""
         names = re.findall(r"\w+", path)
@@ -953,7 +963,7 @@ class InterproceduralAnalysis:
         start = file.span_of(node).start
         span = Span(start, start + len("class"))
         text = f"`{definition.name}.from_pretrained` takes the dtype of its weights"
-        return Origin(file.text, span, text, "checkpoint")
+        return Origin(file.text, span, text, "weights")
 
     def _given_from_outside(self, definition: Class, name: str) -> Value:
         """What other code assigns to an attribute of objects of a class."""

@@ -247,7 +247,7 @@ class _Reading:
         match module:
             case Model(parameters=parameters):
                 return replace(parameters, scalar=False)
-        return caller_chosen(self.given.origin(OF_CHECKPOINT, "checkpoint"))
+        return caller_chosen(self.given.origin(OF_CHECKPOINT, "weights"))
 
     def _is_given(self, argument: Given) -> bool:
         return argument.keyword in self.given.keywords or (
