@@ -30,7 +30,7 @@ def pinned_version(root: Path, library: str) -> str | None:
     conda = _conda_name(library)
     pin = re.compile(
         rf"""(?mix)
-        ^[\s"'-]* {name} (?:\[[^\]\n]*\])? \s* (?:=== | == | ~= | = \s* ["']) =? \s*
+        (?: ^[\s"'-]* | ["'] ) {name} (?:\[[^\]\n]*\])? \s* (?:=== | == | ~= | = \s* ["']) =? \s*
             (?P<plain>\d+(?:\.\d+)+)                              # torch==2.3.1, torch = "2.3.1"
         | ^[ \t]* - [ \t]* ["']? (?:[\w.-]+ ::)? {conda} [ \t]* ==?
             (?P<conda>\d+(?:\.\d+)+)                              # - conda-forge::pytorch=2.3.1

@@ -27,7 +27,14 @@ from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.environment import Environment, bind
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.frame import Frame
-from precision_lint.facts.dtypes.lattice import by_dtypes, deep_reading, join, join_all, reading
+from precision_lint.facts.dtypes.lattice import (
+    by_dtypes,
+    deep_reading,
+    join,
+    join_all,
+    join_tensors,
+    reading,
+)
 from precision_lint.facts.dtypes.libraries import hooks
 from precision_lint.facts.dtypes.program import Found, Program
 from precision_lint.facts.dtypes.protocols import Evaluate
@@ -944,8 +951,9 @@ class InterproceduralAnalysis:
         loaded = self._loaded(owner)
         match value:
             case Model(parameters=parameters):
-                origin = loaded or parameters.origin
-                held = replace(parameters, caller_chosen=True, origin=origin)
+                held = replace(parameters, caller_chosen=True)
+                if loaded is not None:  # whoever loads it chooses, besides who gives a module
+                    held = join_tensors(held, caller_chosen(loaded))
                 return replace(value, parameters=held)
             case Instance(definition=definition):
                 of_loader = loaded is not None and self.is_module(definition)
