@@ -460,7 +460,8 @@ class InterproceduralAnalysis:
         path = definition.module.file.text.path
         setting = self.program.project.setting(("precision",), path)
         for choice in () if setting is None else setting.choices:
-            if hooks.MIXED.get(str(choice.value)) == BFLOAT16:
+            is_meant = self.program.project.concerns(choice.origin.source.path, path)
+            if is_meant and hooks.MIXED.get(str(choice.value)) == BFLOAT16:
                 dtype = Dtype(frozenset({BFLOAT16}), may_be_other=True, origin=choice.origin)
                 return Region(None, dtype)
         return None

@@ -75,15 +75,16 @@ class ProjectFacts:
         from precision_lint.facts.project.evidence import BFLOAT16, find
 
         if path not in self._enabled:
-            linked = self.imports.linked(path)
-            near = [
-                each
-                for each in self._mentioning(BFLOAT16)[0]
-                if each in linked or (_configures(each) and self._is_near(each, path))
-            ]
+            near = [each for each in self._mentioning(BFLOAT16)[0] if self.concerns(each, path)]
             message = "the project enables bfloat16 here"
             self._enabled[path] = find(near, BFLOAT16, message, self.modules.at, only_enabling=True)
         return self._enabled[path]
+
+    def concerns(self, source: Path, path: Path) -> bool:
+        """True if what a file says is for one of the programs that another file is a part of."""
+        return source in self.imports.linked(path) or (
+            _configures(source) and self._is_near(source, path)
+        )
 
     def _is_near(self, config: Path, path: Path) -> bool:
         """True for a configuration file in the folder of the code or that of its sources.
@@ -246,6 +247,12 @@ class Recording:
         """The clearest place where a program that a file is a part of enables bfloat16."""
         answer = self._facts.bfloat16_of(path)
         self._record("bfloat16_of", path, answer=answer)
+        return answer
+
+    def concerns(self, source: Path, path: Path) -> bool:
+        """True if what a file says is for one of the programs that another file is a part of."""
+        answer = self._facts.concerns(source, path)
+        self._record("concerns", source, path, answer=answer)
         return answer
 
     @property
