@@ -26,7 +26,7 @@ _ASSIGNED = re.compile(rb"(?<!\bself)\.(\w+)[ \t]*=(?!=)")
 _CALLED = re.compile(rb"\.(\w+)\(")
 _DEFINED = re.compile(rb"\bdef (\w+)")
 _WORD = re.compile(rb"\w+")
-_OF_TENSORS = (b"torch", b"tensor", b"model")
+_OF_TENSORS = (b"torch", b"tensor", b"model", b"lightning", b"accelerate")
 """A file that mentions none of them passes no tensors."""
 
 _LARGEST = 1_000_000
