@@ -63,8 +63,10 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
             if name in {"dtype", "data", "T"}:
                 return _of_tensor(owner.tensor, name)
             return models.of_output(owner, name)
-        case Model():
+        case Model(name=None):
             return models.attribute(owner, name, _of_checkpoint(evaluator, node))
+        case Model():  # it is made in the code: nothing says that its weights are loaded
+            return models.attribute(owner, name, _origin(evaluator, node, models.OF_THE_WEIGHTS))
         case Instance():
             found = evaluator.analysis.member(owner, name)
             return found if found is not None else by_name(evaluator, node)
