@@ -127,20 +127,20 @@ def test_a_fix_leaves_the_rest_as_it_is(tmp_path: Path, change) -> None:
 
 
 def test_an_import_is_added_to_the_cell_with_the_imports(tmp_path: Path) -> None:
-    use = "def f(model):\n    return model.head.weight.numpy()\n"
+    use = "def f(path):\n    return torch.load(path)['x'].numpy()\n"
     made(tmp_path, "%%bash\nls", "!pip install torch\nimport torch", use, "torch.bfloat16")
     run("--fix", cwd=tmp_path)
     _, imports, fixed, _ = sources((tmp_path / "a.ipynb").read_text("utf-8"))
     assert imports == (
         "!pip install torch\nimport torch\nfrom precision_lint.runtime import to_numpy"
     )
-    assert fixed == use.replace("model.head.weight.numpy()", "to_numpy(model.head.weight)")
+    assert fixed == use.replace("torch.load(path)['x'].numpy()", "to_numpy(torch.load(path)['x'])")
 
 
 def test_others_do_not_say_which_dtypes_a_notebook_has(tmp_path: Path) -> None:
     use = "import torch\ndef f(model):\n    return model.head.weight.numpy()\n"
     half = "import torch\nx = torch.bfloat16\n"
-    project(tmp_path, {"a.ipynb": notebook(use), "b.py": half, "c.py": use})
+    project(tmp_path, {"a.ipynb": notebook(use), "b.py": f"import c\n{half}", "c.py": use})
     ran = run("--output-format", "concise", cwd=tmp_path)
     assert ran.out.startswith("c.py:3:12: MP101")
     assert "a.ipynb" not in ran.out

@@ -21,6 +21,7 @@ from precision_lint.facts.dtypes.containers import concatenated
 from precision_lint.facts.dtypes.kinds import CHOICES, complex_of, result_dtype
 from precision_lint.facts.dtypes.lattice import join_tensors, reading
 from precision_lint.facts.dtypes.values import (
+    ANONYMOUS,
     NON_TENSOR,
     SOME_TENSOR,
     UNKNOWN,
@@ -163,7 +164,7 @@ def _ranked(value: Value, default: str) -> list[_Operand | None]:
     match value:
         case ModelOutput():
             return _ranked(value.tensor, default)
-        case Tensor(scalar=None, clauses=clauses) if not clauses:
+        case Tensor(scalar=None):
             return [(_DIMENSIONED, value), (_SCALAR, value)]
         case Tensor():
             return [(_SCALAR if value.scalar else _DIMENSIONED, value)]
@@ -243,21 +244,29 @@ def _combine(left: Tensor, right: Tensor, rule: _Rule) -> Tensor:
 
 
 def _clauses(left: Tensor, right: Tensor, rule: _Rule) -> frozenset[Clause]:
-    """The clauses of a result: where both operands are open, all of their terms decide together."""
+    """The clauses of a result: what takes part in the choice of its dtype."""
     if not (left.clauses or right.clauses):
         return frozenset()
-    both = rule(_CHOSEN, _CHOSEN) and rule is _of_one_rank
-    clauses = {one | other for one in left.choices for other in right.choices} if both else set()
-    if not both or _keeps(right.dtypes, lambda other: rule(BFLOAT16, other)):
-        clauses |= left.choices
-    if _keeps(left.dtypes, lambda one: rule(one, BFLOAT16)):
+    if rule is _of_one_rank:
+        pairs = [(one, other) for one in left.choices for other in right.choices]
+        pairs += [(one, frozenset({dtype})) for one in left.choices for dtype in _keeping(right)]
+        pairs += [(frozenset({dtype}), one) for one in right.choices for dtype in _keeping(left)]
+        return simplified(frozenset(_together(one, other) for one, other in pairs))
+    clauses = set(left.choices)
+    if left.dtypes & INTEGRAL:
         clauses |= right.choices
+    if left.may_be_other or left.dtypes & INTEGRAL:  # of integers, a lower rank can make floats
+        clauses.add(ANONYMOUS)
     return simplified(frozenset(clauses))
 
 
-def _keeps(dtypes: frozenset[str], becomes: Callable[[str], frozenset[str]]) -> bool:
-    """True if bfloat16 beside one of the dtypes can stay bfloat16."""
-    return any(BFLOAT16 in becomes(dtype) for dtype in dtypes)
+def _keeping(operand: Tensor) -> list[str]:
+    """The dtypes beside which bfloat16 of the same rank stays bfloat16."""
+    return [dtype for dtype in operand.dtypes if BFLOAT16 in _of_one_rank(BFLOAT16, dtype)]
+
+
+def _together(one: Clause, other: Clause) -> Clause:
+    return ANONYMOUS if ANONYMOUS in (one, other) else one | other
 
 
 def _options(operand: Tensor) -> list[str]:

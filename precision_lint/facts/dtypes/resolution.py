@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import reduce
 from typing import TypeAlias, TypeVar
@@ -40,6 +40,7 @@ from precision_lint.facts.dtypes.values import (
     Value,
     Variable,
     clauses_of,
+    tensor,
 )
 from precision_lint.facts.origin import Setting
 
@@ -95,8 +96,8 @@ class Resolution:
         """A tensor whose clauses are replaced; unknown if no term is a tensor."""
         known, of_terms = self._choices(tensor)
         if not (of_terms or known.dtypes or known.is_open):
-            terms = [term for clause in tensor.clauses for term in clause]
-            is_cycle = all(isinstance(self._term(term), Bottom) for term in terms)
+            terms = [element for clause in tensor.clauses for element in clause]
+            is_cycle = all(isinstance(self._element(each), Bottom | Tensor) for each in terms)
             return BOTTOM if is_cycle else UNKNOWN
         return reduce(join_tensors, [replace(one, scalar=known.scalar) for one in of_terms], known)
 
@@ -105,13 +106,17 @@ class Resolution:
         unknown = Tensor(caller_chosen=of.caller_chosen, may_be_other=of.may_be_other)
         found: list[Tensor] = []
         for clause in sorted(of.clauses - {ANONYMOUS}, key=_clause_place):
-            values = [self._term(term) for term in _in_order(clause)]
+            values = [self._element(element) for element in _in_order(clause)]
             tensors = [one for value in values if (one := _dtypes_of(value, unknown)) is not None]
             if len(tensors) == len(values):
-                found.append(tensors[0] if len(tensors) == 1 else promote(tensors))
+                alike = [replace(one, scalar=False) for one in tensors]
+                found.append(tensors[0] if len(tensors) == 1 else promote(alike))
         if ANONYMOUS in of.clauses:
             return replace(of, clauses=frozenset()), found
         return replace(of, caller_chosen=False, may_be_other=False, clauses=frozenset()), found
+
+    def _element(self, element: Term | str) -> Value:
+        return tensor(element) if isinstance(element, str) else self._term(element)
 
     def _term(self, term: Term) -> Value:
         if term in self._known:
@@ -191,12 +196,17 @@ def as_term(value: Value, root: Root) -> Value:
     return value
 
 
-def _in_order(terms: frozenset[Term]) -> list[Term]:
+_Element = TypeVar("_Element", bound=Term | str)
+
+
+def _in_order(elements: Iterable[_Element]) -> list[_Element]:
     """Terms in an order that does not depend on the run: that of what they read."""
-    return sorted(terms, key=_place)
+    return sorted(elements, key=_place)
 
 
-def _place(term: Term) -> tuple[str, tuple[tuple[int, int, int], ...]]:
+def _place(term: Term | str) -> tuple[str, tuple[tuple[int, int, int], ...]]:
+    if isinstance(term, str):
+        return term, ()
     steps = (
         (getattr(step.node, "lineno", 0), getattr(step.node, "col_offset", 0), step.position)
         for step in term.steps

@@ -53,8 +53,8 @@ class Variable(Unknown):
         return guess
 
 
-Clause: TypeAlias = "frozenset[Term]"
-"""The dtype that the terms promote to: it is bfloat16 only if each of them is."""
+Clause: TypeAlias = "frozenset[Term | str]"
+"""The dtype that terms, and dtypes beside them, promote to: bfloat16 only if each of them is."""
 
 _D = TypeVar("_D", bound="DtypeSet")
 

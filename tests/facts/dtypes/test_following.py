@@ -193,7 +193,7 @@ TERMS = [
     ),
     (
         "operators of two that are given",
-        "def f(x, y):\n    z = x.detach() * y.detach()\n    z.numpy()\n"
+        "def f(x: torch.Tensor, y: torch.Tensor):\n    z = x * y\n    z.numpy()\n"
         "f(torch.ones(2).half(), torch.ones(2))\n",
         "float32",
     ),
