@@ -127,14 +127,17 @@ def test_a_fix_leaves_the_rest_as_it_is(tmp_path: Path, change) -> None:
 
 
 def test_an_import_is_added_to_the_cell_with_the_imports(tmp_path: Path) -> None:
-    use = "def f(path):\n    return torch.load(path)['x'].numpy()\n"
+    use = (
+        "def f(a):\n    x = torch.ones(2).bfloat16() if a else torch.arange(2)\n"
+        "    return x.numpy()\n"
+    )
     made(tmp_path, "%%bash\nls", "!pip install torch\nimport torch", use, "torch.bfloat16")
     run("--fix", cwd=tmp_path)
     _, imports, fixed, _ = sources((tmp_path / "a.ipynb").read_text("utf-8"))
     assert imports == (
         "!pip install torch\nimport torch\nfrom precision_lint.runtime import to_numpy"
     )
-    assert fixed == use.replace("torch.load(path)['x'].numpy()", "to_numpy(torch.load(path)['x'])")
+    assert fixed == use.replace("x.numpy()", "to_numpy(x)")
 
 
 def test_others_do_not_say_which_dtypes_a_notebook_has(tmp_path: Path) -> None:
