@@ -231,7 +231,7 @@ TERMS = [
         "an attribute that other code sets",
         "class A:\n    x: torch.Tensor\n    def show(self):\n        self.x.numpy()\n"
         "def load():\n    a = A()\n    a.x = torch.ones(2).half()\n    return a\n",
-        "float16",
+        "float16 partial",
     ),
     (
         "what an unseen base class keeps",
