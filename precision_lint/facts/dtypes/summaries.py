@@ -984,7 +984,8 @@ class InterproceduralAnalysis:
             for holder, value in self._assigned_from_outside.get(name, ())
             if self._is_object_of(definition, reading(self._resolve(holder)))
         ]
-        known = join_all([value for value in values if not isinstance(value, Unknown)])
+        # a dtype that is set is a setting: see `amp.offers`
+        known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
         return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
 
     def _trace_rows(self, module: Module, rows: list[int]) -> None:
