@@ -17,7 +17,7 @@ Methods count if their object is known to come from such a library (`fig, ax = p
 Not reported are integers, bools, comparisons, `argmax`, token ids, tensors that were cast, and
 arrays of other libraries. Code that works is not reported: `.tolist()`, `.item()`, `float(t)`,
 `np.split(t, 2)`, `pd.Series` of a list of tensors, `torchvision.utils.save_image`, datasets,
-evaluate, torchmetrics, and torch's own TensorBoard writer (which raised before torch 2.3). Neither
+evaluate, torchmetrics, and torch's own TensorBoard writer. Neither
 is code that fails with any dtype or with another error: `np.mean(t)`, `memoryview(t)`,
 `Image.fromarray(t)`, OpenCV, JSON, pyarrow, `safetensors.numpy`, `np.from_dlpack(t)`. Operators
 between arrays and tensors (`array * t`) are not checked. The output of a model counts only where it
@@ -229,11 +229,12 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
 def _is_narrow_float(tensor: Tensor) -> bool:
     """True if the tensor is certainly of a floating dtype, and one that float32 holds.
 
-    A caller who may choose the dtype may pass integers as well; a checkpoint holds floats.
+    A caller who may choose the dtype may pass integers as well, and data that is loaded may hold
+    integers. The weights of a model are floats.
     """
-    is_told = tensor.origin is not None and tensor.origin.kind != "caller"
+    is_named = tensor.origin is not None and tensor.origin.kind in {"dtype", "weights"}
     is_float = tensor.dtypes <= sinks.NARROW and not tensor.may_be_other
-    return is_float and (is_told if tensor.caller_chosen else bool(tensor.dtypes))
+    return is_float and (is_named if tensor.caller_chosen else bool(tensor.dtypes))
 
 
 def _of_receiver(call: Call, file: PythonFile, how: str) -> list[Edit] | None:

@@ -121,7 +121,7 @@ def named(evaluator: Evaluate, name: str, node: ast.expr) -> Value:
 
 def _of_tensor(owner: Tensor, name: str) -> Value:
     if name == "dtype":
-        return Dtype(owner.dtypes, owner.caller_chosen, owner.may_be_other, owner.origin)
+        return owner.dtype()
     if name in _SAME:
         return owner
     if name in {"real", "imag"}:

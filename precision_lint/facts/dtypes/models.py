@@ -182,12 +182,7 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
     if name in sources.WEIGHTS:
         return replace(model.parameters, origin=model.parameters.origin or origin, scalar=False)
     if name == "dtype":
-        return Dtype(
-            model.parameters.dtypes,
-            model.parameters.caller_chosen,
-            model.parameters.may_be_other,
-            origin,
-        )
+        return replace(model.parameters.dtype(), origin=origin)
     if name in sources.PLAIN_ATTRIBUTES:
         return UNKNOWN
     return Model(model.parameters)

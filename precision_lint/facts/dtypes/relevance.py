@@ -135,8 +135,8 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefU
         writes |= {child.target.id for child in ast.walk(node) if isinstance(child, ast.NamedExpr)}
     reads = frozenset(_NAME.findall(text))
     ends = node.lineno if isinstance(node, Definition) else last_row
-    speaks = _OF_DTYPES.search(text) is not None
-    return DefUse(node, parent, frozenset(writes), reads, speaks, ends)
+    mentions_dtype = _OF_DTYPES.search(text) is not None
+    return DefUse(node, parent, frozenset(writes), reads, mentions_dtype, ends)
 
 
 REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})

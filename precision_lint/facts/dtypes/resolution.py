@@ -219,16 +219,7 @@ def _clause_place(clause: Clause) -> list[tuple[str, tuple[tuple[int, int, int],
 
 
 def _join_dtype(one: Dtype, other: Tensor) -> Dtype:
-    return join_dtypes(
-        one,
-        Dtype(
-            other.dtypes,
-            other.caller_chosen,
-            other.may_be_other,
-            other.origin,
-            clauses=other.clauses,
-        ),
-    )
+    return join_dtypes(one, other.dtype())
 
 
 def _dtypes_of(value: Value, unknown: Tensor) -> Tensor | None:

@@ -115,6 +115,12 @@ class Tensor(DtypeSet):
 
     scalar: bool | None = False
 
+    def dtype(self) -> Dtype:
+        """Its `dtype`."""
+        return Dtype(
+            self.dtypes, self.caller_chosen, self.may_be_other, self.origin, clauses=self.clauses
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Dtype(DtypeSet):

@@ -50,6 +50,7 @@ class ProjectFacts:
         self.imports = Imports(project)
         self._matched: dict[bytes, bool] = {}
         self._enabled: dict[Path, Related | None] = {}
+        self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
 
     def __reduce__(self) -> tuple[type[ProjectFacts], tuple[Project]]:
         """Another process reads the facts anew: they are many times larger than the files."""
@@ -117,6 +118,11 @@ class ProjectFacts:
 
     def _mentioning(self, half: Half) -> tuple[list[Path], list[Path]]:
         """The files with a word for a half dtype, plainest first: of the project, of its tests."""
+        if half not in self._ranked:
+            self._ranked[half] = self._rank(half)
+        return self._ranked[half]
+
+    def _rank(self, half: Half) -> tuple[list[Path], list[Path]]:
         from precision_lint.facts.project.evidence import mentions
 
         project = self.project

@@ -39,12 +39,3 @@ TRUE: Mapping[str, str] = {
     "bf16-true": "bfloat16",
 }
 """Values under which weights and the floating tensors of batches have the dtype, in each hook."""
-
-WIDENED_OUTPUTS: Mapping[str, frozenset[str]] = {
-    "transformers.Trainer": frozenset({"compute_loss", "prediction_step", "training_step"})
-}
-"""Class and those of its hooks in which, under `bf16=True` or `fp16=True`, the model that they are
-given returns float32."""
-
-ARRAYS: Mapping[str, frozenset[str]] = {"transformers.Trainer": frozenset({"compute_metrics"})}
-"""Class and those of its hooks that get arrays of NumPy, never of bfloat16."""

@@ -196,12 +196,12 @@ class Expressions:
         receiver: ast.expr | None,
         method: str,
     ) -> HostValue:
-        """What a factory makes: what it is told, else what the tensor is that it is given."""
+        """What a factory makes: of the dtype that is given, else of that of its tensor."""
         if "dtype" in keywords:
-            told = self.evaluate(keywords["dtype"])
-            self._ask(told)
-            if told != NONE:
-                return _tensor_of(told)
+            given = self.evaluate(keywords["dtype"])
+            self._ask(given)
+            if given != NONE:
+                return _tensor_of(given)
         if None in keywords:
             return UNKNOWN
         if method in tensors.FLOAT_FACTORIES:

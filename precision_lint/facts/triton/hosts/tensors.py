@@ -24,7 +24,7 @@ DTYPES: dict[str, str] = {
 """Triton's name of each dtype of torch that kernels take."""
 
 FLOAT_FACTORIES = frozenset({"empty", "zeros", "ones", "rand", "randn", "empty_strided"})
-"""They make float32 unless they are told another dtype."""
+"""They make float32 unless a dtype is given."""
 LIKE_FACTORIES = frozenset({"empty_like", "zeros_like", "ones_like", "rand_like", "randn_like"})
 LIKE_THIS = frozenset({"full_like"})
 NEW_FACTORIES = frozenset({"new_empty", "new_zeros", "new_ones", "new_full", "new_empty_strided"})
