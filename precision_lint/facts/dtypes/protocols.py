@@ -25,7 +25,7 @@ class Interprocedural(Protocol):
 
     default_dtype: str
     cycles: int
-    """How often a parameter was asked for while it was being worked out."""
+    """How often a parameter was needed while it was being worked out."""
 
     def count(self, frame: Frame) -> None:
         """One more expression is evaluated."""

@@ -92,7 +92,7 @@ _DEPTH = 6
 """Calls inside calls that are followed."""
 
 _MOST_KINDS = 48
-"""Kinds of arguments that a function is summarised for; its annotation speaks for the others."""
+"""Kinds of arguments that a function is summarised for; its annotation says what the others give."""
 
 _INTRAPROCEDURAL_BUDGET = 250_000
 """Expressions that are evaluated for one file by itself: some seconds."""
@@ -162,7 +162,7 @@ class InterproceduralAnalysis:
         self._depth = 0
         self._asking = 0
         self.cycles = 0
-        """How often a parameter was asked for while it was being worked out."""
+        """How often a parameter was needed while it was being worked out."""
         self._last_round = False
         self._previous_round: dict[Hashable, Value] = {}
         self._closures: dict[Function, Mapping[str, Value]] = {}
@@ -627,8 +627,7 @@ class InterproceduralAnalysis:
     ) -> None:
         """A method is called of an object that callers give."""
         if frame.records and isinstance(node.func, ast.Attribute):
-            text, span = frame.module.file.text, frame.module.file.span_of(node)
-            self._sites[node] = Origin(text, span, f"`{node.func.attr}` is called here")
+            self._sites[node] = _site(frame, node, node.func.attr)
             self._open_calls.setdefault(node.func.attr, {})[node] = receiver, given
 
     def _handed_on(self, node: ast.AST, value: Value) -> Value:
@@ -649,10 +648,8 @@ class InterproceduralAnalysis:
                 caller is None for caller, _ in callers
             )
             for caller, rows in callers[:_MOST_CALLERS]:
-                if isinstance(caller, Module):
-                    self._trace_module(caller, rows)
-                elif caller is not None:
-                    self._trace(caller, rows)
+                if caller is not None:
+                    self._trace_body(caller, rows)
         return self._asked[definition]
 
     def _callers(
@@ -689,6 +686,12 @@ class InterproceduralAnalysis:
         self, module: Module, name: str
     ) -> Iterator[tuple[Function | Module, frozenset[int]]]:
         pattern = re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\b")
+        yield from self._bodies_at(module, pattern)
+
+    def _bodies_at(
+        self, module: Module, pattern: re.Pattern[str]
+    ) -> Iterator[tuple[Function | Module, frozenset[int]]]:
+        """The bodies of a module in which a pattern matches, with the rows of the matches."""
         rows = _rows(module.file, pattern)
         outside = set(rows)
         for holding in self._holding(module, rows):
@@ -696,6 +699,12 @@ class InterproceduralAnalysis:
             yield holding, frozenset(rows)
         if outside:
             yield module, frozenset(outside)
+
+    def _trace_body(self, body: Function | Module, rows: frozenset[int]) -> None:
+        if isinstance(body, Module):
+            self._trace_module(body, rows)
+        else:
+            self._trace(body, rows)
 
     def given_to(self, definition: Function, name: str) -> Value:
         """What the calls seen so far give to a parameter of a lambda."""
@@ -978,7 +987,8 @@ class InterproceduralAnalysis:
         """What other code assigns to an attribute of objects of a class."""
         for module in self.program.assigning(name):
             pattern = re.compile(rf"(?<!\bself)\.{re.escape(name)}[ \t]*=(?!=)")
-            self._trace_rows(module, _rows(module.file, pattern))
+            for body, rows in list(self._bodies_at(module, pattern)):
+                self._trace_body(body, rows)
         values = [
             self._resolve(value)
             for holder, value in self._assigned_from_outside.get(name, ())
@@ -987,15 +997,6 @@ class InterproceduralAnalysis:
         # a dtype that is set is a setting: see `amp.offers`
         known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
         return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
-
-    def _trace_rows(self, module: Module, rows: list[int]) -> None:
-        """Trace the bodies that hold some rows of a module."""
-        outside = set(rows)
-        for holding in list(self._holding(module, rows)):
-            outside -= set(range(holding.node.lineno, (holding.node.end_lineno or 0) + 1))
-            self._trace(holding, frozenset(rows))
-        if outside:
-            self._trace_module(module, frozenset(outside))
 
     def inherited(self, frame: Frame, name: str, env: Environment) -> Value:
         """`super().name` in a method."""
@@ -1083,8 +1084,7 @@ class InterproceduralAnalysis:
     ) -> Environment:
         bound = self._bound(definition, receiver, given)
         if frame.records:
-            text, span = frame.module.file.text, frame.module.file.span_of(node)
-            self._sites[node] = Origin(text, span, f"`{definition.name}` is called here")
+            self._sites[node] = _site(frame, node, definition.name)
             self._call_sites.setdefault(definition, {})[node] = bound
             self._regions.setdefault(definition, {})[node] = frame.region
         return bound
@@ -1247,6 +1247,12 @@ def _is_open(call: Call) -> bool:
 def _chosen_by(given: Variable, dtypes: _D) -> _D:
     """Dtypes that are open, as those of what is given."""
     return replace(dtypes, clauses=clauses_of(given)) if dtypes.is_open else dtypes
+
+
+def _site(frame: Frame, node: ast.Call, name: str) -> Origin:
+    """A call as a place on the way of a dtype."""
+    file = frame.module.file
+    return Origin(file.text, file.span_of(node), f"`{name}` is called here")
 
 
 def _as_receiver(value: Value) -> Value:
