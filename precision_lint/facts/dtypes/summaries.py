@@ -92,7 +92,7 @@ _DEPTH = 6
 """Calls inside calls that are followed."""
 
 _MOST_KINDS = 48
-"""Kinds of arguments that a function is summarised for; its annotation says what the others give."""
+"""Kinds of arguments that a function is summarised for; for others its annotation counts."""
 
 _INTRAPROCEDURAL_BUDGET = 250_000
 """Expressions that are evaluated for one file by itself: some seconds."""
