@@ -5,8 +5,7 @@ give it, to learn the facts at the calls that rules asked for. And *summarised* 
 arguments that it is called with, to learn what it returns. Attributes of `self` are the join of
 what the methods of a class assign.
 
-Recursion meets tables that are not complete yet: it reads what the round before left there, and
-rounds are repeated until nothing changes; what still changes in the last is unknown.
+Recursion needs entries that are being computed: see `fixpoint`.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TypeVar
 
@@ -26,6 +25,7 @@ from precision_lint.facts.dtypes.calls import Argument, Call, Calls, CallSite, R
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.environment import Environment, bind
 from precision_lint.facts.dtypes.expressions import Evaluator
+from precision_lint.facts.dtypes.fixpoint import FixpointTable
 from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import (
     by_dtypes,
@@ -36,6 +36,13 @@ from precision_lint.facts.dtypes.lattice import (
     reading,
 )
 from precision_lint.facts.dtypes.libraries import hooks
+from precision_lint.facts.dtypes.mentions import (
+    aliases,
+    holders,
+    rows_calling,
+    rows_mentioning,
+    rows_where_assigned,
+)
 from precision_lint.facts.dtypes.program import Found, Program
 from precision_lint.facts.dtypes.protocols import Evaluate
 from precision_lint.facts.dtypes.relevance import DefUse, Slice, backward_slice
@@ -76,14 +83,6 @@ from precision_lint.model.finding import Span
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks
 from precision_lint.source.python.syntax import callee_name, dotted, with_defaults
-
-_ROUNDS = 3
-"""How often the tables are computed at most.
-
-What is read of an entry before it is complete starts at bottom, and is what the round before
-computed: entries rise from round to round where the functions of values keep the order. Nothing
-bounds the height of the lattice, so in the last round such a read is widened to `UNKNOWN`.
-"""
 
 _CALLERS_OF_CALLERS = 2
 """How far callers are followed back for what they give to a parameter."""
@@ -132,7 +131,7 @@ class Summary:
     """What a call gives, and what it leaves in the containers that it was given."""
 
     value: Value
-    out_state: Mapping[str, Value]
+    out_state: Mapping[str, Value] = field(default_factory=dict)
 
 
 class InterproceduralAnalysis:
@@ -148,10 +147,10 @@ class InterproceduralAnalysis:
         self.calls = Calls(self.module.imports)
         self.found: dict[ast.Call, Call] = {}
         self.default_dtype = _default_dtype(file)
-        self.aliases = _aliases(names, self.module.imports)
-        self.holders = _holders(names, file.text.text)
+        self.aliases = aliases(names, self.module.imports)
+        self.holders = holders(names, file.text.text)
         called = names | self.aliases.keys() | self.holders.keys()
-        self.rows = _rows_calling(file, called, self.module.imports)
+        self.rows = rows_calling(file.text, called, self.module.imports)
         is_secondary = file.project.is_secondary(file.text.path)
         self._budget = _SECONDARY_BUDGET if is_secondary else _INTERPROCEDURAL_BUDGET
         self._wants_dtypes = bool(names & _WITH_DTYPES)
@@ -163,23 +162,22 @@ class InterproceduralAnalysis:
         self._asking = 0
         self.cycles = 0
         """How often a parameter was needed while it was being worked out."""
-        self._last_round = False
-        self._previous_round: dict[Hashable, Value] = {}
+        self._is_late = False
+        """No time is left to compute recursive entries again."""
         self._closures: dict[Function, Mapping[str, Value]] = {}
         self._classes: dict[tuple[Module, str], Class | None] = {}
         self._bases: dict[Class, list[Class]] = {}
         self._symbols: dict[tuple[Module, str], Value] = {}
-        self._start_round()
+        self._begin()
 
-    def _start_round(self) -> None:
+    def _begin(self) -> None:
+        """Forget what was computed."""
         self._resolve = Resolution(self, self._given)
-        self._tables: dict[Hashable, Value] = {}
-        """Attributes, globals and summaries by key, complete ones."""
-        self._in_progress: set[Hashable] = set()
-        """The keys that are being worked on."""
-        self._read: set[Hashable] = set()
-        """The keys that were read before they were complete."""
-        self._summaries: dict[Hashable, Summary] = {}
+        self._table = FixpointTable(Summary(BOTTOM), Summary(UNKNOWN), self._is_running_late)
+        """Attributes, globals and summaries of functions by key."""
+        self._given_values: dict[Root, Value] = {}
+        self._being_given: set[Root] = set()
+        """The parameters whose callers are being asked."""
         self._traced: dict[Function | Module, frozenset[int]] = {}
         """The rows for whose sake each body was traced."""
         self._call_sites: dict[Function, dict[ast.AST, Environment]] = {}
@@ -222,8 +220,10 @@ class InterproceduralAnalysis:
         self._symbols.clear()
         self._classes.clear()
         self._bases.clear()
+        self._begin()
         try:
-            self._iterate()
+            self._trace_all()
+            self._resolve_all()
         except BudgetExceeded:
             self.found = {**intraprocedural, **self._followed_alone()}
 
@@ -232,9 +232,9 @@ class InterproceduralAnalysis:
         followed: dict[ast.Call, Call] = {}
         bodies = list(self._holding(self.module, self.rows))
         share = max(_LEAST_SHARE, self._budget // (2 * len(bodies) + 1))
-        self._last_round = True
+        self._is_late = True
         for body in bodies[: self._budget // share]:
-            self._start_round()
+            self._begin()
             self.found = {}
             self._limit = self.spent + share
             try:
@@ -245,15 +245,9 @@ class InterproceduralAnalysis:
             followed.update(self.found)
         return followed
 
-    def _iterate(self) -> None:
-        for number in range(_ROUNDS):
-            self._last_round = number == _ROUNDS - 1 or self._limit - self.spent < self._budget // 2
-            self._start_round()
-            self._trace_all()
-            if self._last_round or not self._has_changed():
-                break
-            self._previous_round = {**self._tables, **self._values_read()}
-        self._resolve_all()
+    def _is_running_late(self) -> bool:
+        is_half_spent = self._limit - self.spent < self._budget // 2
+        return self._is_late or (is_half_spent and not self.is_intraprocedural)
 
     def _resolve_all(self) -> None:
         """Ask the callers for what the calls leave open."""
@@ -283,34 +277,6 @@ class InterproceduralAnalysis:
         }
         return sorted(rows)
 
-    def _values_read(self) -> dict[Hashable, Value]:
-        return {key: self._current(key) for key in self._read}
-
-    def _current(self, key: Hashable) -> Value:
-        if key in self._tables:
-            return self._tables[key]
-        return BOTTOM
-
-    def _has_changed(self) -> bool:
-        return any(
-            self._current(key) != self._previous_round.get(key, BOTTOM) for key in self._read
-        )
-
-    def _fixpoint_entry(self, key: Hashable, compute: Callable[[], Value]) -> Value:
-        """A table entry, once a round; from the round before while it is being computed."""
-        if key in self._tables:
-            return self._tables[key]
-        if key in self._in_progress:
-            self._read.add(key)
-            return UNKNOWN if self._last_round else self._previous_round.get(key, BOTTOM)
-        self._in_progress.add(key)
-        try:
-            value = compute()
-        finally:
-            self._in_progress.discard(key)
-        self._tables[key] = value
-        return value
-
     def count(self, frame: Frame) -> None:
         """One more expression.
 
@@ -333,13 +299,19 @@ class InterproceduralAnalysis:
         """Interpret the top level of a module, as far as the statements at some rows need it."""
         if rows <= self._traced.get(module, frozenset()):
             return
-        done = self._traced.get(module, frozenset())
-        self._traced[module] = rows | done
+        done = self._mark_traced(module, rows)
         rows -= done
         tree = module.file.tree
         within = backward_slice(module.def_uses(tree), _asked_at(sorted(rows), self._wants_dtypes))
         frame = Frame(module, records=True, slice=within)
         StatementInterpreter(self, frame).block(tree.body, Environment())
+
+    def _mark_traced(self, body: Function | Module, rows: frozenset[int]) -> frozenset[int]:
+        """Some rows of a body are traced from now on; those that were before."""
+        done = self._traced.get(body, frozenset())
+        self._traced[body] = done | rows
+        self._table.note(lambda: self._traced.update({body: done}))
+        return done
 
     def _holding(self, module: Module, rows: list[int]) -> Iterator[Function]:
         """The functions and methods of a module that hold one of some rows, outermost first."""
@@ -380,7 +352,7 @@ class InterproceduralAnalysis:
         inside = {row for row in rows if _holds(definition.node, [row])}
         if inside <= done:
             return
-        self._traced[definition] = done | inside
+        self._mark_traced(definition, inside)
         rows = frozenset(inside - done)
         if definition.enclosing is not None:  # what it closes over
             self._trace(definition.enclosing, rows | {definition.node.lineno})
@@ -393,13 +365,20 @@ class InterproceduralAnalysis:
         """The autocast region that a function is called in: an unknown one if in several."""
         if "autocast" not in definition.module.file.text.text:
             return None
+        passed_on: set[Region | None] = set()
         if not self.is_intraprocedural and self._asking < _CALLERS_OF_CALLERS:
             self._asking += 1
             try:
-                self._ask_callers(definition)
+                for caller, rows in self._callers_nearby(definition):
+                    if isinstance(caller, Module):
+                        continue
+                    if _mentions_autocast(caller):
+                        self._trace(caller, rows)
+                    else:
+                        passed_on.add(self._region_of_callers(caller))
             finally:
                 self._asking -= 1
-        regions = set(self._regions.get(definition, {}).values())
+        regions = passed_on | set(self._regions.get(definition, {}).values())
         if self.is_intraprocedural or len(regions) > 1:
             devices = {region.device for region in regions if region is not None}
             return Region(devices.pop() if len(devices) == 1 else None, SOME_DTYPE)
@@ -572,20 +551,20 @@ class InterproceduralAnalysis:
 
     def _given(self, root: Root) -> Value:
         """What the callers of a function give to a parameter; what it declares if nobody calls."""
-        key = ("given", root)
-        if key in self._tables:
-            return self._tables[key]
-        if key in self._in_progress:  # a call of itself hands on what it was given
+        if root in self._given_values:
+            return self._given_values[root]
+        if root in self._being_given:  # a call of itself hands on what it was given
             self.cycles += 1
             return BOTTOM
         cycles = self.cycles
-        self._in_progress.add(key)
+        self._being_given.add(root)
         try:
             value = self._given_by_callers(root)
         finally:
-            self._in_progress.discard(key)
+            self._being_given.discard(root)
         if cycles == self.cycles:  # else it is a part of what another root is given
-            self._tables[key] = value
+            self._given_values[root] = value
+            self._table.note(lambda: self._given_values.pop(root, None))
         return value
 
     def _given_by_callers(self, root: Parameter) -> Value:
@@ -644,6 +623,7 @@ class InterproceduralAnalysis:
         """Trace the callers of a function; true if there are some that cannot be read."""
         if definition not in self._asked:
             callers = list(islice(self._callers(definition), _MOST_CALLERS + 1))
+            self._table.note(lambda: self._asked.pop(definition, None))
             self._asked[definition] = len(callers) > _MOST_CALLERS or any(
                 caller is None for caller, _ in callers
             )
@@ -659,18 +639,11 @@ class InterproceduralAnalysis:
 
         None stands for a file that is one too many to read.
         """
-        node = definition.node
-        if isinstance(node, ast.Lambda):
+        yield from self._callers_nearby(definition)
+        name = _called_as(definition)
+        if name is None or definition.enclosing is not None:
             return
-        name = node.name
-        if name == "__init__" and definition.owner is not None:
-            name = definition.owner.node.name
-        elif name in {"forward", "__call__"} or name.startswith("__"):
-            return  # called by another name
-        yield from self._mentioning(definition.module, name)
-        if definition.enclosing is not None:
-            return
-        is_plain = definition.owner is None or node.name == "__init__"
+        is_plain = definition.owner is None or name == definition.owner.node.name
         modules = (
             self.program.importers(definition.module, name)
             if is_plain
@@ -682,17 +655,23 @@ class InterproceduralAnalysis:
             elif module is not definition.module:
                 yield from self._mentioning(module, name)
 
+    def _callers_nearby(
+        self, definition: Function
+    ) -> Iterator[tuple[Function | Module, frozenset[int]]]:
+        """The bodies of its own module where a function's name stands."""
+        name = _called_as(definition)
+        if name is not None:
+            yield from self._mentioning(definition.module, name)
+
     def _mentioning(
         self, module: Module, name: str
     ) -> Iterator[tuple[Function | Module, frozenset[int]]]:
-        pattern = re.compile(rf"(?<!def )(?<!class )\b{re.escape(name)}\b")
-        yield from self._bodies_at(module, pattern)
+        yield from self._bodies_at(module, rows_mentioning(module.file.text, name))
 
     def _bodies_at(
-        self, module: Module, pattern: re.Pattern[str]
+        self, module: Module, rows: list[int]
     ) -> Iterator[tuple[Function | Module, frozenset[int]]]:
-        """The bodies of a module in which a pattern matches, with the rows of the matches."""
-        rows = _rows(module.file, pattern)
+        """The bodies of a module that hold some rows, with these rows."""
         outside = set(rows)
         for holding in self._holding(module, rows):
             outside -= set(range(holding.node.lineno, (holding.node.end_lineno or 0) + 1))
@@ -779,7 +758,9 @@ class InterproceduralAnalysis:
     def record_outside(self, frame: Frame, holder: Value, name: str, value: Value) -> None:
         """`holder.name = value` of an object that is not `self`."""
         if frame.records and not isinstance(holder, Tensor | NonTensor | Model):
-            self._assigned_from_outside.setdefault(name, []).append((holder, value))
+            held = self._assigned_from_outside.setdefault(name, [])
+            held.append((holder, value))
+            self._table.note(held.pop)
 
     # Names
 
@@ -812,10 +793,10 @@ class InterproceduralAnalysis:
             case Class() as definition:
                 return ClassObject(definition)
             case str(assigned):
-                return self._fixpoint_entry(
+                return self._table.entry(
                     ("global", found.module, assigned),
-                    lambda: self._assigned_globally(found.module, assigned),
-                )
+                    lambda: Summary(self._assigned_globally(found.module, assigned)),
+                ).value
         return Symbol(name)
 
     def _assigned_globally(self, module: Module, name: str) -> Value:
@@ -924,8 +905,8 @@ class InterproceduralAnalysis:
         if self.is_intraprocedural:
             return None
         key = ("attribute", definition, name)
-        value = self._fixpoint_entry(key, lambda: self._attribute(definition, name))
-        if isinstance(value, Bottom) and key not in self._in_progress:
+        value = self._table.entry(key, lambda: Summary(self._attribute(definition, name))).value
+        if isinstance(value, Bottom) and not self._table.is_in_progress(key):
             return None
         if instance.parameters is not None and isinstance(value, Model):
             return replace(value, parameters=instance.parameters)
@@ -986,8 +967,8 @@ class InterproceduralAnalysis:
     def _given_from_outside(self, definition: Class, name: str) -> Value:
         """What other code assigns to an attribute of objects of a class."""
         for module in self.program.assigning(name):
-            pattern = re.compile(rf"(?<!\bself)\.{re.escape(name)}[ \t]*=(?!=)")
-            for body, rows in list(self._bodies_at(module, pattern)):
+            rows_assigning = rows_where_assigned(module.file.text, name)
+            for body, rows in list(self._bodies_at(module, rows_assigning)):
                 self._trace_body(body, rows)
         values = [
             self._resolve(value)
@@ -1131,7 +1112,7 @@ class InterproceduralAnalysis:
         """What a function returns for arguments like these."""
         definition = routine.definition
         if self.is_intraprocedural or definition.is_stub or self._depth > _DEPTH:
-            return Summary(self._declared(definition), {})
+            return Summary(self._declared(definition))
         env = bound.copy()
         given: dict[Root, Value] = {}
         for name, value in bound.items():
@@ -1147,12 +1128,11 @@ class InterproceduralAnalysis:
             None if region is None else (region.device, _key(region.dtype)),
             _closed_over(routine),
         )
-        if key not in self._summaries and key not in self._in_progress:
+        if key not in self._table:
             self._kinds[definition] = self._kinds.get(definition, 0) + 1
             if self._kinds[definition] > _MOST_KINDS:
-                return Summary(self._declared(definition), {})
-        value = self._fixpoint_entry(key, lambda: self._summarise(key, routine, env, region))
-        summary = self._summaries.get(key, Summary(value, {}))
+                return Summary(self._declared(definition))
+        summary = self._table.entry(key, lambda: self._summarise(routine, env, region))
         if not given:
             return summary
         applied = Resolution(self, given.get)
@@ -1167,8 +1147,8 @@ class InterproceduralAnalysis:
         return annotated(self, definition.module, node.returns, node.returns)
 
     def _summarise(
-        self, key: Hashable, routine: FunctionValue, env: Environment, region: Region | None
-    ) -> Value:
+        self, routine: FunctionValue, env: Environment, region: Region | None
+    ) -> Summary:
         definition = routine.definition
         before = self._closures.get(definition)
         if routine.closure is not None:
@@ -1187,8 +1167,7 @@ class InterproceduralAnalysis:
             for name, given in start.items()
             if isinstance(given, Sequence | Dictionary)
         }
-        self._summaries[key] = Summary(value, left)
-        return value
+        return Summary(value, left)
 
     def _apply_side_effects(
         self,
@@ -1327,57 +1306,29 @@ def _returning_or_changing(names: set[str]) -> Callable[[DefUse], bool]:
     return is_asked
 
 
+def _called_as(definition: Function) -> str | None:
+    """The name that a function is called by; None for what nobody calls by a name of its own."""
+    node = definition.node
+    if isinstance(node, ast.Lambda):
+        return None
+    if node.name == "__init__" and definition.owner is not None:
+        return definition.owner.node.name
+    return None if node.name == "forward" or node.name.startswith("__") else node.name
+
+
+def _mentions_autocast(definition: Function) -> bool:
+    """True if the source of a function, its decorators included, has the word."""
+    text = definition.module.file.text
+    node = definition.node
+    decorators = [one.lineno for one in definition.decorators]
+    start = text.offset(min([node.lineno, *decorators]), 1)
+    end = node.end_lineno or node.lineno
+    stop = text.offset(end + 1, 1) if end < len(text.line_starts) else len(text.text)
+    return text.text.find("autocast", start, stop) >= 0
+
+
 def _rows_writing(effect: DefUse, name: str) -> list[int]:
     return [effect.node.lineno] if name in effect.writes else []
-
-
-def _rows(file: ParsedPython, pattern: re.Pattern[str]) -> list[int]:
-    return [file.text.row(match.start()) for match in pattern.finditer(file.text.text)]
-
-
-_CALL = re.compile(r"\s*\(")
-_CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
-
-
-def _aliases(names: frozenset[str], imports: Mapping[str, str]) -> Mapping[str, str]:
-    """What a file calls some of `names` by: `from torch.amp import GradScaler as Scaler`."""
-    imported = {local: name.rpartition(".")[2] for local, name in imports.items()}
-    return {local: name for local, name in imported.items() if name in names and name != local}
-
-
-def _holders(names: frozenset[str], text: str) -> Mapping[str, str]:
-    """What a file calls instances of some classes by: `self.loss = nn.CrossEntropyLoss()`."""
-    classes = sorted(name for name in names if name[0].isupper() and f"{name}(" in text)
-    if not classes:
-        return {}
-    return dict(re.findall(rf"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*({'|'.join(classes)})\(", text))
-
-
-def _rows_calling(
-    file: ParsedPython, names: frozenset[str], imports: Mapping[str, str]
-) -> list[int]:
-    """The rows with what looks like a call of `names`, as this file calls their packages.
-
-    Plain search: a regular expression of so many words would take as long as parsing.
-    """
-    packages = {name.removesuffix(".*") for name in names if name.endswith(".*")}
-    words = [(name, _CALL) for name in names if not name.endswith(".*")]
-    words += [
-        (alias, _CALL_OF_MEMBER)
-        for alias, name in imports.items()
-        if name.partition(".")[0] in packages
-    ]
-    text = file.text.text
-    rows = set()
-    for word, call in words:
-        start = text.find(word)
-        while start >= 0:
-            end = start + len(word)
-            is_whole = not (start and (text[start - 1].isalnum() or text[start - 1] == "_"))
-            if is_whole and call.match(text, end):
-                rows.add(file.text.row(start))
-            start = text.find(word, end)
-    return sorted(rows)
 
 
 _DEFAULT = re.compile(r"\bset_default_dtype\(\s*torch\.(\w+)")

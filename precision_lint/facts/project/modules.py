@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from precision_lint.project.files import Project
@@ -22,9 +22,8 @@ _MODULES = re.compile(
     rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
 )
-_ASSIGNED = re.compile(rb"(?<!\bself)\.(\w+)[ \t]*=(?!=)")
-_CALLED = re.compile(rb"\.(\w+)\(")
-_DEFINED = re.compile(rb"\bdef (\w+)")
+_USED = re.compile(rb"(def |self\.|\.)(\w+)(?:([(\[])|[ \t]*=(?!=))")
+"""A word that is defined, called or assigned: what leads to it, and the bracket that follows."""
 _WORD = re.compile(rb"\w+")
 _OF_TENSORS = (b"torch", b"tensor", b"model", b"lightning", b"accelerate")
 """A file that mentions none of them passes no tensors."""
@@ -131,6 +130,14 @@ def _given(read: _Read) -> ParsedPython:
     raise read.problem
 
 
+class _Words(NamedTuple):
+    """For each word, the files that define a function, call a method or assign an attribute."""
+
+    defined: dict[bytes, list[Path]]
+    called: dict[bytes, list[Path]]
+    assigned: dict[bytes, list[Path]]
+
+
 class Imports:
     """Which file a module of a project is, and which files import it."""
 
@@ -225,26 +232,34 @@ class Imports:
 
     def assigning(self, attribute: str) -> Sequence[Path]:
         """The Python files, but for tests, that assign an attribute of what is not `self`."""
-        return self._files_by_word[_ASSIGNED].get(attribute.encode(), ())
+        return self._words.assigned.get(attribute.encode(), ())
 
     def calling(self, method: str) -> Sequence[Path]:
         """The Python files, but for tests, that call a method of this name."""
-        return self._files_by_word[_CALLED].get(method.encode(), ())
+        return self._words.called.get(method.encode(), ())
 
     def defining(self, function: str) -> Sequence[Path]:
         """The Python files, but for tests, that define a function of this name."""
-        return self._files_by_word[_DEFINED].get(function.encode(), ())
+        return self._words.defined.get(function.encode(), ())
 
     @cached_property
-    def _files_by_word(self) -> Mapping[re.Pattern[bytes], Mapping[bytes, Sequence[Path]]]:
-        """For each pattern and each word that it finds, the files that have it, but for tests."""
-        found: dict[re.Pattern[bytes], dict[bytes, list[Path]]]
-        found = {pattern: {} for pattern in (_ASSIGNED, _CALLED, _DEFINED)}
+    def _words(self) -> _Words:
+        """The files, but for tests, by the words that they define, call and assign."""
+        found = _Words({}, {}, {})
         for path, content in self._contents():
             if not self._project.is_test(path):
-                for pattern, by_word in found.items():
-                    for word in set(pattern.findall(content)):
-                        by_word.setdefault(word, []).append(path)
+                for lead, word, bracket in set(_USED.findall(content)):
+                    match lead, bracket:
+                        case b"def ", _:
+                            files = found.defined.setdefault(word, [])
+                        case _, b"(":
+                            files = found.called.setdefault(word, [])
+                        case b".", b"":
+                            files = found.assigned.setdefault(word, [])
+                        case _:
+                            continue
+                    if path not in files[-1:]:
+                        files.append(path)
         return found
 
     def _contents(self) -> Iterator[tuple[Path, bytes]]:

@@ -1,0 +1,116 @@
+"""Table entries that may need each other: recursion is solved where it occurs.
+
+An entry that is needed while it is being computed is assumed to be bottom. What was computed from
+an assumption is provisional: once the outermost of these entries is complete, assumptions and
+results are compared, and the entries are computed again from better assumptions until both agree.
+All other entries are computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from itertools import islice
+from typing import Generic, TypeVar
+
+_ITERATIONS = 3
+"""How often entries that need each other are computed at most.
+
+Assumptions rise from one iteration to the next where the functions of values keep the order.
+Nothing bounds the height of the lattice, so the last iteration assumes top.
+"""
+
+V = TypeVar("V")
+
+
+class FixpointTable(Generic[V]):
+    """Entries by key, with assumptions for those that are being computed."""
+
+    def __init__(self, bottom: V, top: V, is_late: Callable[[], bool]) -> None:
+        """`is_late` says that no further iteration can be afforded: top is assumed at once."""
+        self.bottom = bottom
+        self.top = top
+        self.is_late = is_late
+        self._complete: dict[Hashable, V] = {}
+        self._depths: dict[Hashable, int] = {}
+        """The depth of the entries that are being computed."""
+        self._lowest = _NONE
+        """The lowest depth of what was assumed since the innermost entry began."""
+        self._assumed: dict[Hashable, V] = {}
+        self._results: dict[Hashable, V] = {}
+        """What the entries that were assumed turned out to be in this iteration."""
+        self._is_last = False
+        self._undo: list[Callable[[], object]] = []
+
+    def __contains__(self, key: Hashable) -> bool:
+        """True for an entry that is known or being computed."""
+        return key in self._complete or key in self._depths
+
+    def is_in_progress(self, key: Hashable) -> bool:
+        return key in self._depths
+
+    def note(self, undo: Callable[[], object]) -> None:
+        """Something was recorded that must be undone if the entries in progress begin again."""
+        if self._depths:
+            self._undo.append(undo)
+
+    def entry(self, key: Hashable, compute: Callable[[], V]) -> V:
+        """The entry of a key, computed when it is first needed."""
+        if key in self._complete:
+            return self._complete[key]
+        if key in self._depths:
+            return self._assumption(key)
+        outer, self._lowest = self._lowest, _NONE
+        depth = self._depths[key] = len(self._depths)
+        recorded, known = len(self._undo), len(self._assumed)
+        try:
+            value = self._computed(key, compute)
+            for iteration in range(1, _ITERATIONS):
+                if self._lowest < depth or not self._is_contradicted(known):
+                    break
+                self._begin_again(recorded, known)
+                outer_is_last = self._is_last
+                self._is_last |= iteration == _ITERATIONS - 1 or self.is_late()
+                value = self._computed(key, compute)
+                self._is_last = outer_is_last
+        finally:
+            del self._depths[key]
+        self._complete[key] = value
+        if self._lowest < depth:
+            self.note(lambda: self._complete.pop(key, None))
+            self._lowest = min(outer, self._lowest)
+        else:
+            for assumed in list(self._assumed)[known:]:
+                del self._assumed[assumed]
+                self._results.pop(assumed, None)
+            self._lowest = outer
+        if not self._depths:
+            self._undo.clear()
+        return value
+
+    def _computed(self, key: Hashable, compute: Callable[[], V]) -> V:
+        value = compute()
+        if key in self._assumed:
+            self._results[key] = value
+        return value
+
+    def _assumption(self, key: Hashable) -> V:
+        self._lowest = min(self._lowest, self._depths[key])
+        if key not in self._assumed or self._is_last:
+            self._assumed[key] = self.top if self._is_last or self.is_late() else self.bottom
+        return self._assumed[key]
+
+    def _is_contradicted(self, known: int) -> bool:
+        """True if an entry is not what was assumed; top holds for whatever it is."""
+        return any(
+            assumed not in (self._results.get(key, assumed), self.top)
+            for key, assumed in islice(self._assumed.items(), known, None)
+        )
+
+    def _begin_again(self, recorded: int, known: int) -> None:
+        while len(self._undo) > recorded:
+            self._undo.pop()()
+        for key in list(self._assumed)[known:]:
+            self._assumed[key] = self._results.pop(key, self._assumed[key])
+
+
+_NONE = 1 << 30

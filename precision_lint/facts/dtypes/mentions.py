@@ -1,0 +1,88 @@
+"""The rows of a file that call, name or assign something, by plain search in its text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from precision_lint.source.text.text import SourceText
+
+_CALL = re.compile(r"\s*\(")
+_CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
+_ASSIGNS = re.compile(r"[ \t]*=(?!=)")
+_DEFINING = ("def ", "class ")
+
+
+def aliases(names: frozenset[str], imports: Mapping[str, str]) -> Mapping[str, str]:
+    """What a file calls some of `names` by: `from torch.amp import GradScaler as Scaler`."""
+    imported = {local: name.rpartition(".")[2] for local, name in imports.items()}
+    return {local: name for local, name in imported.items() if name in names and name != local}
+
+
+def holders(names: frozenset[str], text: str) -> Mapping[str, str]:
+    """What a file calls instances of some classes by: `self.loss = nn.CrossEntropyLoss()`."""
+    classes = sorted(name for name in names if name[0].isupper() and f"{name}(" in text)
+    if not classes:
+        return {}
+    return dict(re.findall(rf"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*({'|'.join(classes)})\(", text))
+
+
+def rows_calling(file: SourceText, names: frozenset[str], imports: Mapping[str, str]) -> list[int]:
+    """The rows with what looks like a call of `names`, as this file calls their packages.
+
+    Plain search: a regular expression of so many words would take as long as parsing.
+    """
+    packages = {name.removesuffix(".*") for name in names if name.endswith(".*")}
+    words = [(name, _CALL) for name in names if not name.endswith(".*")]
+    words += [
+        (alias, _CALL_OF_MEMBER)
+        for alias, name in imports.items()
+        if name.partition(".")[0] in packages
+    ]
+    rows = {
+        file.row(start)
+        for word, call in words
+        for start in _words(file.text, word)
+        if call.match(file.text, start + len(word))
+    }
+    return sorted(rows)
+
+
+def rows_mentioning(file: SourceText, name: str) -> list[int]:
+    """The rows that name a function, a method or a class, and do not define it."""
+    text = file.text
+    return sorted(
+        {
+            file.row(start)
+            for start in _words(text, name)
+            if not _continues_word(text, start + len(name))
+            and not text.endswith(_DEFINING, 0, start)
+        }
+    )
+
+
+def rows_where_assigned(file: SourceText, attribute: str) -> list[int]:
+    """The rows that assign an attribute of an object that is not `self`."""
+    text = file.text
+    return sorted(
+        {
+            file.row(start)
+            for start in _words(text, attribute)
+            if text.startswith(".", start - 1)
+            and not text.endswith("self.", 0, start)
+            and _ASSIGNS.match(text, start + len(attribute))
+        }
+    )
+
+
+def _words(text: str, word: str) -> Iterator[int]:
+    """The offsets where a word begins; what follows it may go on."""
+    start = text.find(word)
+    while start >= 0:
+        if not start or not _continues_word(text, start - 1):
+            yield start
+        start = text.find(word, start + len(word))
+
+
+def _continues_word(text: str, offset: int) -> bool:
+    return offset < len(text) and (text[offset].isalnum() or text[offset] == "_")
