@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from precision_lint.engine.check import Checked, check_bytes, check_unreadable
 from precision_lint.engine.failures import internal_error
-from precision_lint.engine.parallel import ordered_map
+from precision_lint.engine.parallel import ordered_map, uncollected
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.project.facts import Dependency, ProjectFacts
 from precision_lint.model.finding import Applicability, Finding
@@ -31,9 +30,6 @@ _LARGEST_CONFIG = 4 << 20
 """Bytes; whatever is larger and not code is data, and not even read."""
 
 _CODE = frozenset[Kind]({"python", "notebook"})
-
-_GC_THRESHOLD = 100_000
-"""Syntax trees have no cycles: collecting as often as by default costs a seventh of the run."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +82,6 @@ def run(
     Raises:
         WorkerDied: a worker process did not survive its file.
     """
-    gc.set_threshold(_GC_THRESHOLD)
     job = replace(job, project=replace(job.project, reported=frozenset(paths)))
     is_long = _is_worth_a_pool(paths)
     cache = _cache(cache_folder, job.settings) if cache_folder and is_long else None
@@ -99,7 +94,10 @@ def run(
     todo = [path for path in paths if path not in results]
     for _ in results:
         advance()
-    with closing(ordered_map(partial(lint, job), todo, jobs if is_long else 1)) as linted:
+    with (
+        uncollected(),
+        closing(ordered_map(partial(lint, job), todo, jobs if is_long else 1)) as linted,
+    ):
         for result in linted:
             results[result.path] = result
             advance()
@@ -135,6 +133,12 @@ def lint(job: Job, path: Path) -> Result:
     """Check, and fix in memory, one file on disk."""
     kind = kind_of(path)
     assert kind is not None
+    result = _lint(job, path, kind)
+    job.facts.modules.collect_dropped()
+    return result
+
+
+def _lint(job: Job, path: Path, kind: Kind) -> Result:
     try:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):

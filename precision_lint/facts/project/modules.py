@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +35,9 @@ _LARGEST = 1_000_000
 _KEPT = 3_000_000
 """Characters of the files whose trees are kept; a tree takes thirty times as many bytes."""
 
+_MOST_DROPPED = 4_000_000
+"""Characters of the files whose trees are dropped before garbage is collected."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Read:
@@ -57,6 +61,8 @@ class ParsedModules:
     def __init__(self) -> None:
         self._read: OrderedDict[Path, _Read] = OrderedDict()
         self._size = 0
+        self._dropped = 0
+        """Characters of the files whose trees were dropped since garbage was collected."""
         self._lock = Lock()
 
     def parse(self, text: SourceText, *, is_on_disk: bool) -> ParsedPython:
@@ -96,6 +102,12 @@ class ParsedModules:
         except (OSError, UnicodeError, LookupError, Unparsable):
             return None
 
+    def collect_dropped(self) -> None:
+        """Free the trees that were dropped, if they are many: they are parts of cycles."""
+        if self._dropped > _MOST_DROPPED:
+            gc.collect()
+            self._dropped = 0
+
     def _kept(self, path: Path) -> _Read | None:
         with self._lock:
             if path in self._read:
@@ -110,7 +122,9 @@ class ParsedModules:
             self._read[read.text.path] = read
             self._size += read.size - (replaced.size if replaced else 0)
             while self._size > _KEPT:
-                self._size -= self._read.popitem(last=False)[1].size
+                dropped = self._read.popitem(last=False)[1].size
+                self._size -= dropped
+                self._dropped += dropped
 
 
 def _parsed(text: SourceText) -> _Read:
