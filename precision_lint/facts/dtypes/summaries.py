@@ -352,7 +352,7 @@ class InterproceduralAnalysis:
         inside = {row for row in rows if _holds(definition.node, [row])}
         if inside <= done:
             return
-        self._mark_traced(definition, inside)
+        self._mark_traced(definition, frozenset(inside))
         rows = frozenset(inside - done)
         if definition.enclosing is not None:  # what it closes over
             self._trace(definition.enclosing, rows | {definition.node.lineno})
