@@ -69,6 +69,9 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
             return models.attribute(owner, name, _origin(evaluator, node, models.OF_THE_WEIGHTS))
         case Instance():
             found = evaluator.analysis.member(owner, name)
+            if found is None or isinstance(found, NonTensor | Unknown):
+                setting = _setting(evaluator, node)  # a field of a record of settings
+                found = found if setting is None else setting
             return found if found is not None else by_name(evaluator, node)
         case ClassObject():
             found = evaluator.analysis.class_attribute(owner.definition, name)
@@ -88,11 +91,9 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
 def by_name(evaluator: Evaluate, node: ast.Attribute) -> Value:
     """An attribute of an object that nothing is known of, as the field names such things."""
     name = node.attr
-    path = dotted(node)
-    if path is not None:
-        setting = evaluator.analysis.setting(evaluator.frame.module, path)
-        if setting is not None:
-            return setting
+    setting = _setting(evaluator, node)
+    if setting is not None:
+        return setting
     if name == "dtype":
         owner = (dotted(node.value) or "").rpartition(".")[2]
         if sources.INTEGRAL_NAME.search(owner):
@@ -107,6 +108,12 @@ def by_name(evaluator: Evaluate, node: ast.Attribute) -> Value:
     if name in sources.OUTPUT_SEQUENCES:
         return Sequence(caller_chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
     return UNKNOWN
+
+
+def _setting(evaluator: Evaluate, node: ast.Attribute) -> Setting | None:
+    """What the project says of a setting that is read: `cfg.model.dtype`."""
+    path = dotted(node)
+    return None if path is None else evaluator.analysis.setting(evaluator.frame.module, path)
 
 
 def named(evaluator: Evaluate, name: str, node: ast.expr) -> Value:

@@ -245,6 +245,10 @@ def module_of(file: ParsedPython) -> Module:
     return Module(file)
 
 
+CASTING = frozenset({"half", "bfloat16", "float", "double", "to"})
+"""Methods that cast a module in place."""
+
+
 def _attributes_assigned(function: AnyFunction) -> set[str]:
     found: set[str] = set()
     for node in statements(function.body if isinstance(function.body, list) else []):
@@ -257,6 +261,14 @@ def _attributes_assigned(function: AnyFunction) -> set[str]:
                     args=[ast.Constant(value=str(name)), *_],
                 )
             ) if method in REGISTERING:
+                found.add(name)
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(
+                        value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=method
+                    )
+                )
+            ) if method in CASTING:
                 found.add(name)
             case _:
                 found |= {name for target in targets(node) for name in _self_attributes(target)}

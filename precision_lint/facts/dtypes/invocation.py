@@ -38,7 +38,7 @@ from precision_lint.facts.dtypes.values import (
     Variable,
     caller_chosen,
 )
-from precision_lint.facts.origin import Setting
+from precision_lint.facts.origin import Choice, Setting
 from precision_lint.source.python.syntax import dotted, innermost_name
 
 _APPLYING = frozenset({"map", "starmap", "filter", "imap", "imap_unordered"})
@@ -164,6 +164,8 @@ def _result(
     match function:
         case Model():
             return models.called(function, given)
+        case Tensor():  # nobody calls a tensor: it was a module that was moved
+            return models.called(Model(function), given)
         case Symbol(name=name):
             return _of_symbol(evaluator, name, node, receiver, given, env)
         case LibraryObject(name=name):
@@ -298,6 +300,8 @@ def _of_method(
             return UNKNOWN
         case Unknown():
             return _of_unknown(evaluator, name, receiver, given, node, env)
+        case Tensor() if sources.OUTPUT_METHOD.search(name):  # a module that was moved, too
+            return models.method(Model(receiver), name, given)
     return functions.method(name, receiver, given)
 
 
@@ -429,8 +433,13 @@ def _environment_variable(evaluator: Evaluate, given: CallSite) -> Value:
     match given.first:
         case Constant(value=str(name)):
             found = evaluator.analysis.variable(evaluator.frame.module, name)
+            if found is not None:
+                return found
             default = given.argument(1, "default")
-            return found if found is not None else default
+            if isinstance(default, Constant) and isinstance(default.value, str):
+                origin = given.origin(f"the default of `{name}`", "dtype")
+                return Setting((Choice(default.value, origin),))
+            return default
     return UNKNOWN
 
 

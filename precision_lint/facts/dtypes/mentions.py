@@ -10,6 +10,7 @@ from precision_lint.source.text.text import SourceText
 _CALL = re.compile(r"\s*\(")
 _CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
 _ASSIGNS = re.compile(r"[ \t]*=(?!=)")
+_CASTS = re.compile(r"\.(?:bfloat16|half|to)\(")
 _DEFINING = ("def ", "class ")
 
 
@@ -63,6 +64,15 @@ def rows_mentioning(file: SourceText, name: str) -> list[int]:
 
 def rows_where_assigned(file: SourceText, attribute: str) -> list[int]:
     """The rows that assign an attribute of an object that is not `self`."""
+    return _rows_of_attribute(file, attribute, _ASSIGNS)
+
+
+def rows_where_cast(file: SourceText, attribute: str) -> list[int]:
+    """The rows that cast an attribute of an object that is not `self` in place."""
+    return _rows_of_attribute(file, attribute, _CASTS)
+
+
+def _rows_of_attribute(file: SourceText, attribute: str, following: re.Pattern[str]) -> list[int]:
     text = file.text
     return sorted(
         {
@@ -70,7 +80,7 @@ def rows_where_assigned(file: SourceText, attribute: str) -> list[int]:
             for start in _words(text, attribute)
             if text.startswith(".", start - 1)
             and not text.endswith("self.", 0, start)
-            and _ASSIGNS.match(text, start + len(attribute))
+            and following.match(text, start + len(attribute))
         }
     )
 

@@ -112,9 +112,21 @@ class Program:
             for path in paths:
                 yield self.module(path)
 
+    def defining(self, function: str) -> Iterator[Module]:
+        """The modules that define a function of a name that few files define."""
+        paths = self.project.defining(function)
+        if len(paths) <= _MOST_DEFINED:
+            yield from filter(None, map(self.module, paths))
+
     def assigning(self, attribute: str) -> Iterator[Module]:
         """The modules that assign an attribute of an object that is not `self`."""
         paths = self.project.assigning(attribute)
+        if len(paths) <= _MOST_DEFINED:
+            yield from filter(None, map(self.module, paths))
+
+    def casting(self, attribute: str) -> Iterator[Module]:
+        """The modules that cast an attribute of an object that is not `self`."""
+        paths = self.project.casting(attribute)
         if len(paths) <= _MOST_DEFINED:
             yield from filter(None, map(self.module, paths))
 

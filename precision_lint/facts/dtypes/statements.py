@@ -226,7 +226,8 @@ class StatementInterpreter:
             "the dtype of parameters and buffers is chosen by whoever moves or loads the module",
             "caller",
         )
-        return replace(value, caller_chosen=True, origin=origin)
+        is_chosen = value.origin is not None and value.origin.kind == "dtype"
+        return replace(value, caller_chosen=True, origin=value.origin if is_chosen else origin)
 
     def expression(self, node: ast.expr, env: Environment) -> None:
         """An expression statement; some methods change what they are called on."""
@@ -246,6 +247,7 @@ class StatementInterpreter:
                 and (moved := _moved(self.evaluate.read(owner, env), value)) is not None
             ):
                 _replace_everywhere(owner, self.evaluate(owner, env), moved, env)
+                self.record_cast(owner, moved, env)
             case ast.Call(
                 func=ast.Attribute(value=ast.Name(id="self"), attr=method),
                 args=[ast.Constant(value=str(name)), tensor, *_],
@@ -253,6 +255,15 @@ class StatementInterpreter:
                 held = self.parameter(self.evaluate(tensor, env), node)
                 target = ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
                 self.assign(target, held, None, env)
+
+    def record_cast(self, owner: ast.expr, moved: Value, env: Environment) -> None:
+        """`self.model.bfloat16()`, `runner.model.to(dtype)`: other methods see the cast."""
+        match owner:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name) if self.frame.owner:
+                self.analysis.record_attribute(self.frame, name, moved)
+            case ast.Attribute(value=holder, attr=name):
+                held = self.evaluate.read(holder, env)
+                self.analysis.record_outside(self.frame, held, name, moved)
 
     def change(self, owner: ast.expr, method: str, node: ast.Call, env: Environment) -> None:
         """`xs.append(x)` and its like: the container changes under every name."""

@@ -42,6 +42,7 @@ from precision_lint.facts.dtypes.mentions import (
     rows_calling,
     rows_mentioning,
     rows_where_assigned,
+    rows_where_cast,
 )
 from precision_lint.facts.dtypes.program import Found, Program
 from precision_lint.facts.dtypes.protocols import Evaluate
@@ -370,7 +371,7 @@ class InterproceduralAnalysis:
             self._asking += 1
             try:
                 for caller, rows in self._callers_nearby(definition):
-                    if isinstance(caller, Module):
+                    if not isinstance(caller, Function):
                         continue
                     if _mentions_autocast(caller):
                         self._trace(caller, rows)
@@ -643,25 +644,49 @@ class InterproceduralAnalysis:
         name = _called_as(definition)
         if name is None or definition.enclosing is not None:
             return
-        is_plain = definition.owner is None or name == definition.owner.node.name
-        modules = (
-            self.program.importers(definition.module, name)
-            if is_plain
-            else self.program.calling(name)
-        )
+        owner = definition.owner
+        if owner is not None and name != owner.node.name:
+            modules = self.program.calling(name)
+        else:
+            modules = self.program.importers(definition.module, name)
         for module in modules:
             if module is None:
                 yield None, frozenset()
             elif module is not definition.module:
                 yield from self._mentioning(module, name)
+                if owner is not None and name == owner.node.name:
+                    yield from self._making_subclasses(owner, module)
+
+    def _making_subclasses(
+        self, owner: Class, module: Module
+    ) -> Iterator[tuple[Function | Module | None, frozenset[int]]]:
+        """The bodies that run `__init__` of a class for its subclasses in a module."""
+        for each in module.top.values():
+            if not isinstance(each, Class) or owner not in self.bases(each)[1:]:
+                continue
+            initialiser = each.methods.get("__init__")
+            if initialiser is None:
+                name = each.node.name
+                yield from self._mentioning(module, name)
+                for other in self.program.importers(module, name):
+                    if other is not None and other is not module:
+                        yield from self._mentioning(other, name)
+            else:
+                rows = rows_mentioning(module.file.text, "super")
+                inside = frozenset(row for row in rows if _holds(initialiser.node, [row]))
+                if inside:
+                    yield initialiser, inside
 
     def _callers_nearby(
         self, definition: Function
-    ) -> Iterator[tuple[Function | Module, frozenset[int]]]:
+    ) -> Iterator[tuple[Function | Module | None, frozenset[int]]]:
         """The bodies of its own module where a function's name stands."""
         name = _called_as(definition)
         if name is not None:
             yield from self._mentioning(definition.module, name)
+        owner = definition.owner
+        if owner is not None and name == owner.node.name and not self.is_intraprocedural:
+            yield from self._making_subclasses(owner, definition.module)
 
     def _mentioning(
         self, module: Module, name: str
@@ -875,6 +900,25 @@ class InterproceduralAnalysis:
                 return each.methods[name]
         return None
 
+    def _overriding(self, definition: Class, name: str) -> Function | None:
+        """The method that subclasses have for one that a class calls and does not define itself.
+
+        None if several have one: which of them runs is not known.
+        """
+        if self.is_intraprocedural or name.startswith("__"):
+            return None
+        if any(name in each.methods_assigning for each in self.bases(definition)):
+            return None
+        found = [
+            each.methods[name]
+            for module in self.program.defining(name)
+            for each in module.top.values()
+            if isinstance(each, Class)
+            and name in each.methods
+            and definition in self.bases(each)[1:]
+        ]
+        return found[0] if len(found) == 1 and not found[0].is_stub else None
+
     def class_attribute(self, definition: Class, name: str) -> Value | None:
         """`Class.name`: a method, a nested class or an assigned value; None if there is none."""
         method = self.method(definition, name)
@@ -893,6 +937,8 @@ class InterproceduralAnalysis:
             return known
         definition = instance.definition
         method = self.method(definition, name)
+        if method is None or method.is_stub:
+            method = self._overriding(definition, name) or method
         if method is not None:
             if method.is_static:
                 return FunctionValue(method)
@@ -927,6 +973,8 @@ class InterproceduralAnalysis:
             if isinstance(found, Bottom) or found in (UNKNOWN, Constant(None)):
                 value = says(definition, name)
                 found = found if isinstance(value, Bottom) else value
+        if isinstance(found, Variable | Model):
+            found = join(found, self._cast_from_outside(definition, name))
         return self._as_held(definition, found)
 
     def _declared_attribute(self, definition: Class, name: str) -> Value:
@@ -970,14 +1018,27 @@ class InterproceduralAnalysis:
             rows_assigning = rows_where_assigned(module.file.text, name)
             for body, rows in list(self._bodies_at(module, rows_assigning)):
                 self._trace_body(body, rows)
-        values = [
+        values = self._recorded_outside(definition, name)
+        # a dtype that is set is a setting: see `amp.offers`
+        known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
+        return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
+
+    def _cast_from_outside(self, definition: Class, name: str) -> Value:
+        """The model of an attribute after casts by code outside the class."""
+        for module in self.program.casting(name):
+            for body, rows in list(
+                self._bodies_at(module, rows_where_cast(module.file.text, name))
+            ):
+                self._trace_body(body, rows)
+        values = self._recorded_outside(definition, name)
+        return join_all([each for each in values if isinstance(each, Model)])
+
+    def _recorded_outside(self, definition: Class, name: str) -> list[Value]:
+        return [
             self._resolve(value)
             for holder, value in self._assigned_from_outside.get(name, ())
             if self._is_object_of(definition, reading(self._resolve(holder)))
         ]
-        # a dtype that is set is a setting: see `amp.offers`
-        known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
-        return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
 
     def inherited(self, frame: Frame, name: str, env: Environment) -> Value:
         """`super().name` in a method."""

@@ -325,6 +325,12 @@ class Recording:
         self._record("assigning", attribute, answer=answer)
         return answer
 
+    def casting(self, attribute: str) -> Sequence[Path]:
+        """The Python files that cast an attribute of what is not `self` in place."""
+        answer = self._facts.imports.casting(attribute)
+        self._record("casting", attribute, answer=answer)
+        return answer
+
     def calling(self, method: str) -> Sequence[Path]:
         """The Python files that call a method of this name, in path order."""
         answer = self._facts.imports.calling(method)

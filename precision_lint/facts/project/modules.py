@@ -23,8 +23,11 @@ _MODULES = re.compile(
     rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
 )
-_USED = re.compile(rb"(def |self\.|\.)(\w+)(?:([(\[])|[ \t]*=(?!=))")
-"""A word that is defined, called or assigned: what leads to it, and the bracket that follows."""
+_USED = re.compile(
+    rb"(def |self\.|\.)(\w+)"
+    rb"(?:([(\[])|[ \t]*=(?!=)|(\.(?:bfloat16|half)\(|\.to\([^()\n]*(?:dtype|torch\.)))"
+)
+"""A word that is defined, called, assigned or cast: what leads to it, and what follows."""
 _WORD = re.compile(rb"\w+")
 _OF_TENSORS = (b"torch", b"tensor", b"model", b"lightning", b"accelerate")
 """A file that mentions none of them passes no tensors."""
@@ -145,11 +148,12 @@ def _given(read: _Read) -> ParsedPython:
 
 
 class _Words(NamedTuple):
-    """For each word, the files that define a function, call a method or assign an attribute."""
+    """For each word, the files with a function, a call, an assignment or a cast of this name."""
 
     defined: dict[bytes, list[Path]]
     called: dict[bytes, list[Path]]
     assigned: dict[bytes, list[Path]]
+    cast: dict[bytes, list[Path]]
 
 
 class Imports:
@@ -248,6 +252,10 @@ class Imports:
         """The Python files, but for tests, that assign an attribute of what is not `self`."""
         return self._words.assigned.get(attribute.encode(), ())
 
+    def casting(self, attribute: str) -> Sequence[Path]:
+        """The Python files, but for tests, that cast an attribute of what is not `self`."""
+        return self._words.cast.get(attribute.encode(), ())
+
     def calling(self, method: str) -> Sequence[Path]:
         """The Python files, but for tests, that call a method of this name."""
         return self._words.called.get(method.encode(), ())
@@ -258,18 +266,20 @@ class Imports:
 
     @cached_property
     def _words(self) -> _Words:
-        """The files, but for tests, by the words that they define, call and assign."""
-        found = _Words({}, {}, {})
+        """The files, but for tests, by the words that they define, call, assign and cast."""
+        found = _Words({}, {}, {}, {})
         for path, content in self._contents():
             if not self._project.is_test(path):
-                for lead, word, bracket in set(_USED.findall(content)):
-                    match lead, bracket:
-                        case b"def ", _:
+                for lead, word, bracket, cast in set(_USED.findall(content)):
+                    match lead, bracket, cast:
+                        case b"def ", _, _:
                             files = found.defined.setdefault(word, [])
-                        case _, b"(":
+                        case _, b"(", _:
                             files = found.called.setdefault(word, [])
-                        case b".", b"":
+                        case b".", b"", b"":
                             files = found.assigned.setdefault(word, [])
+                        case b".", b"", _:
+                            files = found.cast.setdefault(word, [])
                         case _:
                             continue
                     if path not in files[-1:]:
