@@ -9,11 +9,12 @@ from precision_lint.facts.dtypes import attributes, functions, models, sources
 from precision_lint.facts.dtypes.attributes import named
 from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import item_of
+from precision_lint.facts.dtypes.definitions import Function
 from precision_lint.facts.dtypes.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.lattice import join, join_all, reading
 from precision_lint.facts.dtypes.libraries import lookup
 from precision_lint.facts.dtypes.libraries.terms import Library
-from precision_lint.facts.dtypes.protocols import Evaluate
+from precision_lint.facts.dtypes.protocols import Evaluate, Interprocedural
 from precision_lint.facts.dtypes.terms import Step
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
@@ -80,10 +81,23 @@ def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
         evaluator.analysis.default_dtype,
     )
     evaluator.analysis.record_call(evaluator.frame, node, function, receiver, given, env)
+    given = replace(given, keywords=_spread(keywords))
     result = applied(evaluator, node, receiver, function, given, env)
     if "out" in keywords and isinstance(out := keywords["out"].value, Tensor):
         replace_everywhere(out, replace(out, scalar=None), env)  # it takes the result's shape
     return result
+
+
+def _spread(keywords: dict[str, Argument]) -> dict[str, Argument]:
+    """Keyword arguments with the items of `**mapping`, where they are known."""
+    spread: dict[str, Argument] = {}
+    for name, argument in keywords.items():
+        match name, argument.value:
+            case "**", Dictionary(items=tuple(items)):
+                spread |= {str(key): Argument(held, argument.span) for key, held in items}
+            case _:
+                spread[name] = argument
+    return spread
 
 
 def _callee(evaluator: Evaluate, node: ast.Call, env: Environment) -> tuple[Value, Value]:
@@ -148,6 +162,13 @@ def _result(
     analysis = evaluator.analysis
     if isinstance(receiver, Bottom) or isinstance(function, Bottom):
         return BOTTOM
+    if overriding := _overriding(analysis, receiver, function, node):
+        return join_all(
+            [
+                analysis.call_summary(evaluator, FunctionValue(each, receiver), given, node, env)
+                for each in overriding
+            ]
+        )
     if isinstance(node.func, ast.Name) and node.func.id in _APPLYING and given.arguments:
         return _applied(evaluator, node, node.func.id, given, env)
     match function:
@@ -259,6 +280,20 @@ def _of_symbol(
     if isinstance(result, Unknown) and sources.MODEL_NAME.search(last):
         return _of_named_model(last, given)
     return result
+
+
+def _overriding(
+    analysis: Interprocedural, receiver: Value, function: Value, node: ast.Call
+) -> list[Function]:
+    """What `self.step(x)` runs if the class leaves `step` to its subclasses."""
+    if not isinstance(receiver, Instance) or not isinstance(node.func, ast.Attribute):
+        return []
+    is_left = (
+        function.definition.is_stub
+        if isinstance(function, FunctionValue)
+        else (isinstance(function, Unknown))
+    )
+    return analysis.overriding(receiver.definition, node.func.attr) if is_left else []
 
 
 def _of_named_model(name: str, given: CallSite) -> Value:

@@ -111,6 +111,9 @@ class Interprocedural(Protocol):
     ) -> None:
         """A method of an object that is a term is called."""
 
+    def overriding(self, definition: Class, name: str) -> list[Function]:
+        """The methods of subclasses for one that a class calls and does not define itself."""
+
     def record_outside(self, frame: Frame, holder: Value, name: str, value: Value) -> None:
         """`holder.name = value` is reported where `holder` is not `self`."""
 

@@ -110,6 +110,9 @@ _MOST_CALLERS = 24
 """Bodies that are asked what they give to a function."""
 
 
+_MOST_OVERRIDING = 4
+"""Subclasses whose methods are followed where their base class calls them."""
+
 _LONG = 24
 """Rows of a global's value from which it counts as a table."""
 
@@ -686,6 +689,7 @@ class InterproceduralAnalysis:
             yield from self._mentioning(definition.module, name)
         owner = definition.owner
         if owner is not None and name == owner.node.name and not self.is_intraprocedural:
+            yield from _making_itself(owner)
             yield from self._making_subclasses(owner, definition.module)
 
     def _mentioning(
@@ -900,15 +904,13 @@ class InterproceduralAnalysis:
                 return each.methods[name]
         return None
 
-    def _overriding(self, definition: Class, name: str) -> Function | None:
-        """The method that subclasses have for one that a class calls and does not define itself.
+    def overriding(self, definition: Class, name: str) -> list[Function]:
+        """The methods that subclasses have for one that a class calls and does not define itself.
 
-        None if several have one: which of them runs is not known.
+        None if there are many: which of them runs is not known.
         """
         if self.is_intraprocedural or name.startswith("__"):
-            return None
-        if any(name in each.methods_assigning for each in self.bases(definition)):
-            return None
+            return []
         found = [
             each.methods[name]
             for module in self.program.defining(name)
@@ -917,7 +919,7 @@ class InterproceduralAnalysis:
             and name in each.methods
             and definition in self.bases(each)[1:]
         ]
-        return found[0] if len(found) == 1 and not found[0].is_stub else None
+        return found if len(found) <= _MOST_OVERRIDING else []
 
     def class_attribute(self, definition: Class, name: str) -> Value | None:
         """`Class.name`: a method, a nested class or an assigned value; None if there is none."""
@@ -937,8 +939,6 @@ class InterproceduralAnalysis:
             return known
         definition = instance.definition
         method = self.method(definition, name)
-        if method is None or method.is_stub:
-            method = self._overriding(definition, name) or method
         if method is not None:
             if method.is_static:
                 return FunctionValue(method)
@@ -1151,12 +1151,12 @@ class InterproceduralAnalysis:
             else:
                 rest.append(argument.value)
         known = {parameter.arg for parameter, _ in with_defaults(definition.node.args)}
-        extra: list[Value] = []
+        extra: dict[str, Value] = {}
         for name, keyword in given.keywords.items():
             if name in known:
                 env[name] = keyword.value
             else:
-                extra.append(keyword.value if name != "**" else UNKNOWN)
+                extra[name] = keyword.value if name != "**" else UNKNOWN
         for parameter, default in with_defaults(definition.node.args):
             if parameter.arg not in env:
                 env[parameter.arg] = (
@@ -1166,7 +1166,8 @@ class InterproceduralAnalysis:
             is_known = not is_open
             env[arguments.vararg.arg] = Sequence(join_all(rest), tuple(rest) if is_known else None)
         if arguments.kwarg is not None:
-            env[arguments.kwarg.arg] = Dictionary(join_all(extra))
+            items = None if "**" in extra else tuple(extra.items())
+            env[arguments.kwarg.arg] = Dictionary(join_all(extra.values()), items)
         return env
 
     def result(self, routine: FunctionValue, bound: Environment, region: Region | None) -> Summary:
@@ -1365,6 +1366,17 @@ def _returning_or_changing(names: set[str]) -> Callable[[DefUse], bool]:
         return False
 
     return is_asked
+
+
+def _making_itself(owner: Class) -> Iterator[tuple[Function, frozenset[int]]]:
+    """The class methods of a class that call it: `return cls(model)`."""
+    for method in owner.functions:
+        if method.is_class_method and method.parameters:
+            name = method.parameters[0].arg
+            rows = rows_mentioning(owner.module.file.text, name)
+            inside = frozenset(row for row in rows if _holds(method.node, [row]))
+            if inside:
+                yield method, inside
 
 
 def _called_as(definition: Function) -> str | None:
