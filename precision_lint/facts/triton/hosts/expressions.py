@@ -74,6 +74,11 @@ class Expressions:
                 if any(isinstance(part, ast.Starred) for part in parts):
                     return UNKNOWN
                 return Several(tuple(map(self.evaluate, parts)))
+            case (
+                ast.GeneratorExp(elt=element, generators=[each])
+                | ast.ListComp(elt=element, generators=[each])
+            ):
+                return self._each(element, each)
             case ast.Subscript(value=ast.Attribute(attr="shape")):
                 return _INTEGER
             case ast.Subscript(value=value, slice=index):
@@ -90,6 +95,20 @@ class Expressions:
             case ast.Call():
                 return self._call(node)
         self._evaluate_within(node)
+        return UNKNOWN
+
+    def _each(self, element: ast.expr, each: ast.comprehension) -> HostValue:
+        """An expression for each item of a tuple: `tuple(t.contiguous() for t in (q, k, v))`."""
+        match each, self.evaluate(each.iter):
+            case ast.comprehension(target=ast.Name(id=name), ifs=[]), Several(values=items):
+                outer = dict(self.variables)
+                found = []
+                for item in items:
+                    self.variables[name] = item
+                    found.append(self.evaluate(element))
+                self.variables = outer
+                return Several(tuple(found))
+        self._evaluate_within(element)
         return UNKNOWN
 
     def _evaluate_within(self, node: ast.expr) -> None:
@@ -135,6 +154,9 @@ class Expressions:
         for argument in (*node.args, *(keyword.value for keyword in node.keywords)):
             self.evaluate(argument)
         match node.func:
+            case ast.Name(id="tuple" | "list") if len(node.args) == 1:
+                found = self.evaluate(node.args[0])
+                return found if isinstance(found, Several | OneOf) else UNKNOWN
             case ast.Name(id="bool"):
                 return Tensor(types.BOOL, 0)
             case ast.Name(id="float"):

@@ -45,6 +45,8 @@ class Reach:
             defined = module.top.get(node.id)
             return defined or self._alias(module, node.id)
         match node:
+            case ast.Name(id=name) if _is_optional(module, name):
+                found = self._program.find(module, module.imports[name])
             case ast.Name(id=name):
                 found = self._program.name(module, name)
             case ast.Attribute(value=ast.Name(id=package), attr=name) if package in module.imports:
@@ -123,10 +125,13 @@ class Reach:
         found: list[Site] = []
         for called in (name, *_aliases(host.module, name)):
             for module in (host.module, *self.importers(host.module, called)):
-                if module is None or (not is_method and called in self.scopes(module).handed_on):
+                if module is None:
                     return None
-                sites = self.scopes(module).calls.get(called, ())
-                found += (site for site in sites if self._leads_to(site, host))
+                for local in local_names(module, called):
+                    if not is_method and local in self.scopes(module).handed_on:
+                        return None
+                    sites = self.scopes(module).calls.get(local, ())
+                    found += (site for site in sites if self._leads_to(site, host))
                 if len(found) > most:
                     return None
         return tuple(found)
@@ -142,6 +147,22 @@ class Reach:
     def _leads_to(self, site: Site, host: Host) -> bool:
         """True for a call of the function, not of another one of its name."""
         return site.host is not host and self.called(site.host, site.call.func) is host
+
+    def is_unused(self, host: Host) -> bool:
+        """True for a private function that no other code of the project names."""
+        if self._file is None or self._program is None or host.owner is not None:
+            return False
+        private = host.name.startswith("_") and not host.name.endswith("__")
+        at_top = host.enclosing is not None and isinstance(host.enclosing.node, ast.Module)
+        if not private or not at_top or getattr(host.node, "decorator_list", []):
+            return False
+        scopes = self.scopes(host.module)
+        if host.name in scopes.handed_on or _is_assigned(host.module, host.name):
+            return False
+        if any(site.host is not host for site in scopes.calls.get(host.name, ())):
+            return False
+        users = self._file.project.importing(host.module.file.text.path, host.name)
+        return next(users, None) is None
 
     def importers(self, module: Module, name: str) -> Iterator[Module | None]:
         """The other files that name `name` and import it; None for what cannot be read."""
@@ -164,6 +185,21 @@ class Reach:
                     pending.append(path)
 
 
+def _is_optional(module: Module, name: str) -> bool:
+    """True for `name = None` where the import of `name` fails."""
+    assigned = module.assignments.get(name, ())
+    nothing = (isinstance(one, ast.Constant) and one.value is None for one in assigned)
+    return name in module.imports and bool(assigned) and all(nothing)
+
+
+def local_names(module: Module, name: str) -> Iterator[str]:
+    """What a file calls something of another file: its name, or `from kernels import name as n`."""
+    yield name
+    for local, qualified in module.imports.items():
+        if local != name and qualified.rpartition(".")[2] == name:
+            yield local
+
+
 def _aliases(module: Module, name: str) -> Iterator[str]:
     """What a file calls a function, or `name.apply`, besides."""
     for alias, assigned in module.assignments.items():
@@ -171,6 +207,17 @@ def _aliases(module: Module, name: str) -> Iterator[str]:
             case (ast.Attribute(value=ast.Name(id=other), attr="apply") | ast.Name(id=other),):
                 if other == name:
                     yield alias
+
+
+def _is_assigned(module: Module, name: str) -> bool:
+    """True for `other = name` at the top level of the file, under whatever name."""
+    values = (value for assigned in module.assignments.values() for value in assigned)
+    return any(
+        isinstance(node, ast.Name) and node.id == name
+        for value in values
+        if value is not None
+        for node in ast.walk(value)
+    )
 
 
 def _is_jit(node: ast.AST) -> bool:

@@ -144,6 +144,8 @@ class Scopes:
                             called.add(func)
                             for name in _called(func):
                                 calls.setdefault(name, []).append(Site(host, statement, node))
+                        case ast.Compare(left=ast.Name() as name, ops=[ast.Is() | ast.IsNot()]):
+                            called.add(name)  # `if kernel is not None` hands nothing on
                         case ast.Name(ctx=ast.Load()) if not is_alias:
                             read.append(node)
         return calls, launches, frozenset(node.id for node in read if node not in called)

@@ -40,6 +40,10 @@ SAME = frozenset(
     | {"unflatten", "swapaxes", "movedim", "select", "clamp", "clamp_", "masked_fill", "pin_memory"}
     | {"exp", "log", "sqrt", "rsqrt", "sigmoid", "tanh", "relu", "softmax", "cumsum", "unbind"}
     | {"rearrange", "repeat", "reduce", "pad", "flip", "triu", "tril", "normalize", "maximum"}
+    | {"clamp_max", "clamp_min", "clip", "softplus", "logsigmoid", "silu", "gelu", "elu", "celu"}
+    | {"selu", "mish", "leaky_relu", "relu6", "hardtanh", "hardswish", "log_softmax", "dropout"}
+    | {"square", "reciprocal", "cos", "sin", "expm1", "log1p", "log2", "exp2", "erf", "cumprod"}
+    | {"floor", "ceil", "round", "nan_to_num"}
 )
 """Methods and functions that return the dtype of the tensor that they are given first, if that is
 a float."""

@@ -9,7 +9,7 @@ from precision_lint.facts.triton import dtypes as types
 from precision_lint.facts.triton.hosts.calls import Calls
 from precision_lint.facts.triton.hosts.compiled import where_compiled
 from precision_lint.facts.triton.hosts.expressions import Expressions
-from precision_lint.facts.triton.hosts.reach import Reach
+from precision_lint.facts.triton.hosts.reach import Reach, local_names
 from precision_lint.facts.triton.hosts.scopes import Host, Site
 from precision_lint.facts.triton.launches import Launch, Launches
 from precision_lint.facts.triton.module import JitFunction
@@ -38,6 +38,7 @@ class HostView:
     def launches(self, kernel: JitFunction) -> Launches:
         """The launches of a kernel of the file, in the whole project."""
         found, are_all = self._sites(kernel.node.name)
+        found = [site for site in found if not self._reach.is_unused(site.host)]
         if len(found) > _MOST_LAUNCHES:
             found, are_all = found[:_MOST_LAUNCHES], False
         names = [parameter.arg for parameter in kernel.parameters]
@@ -63,9 +64,10 @@ class HostView:
         for module in self._reach.importers(self._main, name):
             if module is None:
                 return found, False
-            for site in self._reach.scopes(module).launches.get(name, ()):
-                if self._is_of(site, name):
-                    found.append(site)
+            for local in local_names(module, name):
+                for site in self._reach.scopes(module).launches.get(local, ()):
+                    if self._is_of(site, local):
+                        found.append(site)
         return found, True
 
     def _is_of(self, site: Site, name: str) -> bool:
