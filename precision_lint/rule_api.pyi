@@ -35,6 +35,10 @@ from precision_lint.facts.amp.scaler_order import DisorderForm as DisorderForm
 from precision_lint.facts.amp.scaler_order import disorders as disorders
 from precision_lint.facts.amp.scalers import conditions_around as conditions_around
 from precision_lint.facts.amp.scalers import makes_grad_scaler as makes_grad_scaler
+from precision_lint.facts.amp.signatures import SIGNATURES as SIGNATURES
+from precision_lint.facts.amp.signatures import Mismatch as Mismatch
+from precision_lint.facts.amp.signatures import WrongCall as WrongCall
+from precision_lint.facts.amp.signatures import wrong_calls as wrong_calls
 from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch
 from precision_lint.facts.amp.trainer_runs import trainer_runs as trainer_runs
 from precision_lint.facts.context import ConfigFile as ConfigFile
@@ -75,6 +79,9 @@ from precision_lint.model.rule import Rule as Rule
 from precision_lint.source.python.bindings import attribute as attribute
 from precision_lint.source.python.bindings import binding as binding
 from precision_lint.source.python.bindings import enclosing_class as enclosing_class
+from precision_lint.source.python.compatibility import (
+    is_for_another_version as is_for_another_version,
+)
 from precision_lint.source.python.statements import Leaving as Leaving
 from precision_lint.source.python.statements import Loop as Loop
 from precision_lint.source.python.statements import With as With
