@@ -994,7 +994,7 @@ class InterproceduralAnalysis:
             for holder, value in self._assigned_from_outside.get(name, ())
             if self._is_object_of(definition, reading(self._resolve(holder)))
         ]
-        # a dtype that is set is a setting: see `amp.offers`
+        # a dtype that is set is a setting: see `amp.bfloat16_search`
         known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
         return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
 
