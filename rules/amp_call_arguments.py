@@ -91,10 +91,12 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 
 def _finding(wrong: WrongCall, file: PythonFile) -> Finding:
-    is_ignored = wrong.mismatch is Mismatch.KIND and wrong.argument == "device"
+    is_kind = wrong.mismatch is Mismatch.KIND
+    is_ignored = is_kind and wrong.argument == "device"
+    place = wrong.given if is_kind and wrong.given is not None else wrong.reference.node
     return file.finding(
         RULE,
-        file.span_of(wrong.given or wrong.call or wrong.reference.node),
+        file.span_of(place),
         _message(wrong, file),
         severity=Severity.WARNING if is_ignored else Severity.ERROR,
         confidence=Confidence.HIGH,
