@@ -51,6 +51,7 @@ NAMES = {
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
     "precision_lint.facts.amp.scalers": "conditions_around makes_grad_scaler",
     "precision_lint.facts.amp.signatures": "SIGNATURES Mismatch WrongCall wrong_calls",
+    "precision_lint.facts.amp.switches": "Ignoring ignoring",
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "trainer_runs",
     # Configurations

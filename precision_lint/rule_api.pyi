@@ -39,6 +39,8 @@ from precision_lint.facts.amp.signatures import SIGNATURES as SIGNATURES
 from precision_lint.facts.amp.signatures import Mismatch as Mismatch
 from precision_lint.facts.amp.signatures import WrongCall as WrongCall
 from precision_lint.facts.amp.signatures import wrong_calls as wrong_calls
+from precision_lint.facts.amp.switches import Ignoring as Ignoring
+from precision_lint.facts.amp.switches import ignoring as ignoring
 from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch
 from precision_lint.facts.amp.trainer_runs import trainer_runs as trainer_runs
 from precision_lint.facts.context import ConfigFile as ConfigFile
