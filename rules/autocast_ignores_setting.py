@@ -4,10 +4,12 @@
 Finds an autocast region that is always on, in a program that has a setting for it: another region
 is created with `enabled=config.train.use_amp`, or under a condition that reads such a setting. The
 function of the region has the setting at hand: it reads other settings of the same object, or the
-same class switches its other regions with `self.use_amp`, or the setting is one of its parameters.
+same class switches a region of another method with `self.use_amp`. A boolean option of the same
+file, such as `--fp16`, counts as well if the file reads it.
 
-Not reported: regions with a float32 dtype, regions under a condition, functions that leave early or
-are called under a condition that reads the setting, and regions whose dtype is a variable.
+Not reported: regions with a float32 dtype or under a condition, functions that leave early or are
+called under a condition that reads the setting, regions whose dtype is a variable, and a region in
+one function with one that is switched: there the difference is meant.
 
 ## Why it hurts
 There is no error. A run that turns autocast off, because a loss is not finite or to compare
@@ -87,12 +89,12 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             file.span_of(found.made.node),
-            f"autocast is always on here: `{switch.path}` does not switch it, as it does at "
-            f"{place.path.name}:{place.start.row}",
+            f"autocast is always on here, and ignores `{switch.path}` "
+            f"({place.path.name}:{place.start.row})",
             confidence=Confidence.MEDIUM,
             why=f"With `{switch.name}` off, this code still computes in half precision.",
             fix=_fix(found, file),
-            related=[Related(place, f"`{switch.path}` switches this region")],
+            related=[Related(place, f"`{switch.name}` switches half precision here")],
         )
 
 

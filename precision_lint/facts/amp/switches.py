@@ -14,6 +14,8 @@ from dataclasses import dataclass
 
 from precision_lint.facts.amp.autocast import AutocastCall, autocasts
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.settings import holds_settings
+from precision_lint.facts.settings.vocabulary import switches_bfloat16, switches_float16
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
@@ -36,7 +38,7 @@ class Switch:
     """A setting as code spells it, and the place that it decides about."""
 
     path: str
-    """`config.train.use_amp`, `self.use_amp`; a bare name is a parameter."""
+    """`config.train.use_amp`, `self.use_amp`; a parameter has a bare name."""
 
     node: ast.expr
     """The region that it switches, or the declaration of the option."""
@@ -66,7 +68,7 @@ def ignoring(file: PythonFile) -> Iterator[Ignoring]:
     always = [made for made in autocasts(syntax) if _is_always_on(made, syntax)]
     if not always:
         return
-    own = switches(file)
+    own = (*switches(file), *_options(syntax, file))
     for made in always:
         found = next((one for one in own if _is_at_hand(one, made, syntax)), None)
         found = found or next(_elsewhere(made, syntax, file), None)
@@ -163,10 +165,45 @@ def _is_at_hand(switch: Switch, made: AutocastCall, syntax: SyntaxTree) -> bool:
         return False
     if switch.path.startswith("self."):
         owner = enclosing_class(made.node, syntax)
-        return owner is not None and enclosing_class(switch.node, syntax) is owner
-    if not switch.holder:
-        return syntax.function(switch.node) is function
-    return _is_held(switch, function, syntax)
+        is_beside = syntax.function(switch.node) is function
+        return owner is not None and enclosing_class(switch.node, syntax) is owner and not is_beside
+    if syntax.function(switch.node) is function or not switch.holder:
+        return False  # side by side, one of them is always on with intent
+    return _is_held(switch, function, syntax) and _chooses(switch.name, made, syntax)
+
+
+def _options(syntax: SyntaxTree, file: ParsedPython) -> Iterator[Switch]:
+    """The options of a file that turn half precision on: `--fp16` with `action="store_true"`."""
+    for call in syntax.calls("add_argument"):
+        name = _option(call)
+        if name is None or not _is_switch(name):
+            continue
+        for node in ast.walk(syntax.tree):
+            if isinstance(node, ast.Attribute) and node.attr == name and (path := dotted(node)):
+                if holds_settings(path.rpartition(".")[0]):
+                    yield Switch(path, call, file)
+                    break
+
+
+def _option(call: ast.Call) -> str | None:
+    """The attribute that a boolean option is read as."""
+    flags = [each.value for each in call.args if isinstance(each, ast.Constant)]
+    long = next((each for each in flags if isinstance(each, str) and each.startswith("--")), None)
+    is_boolean = any(
+        (each.arg == "action" and ast.unparse(each.value) in {"'store_true'", "'store_false'"})
+        or (each.arg == "type" and "bool" in ast.unparse(each.value))
+        for each in call.keywords
+    )
+    return long[2:].replace("-", "_") if long is not None and is_boolean else None
+
+
+def _chooses(name: str, made: AutocastCall, syntax: SyntaxTree) -> bool:
+    """False if a setting names another dtype than that of a region: `fp16` and bfloat16."""
+    dtype = made.argument("dtype")
+    is_bfloat16 = dtype is not None and qualified(dtype, syntax.names) == "torch.bfloat16"
+    if is_bfloat16:
+        return "16" not in name or not switches_float16(name)
+    return not switches_bfloat16(name)
 
 
 def _is_held(switch: Switch, function: ast.AST, syntax: SyntaxTree) -> bool:
