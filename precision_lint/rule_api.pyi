@@ -27,6 +27,7 @@ from precision_lint.facts.amp.events import EventKind as EventKind
 from precision_lint.facts.amp.events import scalers_made as scalers_made
 from precision_lint.facts.amp.float16_weights import Cast as Cast
 from precision_lint.facts.amp.float16_weights import TrainingFile as TrainingFile
+from precision_lint.facts.amp.other_devices import fixed_devices as fixed_devices
 from precision_lint.facts.amp.paths import Path as Path
 from precision_lint.facts.amp.paths import PathEvent as PathEvent
 from precision_lint.facts.amp.protocol import TrainingStep as TrainingStep

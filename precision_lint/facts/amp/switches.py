@@ -1,6 +1,6 @@
 """Settings that switch autocast on, and regions of the same program that do not ask for them.
 
-A switch is what code spells where a region is on for some runs only: `enabled=config.train.use_amp`,
+A switch is what code spells where a region is on for some runs only: `enabled=config.use_amp`,
 `autocast() if args.amp else nullcontext()`. A region that is always on ignores it if its own
 function has the object that holds the setting at hand.
 """
@@ -178,11 +178,11 @@ def _options(syntax: SyntaxTree, file: ParsedPython) -> Iterator[Switch]:
         name = _option(call)
         if name is None or not _is_switch(name):
             continue
-        for node in ast.walk(syntax.tree):
-            if isinstance(node, ast.Attribute) and node.attr == name and (path := dotted(node)):
-                if holds_settings(path.rpartition(".")[0]):
-                    yield Switch(path, call, file)
-                    break
+        reads = (node for node in ast.walk(syntax.tree) if isinstance(node, ast.Attribute))
+        paths = (dotted(node) or "" for node in reads if node.attr == name)
+        path = next((each for each in paths if holds_settings(each.rpartition(".")[0])), None)
+        if path is not None:
+            yield Switch(path, call, file)
 
 
 def _option(call: ast.Call) -> str | None:
