@@ -2,10 +2,14 @@
 
 ## What it does
 Finds `torch.autocast("cuda", …)` and `torch.cuda.amp.autocast(…)` in a program that shows that it
-runs on other devices: the same file creates another region for the device at hand
+runs on other devices: another function of the file creates a region for the device at hand
 (`x.device.type`), or code of the program chooses `"mps"`, `"xpu"`, `"npu"` or `"hpu"` as a device.
 A region that turns autocast off is reported only if a file that uses this one has a region for any
-device around its code.
+device. Also finds a device type that depends on `torch.cuda.is_available()` in a class or function
+that uses a device which its user chooses (`self.device`, `args.device`).
+
+Confidence is low, so that the finding is hidden by default, where the program only chooses another
+device and the region is not there to keep a part of a module in float32.
 
 Not reported: regions under a condition on the device, also in `enabled=`, and files that call
 `.cuda()` or need CUDA in another way. The CPU does not count as another device: it is rarely meant
@@ -93,7 +97,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             file.span_of(found.node),
             f"{_EFFECTS[found.form]}, and the program runs on {found.device} "
             f"({place.path.name}:{place.start.row})",
-            confidence=Confidence.MEDIUM,
+            confidence=Confidence.MEDIUM if found.is_needed else Confidence.LOW,
             why="A region for another device type than that of the tensors does nothing. Give it "
             "`x.device.type`.",
             related=[found.witness],

@@ -58,13 +58,15 @@ class FixedDevice:
     """A region whose device type is not that of its tensors in every run.
 
     `node` is the region, or the guess at the device. `device` is what the program calls the device
-    that it runs on, and `witness` the place.
+    that it runs on, and `witness` the place. `is_needed` if the region has to work there, too: it
+    keeps a part of a model in float32, or its own file serves any device elsewhere.
     """
 
     node: ast.expr
     form: Form
     device: str
     witness: Related
+    is_needed: bool = True
 
 
 def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
@@ -94,7 +96,8 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
             found = _chosen(file)
         if found is not None:
             form: Form = "island" if is_float32 or each.is_off else "region"
-            yield FixedDevice(each.node, form, *found)
+            is_in_model = form == "island" and _is_in_model(each, syntax)
+            yield FixedDevice(each.node, form, *found, bool(beside) or is_in_model)
 
 
 def _names_cuda(made: AutocastCall, syntax: SyntaxTree) -> bool:
@@ -112,6 +115,12 @@ def _conditions(made: AutocastCall, syntax: SyntaxTree) -> list[str]:
     around = syntax.within_function(made.node)
     tests = [parent.test for parent in around if isinstance(parent, ast.If | ast.IfExp)]
     return [ast.unparse(test) for test in [*tests, *filter(None, [enabled])]]
+
+
+def _is_in_model(made: AutocastCall, syntax: SyntaxTree) -> bool:
+    """True in a module: its weights have the dtype that its user chooses."""
+    owner = enclosing_class(made.node, syntax)
+    return owner is not None and any(last_name(base).endswith("Module") for base in owner.bases)
 
 
 def _is_float32(made: AutocastCall, syntax: SyntaxTree) -> bool:
