@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from precision_lint.facts.amp import apex, default_dtype
@@ -341,7 +341,9 @@ def calls_under(node: ast.AST, conditions: Conditions) -> Iterator[tuple[ast.Cal
             yield from calls_under(value, conditions)
 
 
-def _calls_in(nodes: list[ast.AST], conditions: Conditions) -> Iterator[tuple[ast.Call, Conditions]]:
+def _calls_in(
+    nodes: Sequence[object], conditions: Conditions
+) -> Iterator[tuple[ast.Call, Conditions]]:
     """The calls of a list of nodes; a statement that leaves tells what holds after it."""
     for node in nodes:
         if isinstance(node, ast.AST):
