@@ -12,40 +12,21 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice, takewhile
-from pathlib import Path
+from itertools import islice
 from typing import Literal
 
 from precision_lint.facts.amp.autocast import AutocastCall, autocasts
+from precision_lint.facts.amp.device_choices import NEEDS_CUDA, chosen_device
+from precision_lint.facts.amp.device_guesses import chosen_beside, guess_of
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Related
-from precision_lint.model.memo import fact
-from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
+from precision_lint.source.python.syntax import last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-_ACCELERATORS = frozenset({"mps", "xpu", "npu", "hpu", "mlu", "musa"})
-"""Devices other than CUDA that have autocast; the host is no place to train on."""
-
-_CHOOSES = (
-    rb"(?i)(?:(?:device|accelerator)[\w\"']*\s*(?::[^\n=]*)?=(?!=)|return\b|Literal\[|choices)[^\n]*"
-    rb"[\"'](?:mps|xpu|npu|hpu|mlu|musa)[\"':]"
-)
-"""Files without a match choose no such device, or do so in several lines."""
-
 _MAKES_REGIONS = rb"\bautocast\("
-_DEVICE = re.compile(r"device|accelerator", re.IGNORECASE)
 _ABOUT_DEVICES = re.compile(r"cuda|device|is_available|gpu", re.IGNORECASE)
-_NEEDS_CUDA = (
-    r"\.cuda\(|set_device\(|torch\.cuda\.(?:device|current_device|synchronize|Event|Stream)\("
-    r"|(?:\.to|torch\.device)\(\s*f?[\"']cuda|device\s*=\s*f?[\"']cuda"
-)
-"""Code that does not run without CUDA."""
-
-_HOPS = 4
 _MOST_FILES = 24
 
 
@@ -75,13 +56,13 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
     made = autocasts(syntax)
     guesses: set[ast.expr] = set()
     for each in made:
-        guess = _guess_of(each, syntax)
+        guess = guess_of(each, syntax)
         if guess is not None and guess not in guesses:
             guesses.add(guess)
-            if (chosen := _chosen_beside(each, file, syntax)) is not None:
+            if (chosen := chosen_beside(each, file, syntax)) is not None:
                 yield FixedDevice(guess, "guess", *chosen)
     fixed = [each for each in made if _names_cuda(each, syntax)]
-    if not fixed or re.search(_NEEDS_CUDA, file.text.text):
+    if not fixed or re.search(NEEDS_CUDA, file.text.text):
         return
     beside = list(_any_device(file))
     for each in fixed:
@@ -93,7 +74,7 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
         if found is None and (is_float32 or each.is_off):
             found = _region_above(file)
         if found is None and not each.is_off:
-            found = _chosen(file)
+            found = chosen_device(file)
         if found is not None:
             form: Form = "island" if is_float32 or each.is_off else "region"
             is_in_model = form == "island" and _is_in_model(each, syntax)
@@ -166,142 +147,3 @@ def _shown(made: AutocastCall, file: ParsedPython) -> tuple[str, Related]:
 
 def _asks_for_cuda(made: AutocastCall, syntax: SyntaxTree) -> bool:
     return any("cuda" in test for test in _conditions(made, syntax))
-
-
-# Guesses
-
-
-def _guess_of(made: AutocastCall, syntax: SyntaxTree) -> ast.IfExp | None:
-    """The guess that the device type of a region comes from."""
-    given = made.argument("device_type") if made.is_generic else None
-    return None if given is None or made.is_off else _guess(given, syntax, _HOPS)
-
-
-def _guess(node: ast.expr, syntax: SyntaxTree, hops: int) -> ast.IfExp | None:
-    """`"cuda" if torch.cuda.is_available() else "cpu"`, by variables and attributes."""
-    values: list[ast.expr] = []
-    match node:
-        case ast.IfExp(test=test, body=ast.Constant(), orelse=ast.Constant()):
-            return node if "is_available" in ast.unparse(test) else None
-        case ast.Call(func=func, args=[inner]) if last_name(func) == "device":
-            values = [inner]
-        case ast.Attribute(value=inner, attr="type"):
-            values = [inner]
-        case ast.Name():
-            held = binding(node, syntax)
-            values = held if isinstance(held, list) else []
-        case ast.Attribute(value=ast.Name(id="self")):
-            owner = enclosing_class(node, syntax)
-            values = (attribute(node, owner, syntax) if owner is not None else None) or []
-    found = [_guess(value, syntax, hops - 1) for value in values] if hops else []
-    return found[0] if found and all(found) else None
-
-
-def _chosen_beside(
-    made: AutocastCall, file: PythonFile, syntax: SyntaxTree
-) -> tuple[str, Related] | None:
-    """The device that a setting chooses, in the class or the function of a region."""
-    scope = enclosing_class(made.node, syntax) or syntax.function(made.node)
-    for node in ast.walk(scope) if scope is not None else ():
-        if isinstance(node, ast.Attribute) and node.attr == "device" and _is_choice(node, syntax):
-            place = file.text.place(file.span_of(node))
-            return f"`{ast.unparse(node)}`", Related(place, "the device that is used")
-    return None
-
-
-def _is_choice(node: ast.Attribute, syntax: SyntaxTree) -> bool:
-    """True for `args.device`, and for `self.device` unless it is a guess as well."""
-    match node.value:
-        case ast.Name(id="self"):
-            return isinstance(node.ctx, ast.Load) and _guess(node, syntax, _HOPS) is None
-        case ast.Name(id=holder):
-            return holds_settings(holder)
-    return False
-
-
-# Devices that the program chooses
-
-
-def _chosen(file: PythonFile) -> tuple[str, Related] | None:
-    """Where a program that a file is a part of chooses an accelerator other than CUDA."""
-    path = file.text.path
-    matching = file.project.python_sources_matching(_CHOOSES)
-    closest = sorted(matching, key=lambda other: -_shared(other, path))
-    others = (other for other in closest if other != path and file.project.concerns(other, path))
-    if (own := next(_choices(file), None)) is not None:
-        return own
-    if any(file.project.uses(other, path) for other in _needing_cuda(file)):
-        return None
-    for other in islice(others, _MOST_FILES):
-        parsed = file.project.module(other)
-        found = None if parsed is None else next(_choices(parsed), None)
-        if found is not None:
-            return found
-    return None
-
-
-def _needing_cuda(file: PythonFile) -> tuple[Path, ...]:
-    return file.project.python_sources_matching(_NEEDS_CUDA.encode())
-
-
-def _shared(one: Path, other: Path) -> int:
-    """How many folders two files have in common."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one.parts, other.parts)))
-
-
-def _choices(file: ParsedPython) -> Iterator[tuple[str, Related]]:
-    """The devices other than CUDA that a file gives to a variable, an option or a field."""
-    syntax = syntax_tree(file)
-    for node in _named_accelerators(file):
-        name = _receiver(node, syntax)
-        if name is not None and _DEVICE.search(name):
-            place = file.text.place(file.span_of(node))
-            yield f'"{node.value!s}"', Related(place, "the device is chosen here")
-
-
-@fact
-def _named_accelerators(file: ParsedPython) -> tuple[ast.Constant, ...]:
-    return tuple(
-        node
-        for node in ast.walk(file.tree)
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and node.value.partition(":")[0] in _ACCELERATORS
-    )
-
-
-def _receiver(node: ast.expr, syntax: SyntaxTree) -> str | None:
-    """The name of what gets a value: a variable, a parameter, an option, a function's result."""
-    inner: ast.AST = node
-    for parent in syntax.around(node):
-        match parent:
-            case ast.IfExp(test=test) if inner is test:
-                return None
-            case ast.IfExp() | ast.BoolOp() | ast.Tuple() | ast.List() | ast.Set():
-                pass
-            case ast.Call(func=func) if last_name(func) == "device":
-                pass
-            case ast.Subscript(value=owner) if last_name(owner) == "Literal":
-                pass
-            case ast.keyword(arg="choices" | "default"):
-                call = syntax.parent(parent)
-                return _option(call) if isinstance(call, ast.Call) else None
-            case ast.keyword(arg=name):
-                return name
-            case ast.Assign(targets=[target]) | ast.AnnAssign(target=target):
-                return dotted(target)
-            case ast.Return():
-                function = syntax.function(parent)
-                return function.name if isinstance(function, FunctionDefinition) else None
-            case _:
-                return None
-        inner = parent
-    return None
-
-
-def _option(call: ast.Call) -> str | None:
-    """The flag of `parser.add_argument("--device", …)`."""
-    match call.args:
-        case [ast.Constant(value=str(flag)), *_] if callee_name(call) == "add_argument":
-            return flag
-    return None
