@@ -20,7 +20,8 @@ _ACCELERATORS = frozenset({"mps", "xpu", "npu", "hpu", "mlu", "musa"})
 """Devices other than CUDA that models are meant for. The CPU does not count."""
 
 _CHOOSES = (
-    rb"(?i)(?:(?:device|accelerator)[\w\"']*\s*(?::[^\n=]*)?=(?!=)|return\b|Literal\[|choices)[^\n]*"
+    rb"(?:(?:evice|EVICE|ccelerator|CCELERATOR)[\w\"']*\s*(?::[^\n=]*)?=(?!=)[^\n]*"
+    rb"|return (?:torch\.device\()?(?:[\"'][^\n]*)?|Literal\[[^\]\n]*|choices ?=[^\n]*)"
     rb"[\"'](?:mps|xpu|npu|hpu|mlu|musa)[\"':]"
 )
 """Files without a match choose no such device, or do so in several lines."""
