@@ -23,6 +23,7 @@ NAMES = {
     "precision_lint.facts.triton.kernels": "Kernel",
     # Python's syntax
     "precision_lint.source.python.bindings": "attribute binding enclosing_class",
+    "precision_lint.source.python.compatibility": "is_for_another_version",
     "precision_lint.source.python.statements": "Leaving Loop With own_nodes",
     "precision_lint.source.python.syntax": "callee_name dotted last_name qualified",
     "precision_lint.source.python.syntax_tree": "Scope SyntaxTree syntax_tree",
@@ -46,9 +47,12 @@ NAMES = {
     "precision_lint.facts.amp.devices": "Device DeviceKind device_of",
     "precision_lint.facts.amp.events": "Event EventKind scalers_made",
     "precision_lint.facts.amp.float16_weights": "Cast TrainingFile",
+    "precision_lint.facts.amp.other_devices": "fixed_devices",
     "precision_lint.facts.amp.paths": "PathEvent Path",
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
     "precision_lint.facts.amp.scalers": "conditions_around makes_grad_scaler",
+    "precision_lint.facts.amp.signatures": "SIGNATURES Mismatch WrongCall wrong_calls",
+    "precision_lint.facts.amp.switches": "Ignoring ignoring",
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "trainer_runs",
     # Configurations

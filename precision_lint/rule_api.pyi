@@ -27,6 +27,7 @@ from precision_lint.facts.amp.events import EventKind as EventKind
 from precision_lint.facts.amp.events import scalers_made as scalers_made
 from precision_lint.facts.amp.float16_weights import Cast as Cast
 from precision_lint.facts.amp.float16_weights import TrainingFile as TrainingFile
+from precision_lint.facts.amp.other_devices import fixed_devices as fixed_devices
 from precision_lint.facts.amp.paths import Path as Path
 from precision_lint.facts.amp.paths import PathEvent as PathEvent
 from precision_lint.facts.amp.protocol import TrainingStep as TrainingStep
@@ -35,6 +36,12 @@ from precision_lint.facts.amp.scaler_order import DisorderForm as DisorderForm
 from precision_lint.facts.amp.scaler_order import disorders as disorders
 from precision_lint.facts.amp.scalers import conditions_around as conditions_around
 from precision_lint.facts.amp.scalers import makes_grad_scaler as makes_grad_scaler
+from precision_lint.facts.amp.signatures import SIGNATURES as SIGNATURES
+from precision_lint.facts.amp.signatures import Mismatch as Mismatch
+from precision_lint.facts.amp.signatures import WrongCall as WrongCall
+from precision_lint.facts.amp.signatures import wrong_calls as wrong_calls
+from precision_lint.facts.amp.switches import Ignoring as Ignoring
+from precision_lint.facts.amp.switches import ignoring as ignoring
 from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch
 from precision_lint.facts.amp.trainer_runs import trainer_runs as trainer_runs
 from precision_lint.facts.context import ConfigFile as ConfigFile
@@ -75,6 +82,9 @@ from precision_lint.model.rule import Rule as Rule
 from precision_lint.source.python.bindings import attribute as attribute
 from precision_lint.source.python.bindings import binding as binding
 from precision_lint.source.python.bindings import enclosing_class as enclosing_class
+from precision_lint.source.python.compatibility import (
+    is_for_another_version as is_for_another_version,
+)
 from precision_lint.source.python.statements import Leaving as Leaving
 from precision_lint.source.python.statements import Loop as Loop
 from precision_lint.source.python.statements import With as With

@@ -6,6 +6,10 @@ Finds a CUDA autocast region in float16, which is also its default dtype, in a f
 Accelerate or Fabric. A region under `no_grad` computes no gradients and is fine. Tests are not
 reported, because their training results do not matter.
 
+Also finds a region with `dtype=torch.float16` for the device at hand (`device.type`), in a function
+whose GradScaler is off on the CPU (`enabled=use_amp and device.type != "cpu"`) while the region is
+not: a run on the CPU computes in float16 as well, without a scaler.
+
 ## Why it hurts
 There is no error. Gradients of activations are float16 where autocast ran in float16, and values
 smaller than 6e-8 become zero: the layers below learn from zeros. With a loss of 1e-9 a weight of a
@@ -53,8 +57,10 @@ from precision_lint.rule_api import (
     Severity,
     SyntaxTree,
     autocasts,
+    binding,
     callee_name,
     dotted,
+    makes_grad_scaler,
     own_nodes,
     qualified,
     records_no_gradients,
@@ -77,12 +83,16 @@ _SCALING = re.compile(
 )
 _OPTIMIZER = re.compile(r"(?i)(?:^|[._])(?:opt|\w*optim(?:izer)?\w*)$")
 _FLOAT16 = frozenset({"torch.float16", "torch.half"})
+_DEVICES = re.compile(r"cpu|cuda|device|gpu")
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    if _SCALING.search(file.text.text) or file.project.is_test(file.text.path):
+    if file.project.is_test(file.text.path):
         return
     syntax = syntax_tree(file)
+    yield from _on_the_host(file, syntax)
+    if _SCALING.search(file.text.text):
+        return
     trained: dict[ast.AST, ast.Call] = {}
     for made in autocasts(syntax):
         if not _is_float16(made, syntax) or region_of(made, syntax) is None:
@@ -102,6 +112,69 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             why="Gradients below 6e-8 become zero in float16; bfloat16 needs no scaler.",
             related=[file.related(file.span_of(backward), "the loss is not scaled")],
         )
+
+
+def _on_the_host(file: PythonFile, syntax: SyntaxTree) -> Iterator[Finding]:
+    """float16 on whatever device there is, where the scaler is off on the CPU."""
+    for made in autocasts(syntax):
+        dtype, function = made.argument("dtype"), syntax.function(made.node)
+        if function is None or dtype is None or made.is_off or not made.is_generic:
+            continue
+        is_float16 = qualified(dtype, syntax.names) in _FLOAT16
+        given = made.argument("device_type")
+        if not is_float16 or not isinstance(given, ast.Attribute) or given.attr != "type":
+            continue
+        enabled = made.argument("enabled")
+        tests = [] if enabled is None else [enabled]
+        tests += [
+            parent.test
+            for parent in syntax.within_function(made.node)
+            if isinstance(parent, ast.If | ast.IfExp)
+        ]
+        if any(_asks_for_device(test, syntax) for test in tests):
+            continue
+        switch = _switch_of_scaler(function, ast.unparse(given), syntax)
+        if switch is not None:
+            yield file.finding(
+                RULE,
+                file.span_of(made.node),
+                "on the CPU this region is in float16, and the GradScaler is off",
+                confidence=Confidence.MEDIUM,
+                why="Gradients below 6e-8 become zero in float16, on the CPU as well. Before about "
+                "torch 2.3, the region is off there, with a warning.",
+                related=[file.related(file.span_of(switch), "no scaling on the CPU")],
+            )
+
+
+def _asks_for_device(test: ast.expr, syntax: SyntaxTree) -> bool:
+    """True if a condition, or a variable in it, depends on the device."""
+    held = (binding(node, syntax) for node in ast.walk(test) if isinstance(node, ast.Name))
+    values = [value for each in held if isinstance(each, list) for value in each]
+    return any(_DEVICES.search(ast.unparse(each)) for each in (test, *values))
+
+
+def _switch_of_scaler(function: ast.AST, device: str, syntax: SyntaxTree) -> ast.expr | None:
+    """The `enabled=` of a scaler in a function that is false on the CPU."""
+    for node in ast.walk(function):
+        match node:
+            case ast.Call(keywords=keywords) if makes_grad_scaler(
+                qualified(node.func, syntax.names)
+            ):
+                for keyword in keywords:
+                    if keyword.arg == "enabled" and _is_off_on_cpu(keyword.value, device):
+                        return keyword.value
+    return None
+
+
+def _is_off_on_cpu(test: ast.expr, device: str) -> bool:
+    match test:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return any(_is_off_on_cpu(value, device) for value in values)
+        case ast.Compare(left=left, ops=[ast.NotEq()], comparators=[ast.Constant(value="cpu")]):
+            return ast.unparse(left) == device
+        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value="cuda")]):
+            return ast.unparse(left) == device
+    return False
 
 
 def _is_float16(made: AutocastCall, syntax: SyntaxTree) -> bool:

@@ -90,6 +90,16 @@ QUESTIONS: list[tuple[Callable[[Recording], object], dict[str, str], dict[str, s
     (lambda p: p.setting(("dtype",)), {"d.yaml": "dtype: bf16\n"}, {"d.yaml": "x: bf16\n"}),
     (lambda p: p.variable("P"), {".env": "P=bf16\n"}, {".env": "Q=bf16\n"}),
     (lambda p: p.python_source_matches(b"jax"), {"d.py": "import jax\n"}, {"d.py": "x = 1\n"}),
+    (
+        lambda p: p.python_sources_matching(b"mps"),
+        {"d.py": "import torch\n\ndevice = 'mps'\n"},
+        {"test_d.py": "import torch\n\ndevice = 'mps'\n"},
+    ),
+    (
+        lambda p: p.uses(p.root / "d.py", p.root / "helper.py"),
+        {"d.py": "import torch\nimport helper\n"},
+        {"d.py": "import torch\n"},
+    ),
     (lambda p: p.module(p.root / "b.py"), {"b.py": "x = 2\n"}, {"a.py": "x = 2\n"}),
     (lambda p: p.locate(p.root / "a.py", "new"), {"new.py": ""}, {"d.py": ""}),
     (

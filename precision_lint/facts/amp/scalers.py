@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from precision_lint.facts.amp import apex, default_dtype
@@ -25,6 +25,7 @@ from precision_lint.model.finding import Related, Span
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import binding, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import Leaving
 from precision_lint.source.python.syntax import dotted, qualified, resolved
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -317,18 +318,38 @@ Conditions = tuple[tuple[ast.expr, bool], ...]
 
 
 def calls_under(node: ast.AST, conditions: Conditions) -> Iterator[tuple[ast.Call, Conditions]]:
-    """Every call below a node, with the conditions around it."""
+    """Every call below a node, with the conditions around it.
+
+    After `if bf16: return None`, the condition does not hold for the rest of the block.
+    """
     if isinstance(node, ast.Call):
         yield node, conditions
-    if isinstance(node, ast.If | ast.IfExp):
+    if isinstance(node, ast.IfExp):
         yield from calls_under(node.test, conditions)
-        for block, holds in ((node.body, True), (node.orelse, False)):
-            under = (*conditions, (node.test, holds))
-            for inner in block if isinstance(block, list) else [block]:
-                yield from calls_under(inner, under)
+        yield from calls_under(node.body, (*conditions, (node.test, True)))
+        yield from calls_under(node.orelse, (*conditions, (node.test, False)))
         return
-    for child in ast.iter_child_nodes(node):
-        yield from calls_under(child, conditions)
+    if isinstance(node, ast.If):
+        yield from calls_under(node.test, conditions)
+        yield from _calls_in(node.body, (*conditions, (node.test, True)))
+        yield from _calls_in(node.orelse, (*conditions, (node.test, False)))
+        return
+    for _, value in ast.iter_fields(node):
+        if isinstance(value, list):
+            yield from _calls_in(value, conditions)
+        elif isinstance(value, ast.AST):
+            yield from calls_under(value, conditions)
+
+
+def _calls_in(
+    nodes: Sequence[object], conditions: Conditions
+) -> Iterator[tuple[ast.Call, Conditions]]:
+    """The calls of a list of nodes; a statement that leaves tells what holds after it."""
+    for node in nodes:
+        if isinstance(node, ast.AST):
+            yield from calls_under(node, conditions)
+        if isinstance(node, ast.If) and isinstance(node.body[-1], Leaving):
+            conditions = (*conditions, (node.test, False))
 
 
 class _Named(ast.NodeTransformer):

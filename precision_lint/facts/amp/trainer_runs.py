@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from precision_lint.facts.amp.offers import float16_given, given_choice, setting_path
+from precision_lint.facts.amp.launched_dtypes import float16_given, given_choice
+from precision_lint.facts.amp.setting_paths import setting_path
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Choice
 from precision_lint.source.python.bindings import binding

@@ -1019,7 +1019,7 @@ class InterproceduralAnalysis:
             for body, rows in list(self._bodies_at(module, rows_assigning)):
                 self._trace_body(body, rows)
         values = self._recorded_outside(definition, name)
-        # a dtype that is set is a setting: see `amp.offers`
+        # a dtype that is set is a setting: see `amp.bfloat16_search`
         known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
         return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
 

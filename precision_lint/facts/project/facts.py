@@ -49,6 +49,7 @@ class ProjectFacts:
         self.modules = ParsedModules()
         self.imports = Imports(project)
         self._matched: dict[bytes, bool] = {}
+        self._matching: dict[bytes, tuple[Path, ...]] = {}
         self._enabled: dict[Path, Related | None] = {}
         self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
 
@@ -153,6 +154,21 @@ class ProjectFacts:
             expression = re.compile(pattern)
             self._matched[pattern] = any(map(expression.search, self._python_contents()))
         return self._matched[pattern]
+
+    def python_sources_matching(self, pattern: bytes) -> tuple[Path, ...]:
+        """The Python files, but for tests, that hold what a regular expression matches."""
+        if pattern not in self._matching:
+            expression = re.compile(pattern)
+            self._matching[pattern] = tuple(
+                path
+                for path, content in self.imports.contents()
+                if not self.project.is_secondary(path) and expression.search(content)
+            )
+        return self._matching[pattern]
+
+    def uses(self, user: Path, path: Path) -> bool:
+        """True if a file imports another one, by other modules or by itself."""
+        return user in self.imports.users(path)
 
     def _python_contents(self) -> Iterator[bytes]:
         for path in self.project.python_files:
@@ -305,6 +321,18 @@ class Recording:
         """True if a regular expression matches in any Python file of the project."""
         answer = self._facts.python_source_matches(pattern)
         self._record("python_source_matches", pattern.decode(), answer=answer)
+        return answer
+
+    def python_sources_matching(self, pattern: bytes) -> tuple[Path, ...]:
+        """The Python files that pass tensors and match, but for tests and what is secondary."""
+        answer = self._facts.python_sources_matching(pattern)
+        self._record("python_sources_matching", pattern.decode(), answer=answer)
+        return answer
+
+    def uses(self, user: Path, path: Path) -> bool:
+        """True if a Python file imports another one, by other modules or by itself."""
+        answer = self._facts.uses(user, path)
+        self._record("uses", user, path, answer=answer)
         return answer
 
     def module(self, path: Path) -> ParsedPython | None:

@@ -164,6 +164,7 @@ class Imports:
         self._located: dict[tuple[Path, str], Path | None] = {}
         self._imported: dict[Path, frozenset[Path]] = {}
         self._linked: dict[Path, frozenset[Path]] = {}
+        self._users: dict[Path, frozenset[Path]] = {}
 
     def locate(self, folder: Path, name: str) -> Path | None:
         """The file of the module that a file in `folder` calls `name`; relative names have dots.
@@ -226,6 +227,18 @@ class Imports:
             self._linked[path] = frozenset(_reached(above, self._imports_of))
         return self._linked[path]
 
+    def users(self, path: Path) -> frozenset[Path]:
+        """The Python files that import a file, by others or by themselves.
+
+        A package that imports all that it contains is no user of it, and no way to another.
+        """
+        if path not in self._users:
+            self._users[path] = frozenset(_reached({path}, self._modules_importing) - {path})
+        return self._users[path]
+
+    def _modules_importing(self, path: Path) -> Iterator[Path]:
+        return (each for each in self._imported_by(path) if each.stem != "__init__")
+
     def is_imported(self, path: Path) -> bool:
         """True if a file of the project, but for tests, imports a file."""
         return any(each != path for each in self._imported_by(path))
@@ -268,7 +281,7 @@ class Imports:
     def _words(self) -> _Words:
         """The files, but for tests, by the words that they define, call, assign and cast."""
         found = _Words({}, {}, {}, {})
-        for path, content in self._contents():
+        for path, content in self.contents():
             if not self._project.is_test(path):
                 for lead, word, bracket, cast in set(_USED.findall(content)):
                     match lead, bracket, cast:
@@ -286,7 +299,7 @@ class Imports:
                         files.append(path)
         return found
 
-    def _contents(self) -> Iterator[tuple[Path, bytes]]:
+    def contents(self) -> Iterator[tuple[Path, bytes]]:
         """The Python files that may pass tensors."""
         for path in self._project.python_files:
             try:
@@ -300,7 +313,7 @@ class Imports:
     def _importers(self) -> Mapping[bytes, Sequence[Path]]:
         """For each word of an import statement, the files with an import that contains it."""
         found: dict[bytes, list[Path]] = {}
-        for path, content in self._contents():
+        for path, content in self.contents():
             words = {word for line in _IMPORT.findall(content) for word in _WORD.findall(line)}
             for word in words:
                 found.setdefault(word, []).append(path)

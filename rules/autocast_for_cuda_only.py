@@ -1,0 +1,104 @@
+"""An autocast region that names CUDA, in a program that offers other devices.
+
+## What it does
+Finds `torch.autocast("cuda", …)` and `torch.cuda.amp.autocast(…)` in a program that shows that it
+runs on other devices: another function of the file creates a region for the device at hand
+(`x.device.type`), or code of the program chooses `"mps"`, `"xpu"`, `"npu"` or `"hpu"` as a device.
+A region that turns autocast off is reported only if a file that uses this one has a region for any
+device. Also finds a device type that depends on `torch.cuda.is_available()` in a class or function
+that uses a device which its user chooses (`self.device`, `args.device`).
+
+Confidence is low, so that the finding is hidden by default, where the program only chooses another
+device and the region is not there to keep a part of a module in float32.
+
+Not reported: regions under a condition on the device, also in `enabled=`, and files that call
+`.cuda()` or need CUDA in another way. The CPU does not count as another device: it is rarely meant
+for more than a try.
+
+## Why it hurts
+There is no error. Without CUDA, torch warns
+`UserWarning: CUDA is not available or torch_xla is imported. Disabling autocast.` and the region
+does nothing: the code runs in the dtype of its tensors. A region with `dtype=torch.float32` or
+`enabled=False`, which is there to keep a part of the model in float32, keeps nothing. On the CPU,
+`torch.autocast("cpu", dtype=torch.bfloat16)` around `torch.autocast("cuda", enabled=False)` gives
+products in bfloat16.
+
+## Example
+```python
+class Rotary(torch.nn.Module):
+    def forward(self, x):
+        with torch.autocast("cuda", enabled=False):
+            return self.angles(x.float())
+
+
+def evaluate(model, batch):
+    with torch.autocast(batch.device.type, dtype=torch.bfloat16):
+        return model(batch)
+```
+
+## Use instead
+```python
+class Rotary(torch.nn.Module):
+    def forward(self, x):
+        with torch.autocast(x.device.type, enabled=False):
+            return self.angles(x.float())
+
+
+def evaluate(model, batch):
+    with torch.autocast(batch.device.type, dtype=torch.bfloat16):
+        return model(batch)
+```
+
+## Fix safety
+There is no fix: only the author knows the tensor whose device counts.
+
+## References
+- Pitfall C11
+- https://github.com/huggingface/accelerate/pull/906
+- https://github.com/huggingface/diffusers/pull/12841
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.rule_api import (
+    Confidence,
+    Finding,
+    PythonFile,
+    Rule,
+    Severity,
+    fixed_devices,
+)
+
+RULE = Rule(
+    code="MP223",
+    name="autocast-for-cuda-only",
+    summary="an autocast region that names CUDA, in a program that offers other devices",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    triggers=((b"autocast",), (b"torch",), (b"cuda",)),
+    pitfalls=("C11",),
+)
+
+
+_EFFECTS = {
+    "region": "this autocast is for CUDA only",
+    "island": "float32 is kept on CUDA only",
+    "guess": "autocast asks what the machine has",
+}
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    for found in fixed_devices(file):
+        place = found.witness.place
+        yield file.finding(
+            RULE,
+            file.span_of(found.node),
+            f"{_EFFECTS[found.form]}, and the program runs on {found.device} "
+            f"({place.path.name}:{place.start.row})",
+            confidence=Confidence.MEDIUM if found.is_needed else Confidence.LOW,
+            why="A region for another device type than that of the tensors does nothing. Give it "
+            "`x.device.type`.",
+            related=[found.witness],
+        )
