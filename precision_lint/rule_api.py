@@ -46,7 +46,7 @@ NAMES = {
     "precision_lint.facts.amp.devices": "Device DeviceKind device_of",
     "precision_lint.facts.amp.events": "Event EventKind scalers_made",
     "precision_lint.facts.amp.float16_weights": "Cast TrainingFile",
-    "precision_lint.facts.amp.paths": "PathEvent Path",
+    "precision_lint.facts.amp.states": "Gradients State",
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
     "precision_lint.facts.amp.scalers": "conditions_around makes_grad_scaler",
     "precision_lint.facts.amp.torch_version": "oldest_torch",

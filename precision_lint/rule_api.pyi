@@ -27,14 +27,14 @@ from precision_lint.facts.amp.events import EventKind as EventKind
 from precision_lint.facts.amp.events import scalers_made as scalers_made
 from precision_lint.facts.amp.float16_weights import Cast as Cast
 from precision_lint.facts.amp.float16_weights import TrainingFile as TrainingFile
-from precision_lint.facts.amp.paths import Path as Path
-from precision_lint.facts.amp.paths import PathEvent as PathEvent
 from precision_lint.facts.amp.protocol import TrainingStep as TrainingStep
 from precision_lint.facts.amp.scaler_order import Disorder as Disorder
 from precision_lint.facts.amp.scaler_order import DisorderForm as DisorderForm
 from precision_lint.facts.amp.scaler_order import disorders as disorders
 from precision_lint.facts.amp.scalers import conditions_around as conditions_around
 from precision_lint.facts.amp.scalers import makes_grad_scaler as makes_grad_scaler
+from precision_lint.facts.amp.states import Gradients as Gradients
+from precision_lint.facts.amp.states import State as State
 from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch
 from precision_lint.facts.amp.trainer_runs import trainer_runs as trainer_runs
 from precision_lint.facts.context import ConfigFile as ConfigFile

@@ -40,7 +40,7 @@ in all other cases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from precision_lint.fixers import statements
 from precision_lint.rule_api import (
@@ -50,10 +50,11 @@ from precision_lint.rule_api import (
     EventKind,
     Finding,
     Fix,
-    PathEvent,
+    Gradients,
     PythonFile,
     Rule,
     Severity,
+    State,
     TrainingStep,
 )
 
@@ -73,65 +74,63 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     for event in step.events:
         if event.kind not in {EventKind.CLIP, EventKind.NORM}:
             continue
-        if ".get_scale" in file.text[file.span_of(event.node)]:
+        if ".get_scale" in file.text[file.span_of(step.place(event))]:
             continue  # the threshold is also scaled
-        befores = [path.preceding(event) for path in step.scaled_ways(event)]
-        made = [before for before in befores if any(each.event.kind in _MAKING for each in before)]
-        backward = [_scaled_backward(before) for before in made]
-        if not backward or backward[0] is None or None in backward:
-            continue
-        if not event.helper or event.helper != backward[0].helper:  # else reported in the helper
-            yield _finding(event, backward[0], step, file)
+        scaled = _scaled(step.scaled_states(event))
+        # What one helper does with its own backward is reported in the helper.
+        if scaled is not None and (not event.helper or event.call is not scaled.call):
+            yield _finding(event, scaled, step, file)
 
 
-_MAKING = frozenset(
-    {EventKind.SCALED_BACKWARD, EventKind.BACKWARD, EventKind.UNSCALE, EventKind.UNKNOWN}
-)
-"""After these events there are gradients."""
+_NOTHING = frozenset({Gradients.UNTOUCHED, Gradients.UPDATED})
+"""Where there are no gradients of this step, as far as it shows."""
+
+
+def _scaled(states: Iterable[State]) -> Event | None:
+    """The backward that has scaled the gradients, if there are any and all of them are scaled."""
+    made = [state for state in states if state.gradients not in _NOTHING]
+    if not made or any(state.gradients is not Gradients.SCALED for state in made):
+        return None
+    return made[0].made
 
 
 def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile) -> Finding:
     scaler = backward.scaler
     is_clip = event.kind is EventKind.CLIP
+    related = [backward.related("scaled here")]
+    place = step.place(event)
+    inside = ""
+    if place is not event.node:
+        inside = f" in `{event.helper}`"
+        related.append(event.related("clipped here" if is_clip else "the norm is taken here"))
     return file.finding(
         RULE,
-        file.span_of(event.node),
-        f"the gradients are clipped before `{scaler}.unscale_`"
+        file.span_of(place),
+        f"the gradients are clipped{inside} before `{scaler}.unscale_`"
         if is_clip
         else f"this is the norm of gradients that `{scaler}` has scaled",
         confidence=Confidence.HIGH if is_clip else Confidence.MEDIUM,
         why="The gradients are multiplied by the loss scale, 65536 at first: "
         + ("the threshold is that much too small." if is_clip else "so is their norm."),
         fix=_fix(event, scaler, step, file),
-        related=[file.related(file.span_of(backward.node), "scaled here")],
+        related=related,
     )
-
-
-def _scaled_backward(before: Sequence[PathEvent]) -> Event | None:
-    """The backward that has scaled the gradients, if they are certainly scaled after `before`."""
-    for each in reversed(before):
-        match each.event.kind:
-            case EventKind.SCALED_BACKWARD:
-                return each.event
-            case EventKind.UNSCALE | EventKind.UNKNOWN | EventKind.BACKWARD | EventKind.UPDATE:
-                return None
-    return None
 
 
 def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:
     of_scaler = [each for each in step.events if each.scaler == scaler]
     optimizers = {each.subject for each in of_scaler if each.kind is EventKind.STEP}
-    if len(optimizers) != 1:
+    if len(optimizers) != 1 or step.place(event) is not event.node:
         return None
     line = f"{scaler}.unscale_({optimizers.pop()})"
     edit = statements.insert_before(file, event.statement, line)
     if edit is None:
         return None
-    rounds = [*step.paths, *(path for each in step.passes for path in each.paths)]
     is_safe = (
         not event.helper
         and not any(each.kind is EventKind.UNSCALE for each in of_scaler)
-        and all(_is_renewed(path.following(event), scaler) for path in rounds if path.has(event))
+        and not any(state.measured for state in step.states(event))
+        and _is_renewed(event, scaler, step)
     )
     return Fix(
         Applicability.SAFE if is_safe else Applicability.DISPLAY,
@@ -140,8 +139,20 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
     )
 
 
-def _is_renewed(after: Sequence[PathEvent], scaler: str) -> bool:
+def _is_renewed(event: Event, scaler: str, step: TrainingStep) -> bool:
     """True if the optimizer is stepped and the scaler updated before the event occurs again."""
-    kinds = [each.event.kind for each in after if each.event.scaler in {scaler, ""}]
-    renewing = [kind for kind in kinds if kind not in {EventKind.CLIP, EventKind.NORM}]
-    return renewing[:2] == [EventKind.STEP, EventKind.UPDATE]
+
+    def matters(each: Event) -> bool:
+        is_measuring = each.kind in {EventKind.CLIP, EventKind.NORM}
+        return each.scaler in {scaler, ""} and not is_measuring
+
+    after = step.following(event, matters)
+    return all(
+        each is not None
+        and each.kind is EventKind.STEP
+        and all(
+            other is not None and other.kind is EventKind.UPDATE
+            for other in step.following(each, matters)
+        )
+        for each in after
+    )

@@ -143,10 +143,10 @@ def _finding(disorder: Disorder, file: PythonFile) -> Finding:
         other=_METHODS[other.kind] if other else "",
         subject=other.subject if other else "",
     )
-    related = [] if other is None else [file.related(file.span_of(other.node), report.related)]
+    related = [] if other is None else [other.related(report.related)]
     return file.finding(
         RULE,
-        file.span_of(event.node),
+        file.span_of(event.call or event.node),
         message,
         severity=report.severity,
         confidence=report.confidence if disorder.is_certain else Confidence.MEDIUM,
