@@ -2,8 +2,10 @@
 
 ## What it does
 Finds `clip_grad_norm_`, `clip_grad_value_` and norms of gradients after
-`scaler.scale(loss).backward()` if no path through the function calls `scaler.unscale_(optimizer)`
-first. Methods of the same class and functions of the same file are followed.
+`scaler.scale(loss).backward()` if no way through the function calls `scaler.unscale_(optimizer)`
+first. Methods of the class and of its bases, functions of the project that are called, and methods
+of its objects are followed. Where another function scales the loss, clipping is reported directly
+before `scaler.step(optimizer)` if no code of the project calls `unscale_`.
 
 ## Why it hurts
 The gradients are multiplied by the loss scale, 65536 at first. A threshold of 1.0 then clips every
@@ -65,22 +67,31 @@ RULE = Rule(
     severity=Severity.WARNING,
     since="0.1.0",
     fix="sometimes",
-    triggers=((b".scale(",), (b"clip_grad", b".norm(")),
+    triggers=((b".scale(", b"scaler", b"Scaler"), (b"clip", b".norm(")),
     pitfalls=("B03",),
 )
 
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     for event in step.events:
-        if event.kind not in {EventKind.CLIP, EventKind.NORM}:
+        if event.kind not in _MEASURING:
             continue
         if ".get_scale" in file.text[file.span_of(step.place(event))]:
             continue  # the threshold is also scaled
-        scaled = _scaled(step.scaled_states(event))
-        # What one helper does with its own backward is reported in the helper.
-        if scaled is not None and (not event.helper or event.call is not scaled.call):
-            yield _finding(event, scaled, step, file)
+        states = step.scaled_states(event)
+        scaled = _scaled(states)
+        if scaled is not None:
+            # What one helper does with its own backward is reported in the helper.
+            if not event.helper or event.call is not scaled.call:
+                yield _finding(event, scaled, step, file)
+        elif not step.is_called and all(state.gradients in _NOTHING for state in states):
+            stepped = _stepped(event, step, file)
+            if stepped is not None:
+                yield _before_step(event, stepped, step, file)
 
+
+_MEASURING = frozenset({EventKind.CLIP, EventKind.NORM})
+_STEPS = frozenset({EventKind.STEP, EventKind.PLAIN_STEP})
 
 _NOTHING = frozenset({Gradients.UNTOUCHED, Gradients.UPDATED})
 """Where there are no gradients of this step, as far as it shows."""
@@ -92,6 +103,31 @@ def _scaled(states: Iterable[State]) -> Event | None:
     if not made or any(state.gradients is not Gradients.SCALED for state in made):
         return None
     return made[0].made
+
+
+def _stepped(event: Event, step: TrainingStep, file: PythonFile) -> Event | None:
+    """The scaler's step that takes the gradients next, if nothing in the project unscales any."""
+    after = step.following(event, lambda each: each.kind not in _MEASURING)
+    steps = [each for each in after if each is not None and each.kind is EventKind.STEP]
+    is_next = all(each is not None and each.kind in _STEPS for each in after)
+    if not steps or not is_next or file.project.python_source_matches(rb"\.unscale_\("):
+        return None
+    return steps[0]
+
+
+def _before_step(event: Event, stepped: Event, step: TrainingStep, file: PythonFile) -> Finding:
+    """The finding where another function scales the loss."""
+    is_clip = event.kind is EventKind.CLIP
+    unscaled = f"`{stepped.scaler}.step`, which unscales them"
+    return file.finding(
+        RULE,
+        file.span_of(step.place(event)),
+        f"the gradients are {'clipped' if is_clip else 'measured'} before {unscaled}",
+        confidence=Confidence.MEDIUM,
+        why="Until then they are multiplied by the loss scale, 65536 at first, and nothing in the "
+        "project calls `unscale_`.",
+        related=[stepped.related("they are unscaled here")],
+    )
 
 
 def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile) -> Finding:
@@ -143,8 +179,7 @@ def _is_renewed(event: Event, scaler: str, step: TrainingStep) -> bool:
     """True if the optimizer is stepped and the scaler updated before the event occurs again."""
 
     def matters(each: Event) -> bool:
-        is_measuring = each.kind in {EventKind.CLIP, EventKind.NORM}
-        return each.scaler in {scaler, ""} and not is_measuring
+        return each.scaler in {scaler, ""} and each.kind not in _MEASURING
 
     after = step.following(event, matters)
     return all(

@@ -112,6 +112,7 @@ def names_in(tree: ast.Module) -> Names:
     scaling |= {scaler for name, scaler in scaled_by.items() if name in backward}
     # Engines also have a `scale`. An object is a scaler if its name says so or it is updated.
     scalers |= {name for name in scaling if name in updated or "scaler" in name.lower()}
+    scalers |= {name for name, _ in stepped if name in updated and "scaler" in name.lower()}
     scalers -= {"", "self", "cls"}
     return Names(
         frozenset(scalers),

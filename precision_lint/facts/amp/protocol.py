@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -89,12 +90,15 @@ class TrainingStep:
         return self.solution.next_events(self._at(event), matters)
 
     def _has_own_condition(self, event: Event) -> bool:
-        """True in an `if` without any loss that is scaled; where a helper does it, it may be."""
+        """True in an `if` without any loss that is scaled; where a helper does it, it may be.
+
+        What asks for a threshold, or counts passes, does not decide whether the loss is scaled.
+        """
         if event.helper:
             return True
         scaling = [one for one in self.events if one.kind is EventKind.SCALED_BACKWARD]
         for node in own_statements(self.body):
-            if isinstance(node, ast.If):
+            if isinstance(node, ast.If) and not _is_about_clipping(node.test):
                 inside = set(ast.walk(node))
                 if event.node in inside and not any(self.place(one) in inside for one in scaling):
                     return True
@@ -109,6 +113,16 @@ class TrainingStep:
                 *(block.body for node in own_statements(self.body) for block in blocks(node)),
             ]
         )
+
+
+_CLIPPING = re.compile(r"clip|norm|accum|%", re.IGNORECASE)
+_SCALING = re.compile(r"amp|scal|half|16|precision|dtype|mixed|autocast|cuda|device", re.IGNORECASE)
+
+
+def _is_about_clipping(test: ast.expr) -> bool:
+    """`if args.clip_grad is not None`, `if (i + 1) % every == 0`."""
+    text = ast.unparse(test)
+    return _CLIPPING.search(text) is not None and _SCALING.search(text) is None
 
 
 def training_steps(file: PythonFile) -> Iterator[TrainingStep]:
