@@ -67,7 +67,7 @@ RULE = Rule(
     severity=Severity.WARNING,
     since="0.1.0",
     fix="sometimes",
-    triggers=((b".scale(", b"scaler", b"Scaler"), (b"clip", b".norm(")),
+    triggers=((b".scale(", b"scaler", b"Scaler"), (b"clip", b".norm(", b"step")),
     pitfalls=("B03",),
 )
 
@@ -82,7 +82,8 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
         scaled = _scaled(states)
         if scaled is not None:
             # What one helper does with its own backward is reported in the helper.
-            if not event.helper or event.call is not scaled.call:
+            is_inside = event.helper and event.call is scaled.call
+            if not is_inside and not _is_reported(event, step):
                 yield _finding(event, scaled, step, file)
         elif not step.is_called and all(state.gradients in _NOTHING for state in states):
             stepped = _stepped(event, step, file)
@@ -95,6 +96,11 @@ _STEPS = frozenset({EventKind.STEP, EventKind.PLAIN_STEP})
 
 _NOTHING = frozenset({Gradients.UNTOUCHED, Gradients.UPDATED})
 """Where there are no gradients of this step, as far as it shows."""
+
+
+def _is_reported(event: Event, step: TrainingStep) -> bool:
+    """True if an earlier step of the file calls the same helper, and finds the same."""
+    return any(_scaled(other.scaled_states(event)) is not None for other in step.earlier)
 
 
 def _scaled(states: Iterable[State]) -> Event | None:

@@ -82,7 +82,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",
-    triggers=((b".unscale_(", b"scaler", b"Scaler"), (b".step(",)),
+    triggers=((b".unscale_(", b"scaler", b"Scaler"), (b"step", b"unscale_")),
     pitfalls=("B04",),
 )
 

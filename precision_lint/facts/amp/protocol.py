@@ -44,6 +44,9 @@ class TrainingStep:
     is_called: bool
     """True if another step of the file calls it, and so knows more of the gradients."""
 
+    earlier: tuple[TrainingStep, ...] = ()
+    """The steps of the file before it, which may call the same helpers."""
+
     @cached_property
     def events(self) -> tuple[Event, ...]:
         """Everything that happens on some way, once, in the order of the source.
@@ -116,7 +119,9 @@ class TrainingStep:
 
 
 _CLIPPING = re.compile(r"clip|norm|accum|%", re.IGNORECASE)
-_SCALING = re.compile(r"amp|scal|half|16|precision|dtype|mixed|autocast|cuda|device", re.IGNORECASE)
+_SCALING = re.compile(
+    r"amp|scal|half|float|fp\d|bf|16|precision|dtype|mixed|autocast|cuda|device", re.IGNORECASE
+)
 
 
 def _is_about_clipping(test: ast.expr) -> bool:
@@ -133,8 +138,9 @@ def training_steps(file: PythonFile) -> Iterator[TrainingStep]:
         for scope in _scopes(reading.helpers.program.main)
         if (step := reading.step(scope)) is not None
     ]
-    for step in found:
-        yield replace(step, is_called=step.scope in reading.called)
+    for count, step in enumerate(found):
+        is_called = step.scope in reading.called
+        yield replace(step, is_called=is_called, earlier=tuple(found[:count]))
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -207,7 +213,7 @@ class _Reading:
             solution = solve(graph)
         except (TooLarge, TooManyStates, RecursionError):
             return None
-        return TrainingStep(scope.name, scope.body, self.file, names, solution, False)
+        return TrainingStep(scope.name, scope.body, self.file, names, solution, is_called=False)
 
     def _may_be_given(self, scope: _Scope) -> bool:
         """True if a helper that is called may have a scaler of its own."""
