@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from precision_lint.facts.amp.conditions import with_names
 from precision_lint.facts.amp.events import Event, calls_in_order, renamed
@@ -76,7 +77,7 @@ class Graph:
         return (action for action in self.actions if isinstance(action, Event))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Called:
     """A helper where it is called: its graph, and what its names are there."""
 
@@ -85,18 +86,21 @@ class Called:
     helper: str
     call: ast.Call
 
+    @cached_property
+    def texts(self) -> Mapping[str, str]:
+        return {name: ast.unparse(value) for name, value in self.names.items()}
+
     def action(self, action: Action) -> Action:
         """An action of the helper in the words of the caller."""
-        texts = {name: ast.unparse(value) for name, value in self.names.items()}
         match action:
             case Event():
-                return renamed(action, texts, self.helper, self.call)
+                return renamed(action, self.texts, self.helper, self.call)
             case Assume(test=test, holds=holds):
                 return Assume(with_names(test, self.names), holds)
             case Forget(names=names):
-                return Forget(_renamed(names, texts))
+                return Forget(_renamed(names, self.texts))
             case Repeat(loop=loop, changing=changing):
-                return Repeat(loop, _renamed(changing, texts))
+                return Repeat(loop, _renamed(changing, self.texts))
         return None
 
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.facts.amp.events import may_act
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.program import Program
+from precision_lint.model.memo import fact
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
     FunctionDefinition,
     bound_names,
-    own_nodes,
     own_statements,
 )
 from precision_lint.source.python.syntax import dotted, qualified, with_defaults
@@ -65,6 +66,7 @@ class Helpers:
     def __init__(self, file: PythonFile) -> None:
         self.program = Program(file)
         self._lines: dict[Class, tuple[Class, ...]] = {}
+        self._classes: dict[tuple[Module, Class | None, str], Class | None] = {}
 
     def find(
         self,
@@ -162,6 +164,15 @@ class Helpers:
 
     def _class_of(self, receiver: ast.expr, module: Module, owner: Class | None) -> Class | None:
         """The class of what a name or an attribute of `self` holds, by what it is made of."""
+        name = dotted(receiver)
+        if name is None:
+            return None
+        key = (module, owner, name)
+        if key not in self._classes:
+            self._classes[key] = self._class_made(receiver, module, owner)
+        return self._classes[key]
+
+    def _class_made(self, receiver: ast.expr, module: Module, owner: Class | None) -> Class | None:
         made: set[Class | None] = set()
         for value, at in self._values(receiver, module, owner):
             match value:
@@ -180,19 +191,35 @@ class Helpers:
         match receiver:
             case ast.Attribute(value=ast.Name(id="self"), attr=attribute) if owner is not None:
                 for each in self.line(owner):
-                    for method in each.functions:
-                        for value in _assigned(own_nodes(method.node), f"self.{attribute}"):
-                            yield value, each.module
+                    held = _assigned(each.module.file).get((each.node, f"self.{attribute}"), ())
+                    yield from ((value, each.module) for value in held)
             case ast.Name(id=name):
-                for value in _assigned(ast.walk(module.file.tree), name):
-                    yield value, module
+                held = _assigned(module.file).get((None, name), ())
+                yield from ((value, module) for value in held)
 
 
-def _assigned(nodes: Iterable[ast.AST], name: str) -> Iterator[ast.expr | None]:
-    for node in nodes:
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                if any(dotted(target) == name for target in targets):
-                    yield value
-            case ast.AnnAssign(target=target, value=value) if dotted(target) == name:
-                yield value
+Assigned = Mapping[tuple[ast.ClassDef | None, str], list[ast.expr | None]]
+
+
+@fact
+def _assigned(file: ParsedPython) -> Assigned:
+    """What a file assigns to names anywhere, and each class of it to attributes of `self`."""
+    found: dict[tuple[ast.ClassDef | None, str], list[ast.expr | None]] = {}
+    bodies: list[tuple[ast.ClassDef | None, list[ast.stmt]]] = [(None, file.tree.body)]
+    while bodies:
+        owner, body = bodies.pop()
+        for node in own_statements(body):
+            match node:
+                case ast.ClassDef(body=inner):
+                    bodies.append((node, inner))
+                case ast.FunctionDef(body=inner) | ast.AsyncFunctionDef(body=inner):
+                    bodies.append((owner, inner))
+                case ast.Assign(targets=targets, value=value):
+                    for name in (dotted(target) or "" for target in targets):
+                        key = (owner if name.startswith("self.") else None, name)
+                        found.setdefault(key, []).append(value)
+                case ast.AnnAssign(target=target, value=value):
+                    name = dotted(target) or ""
+                    key = (owner if name.startswith("self.") else None, name)
+                    found.setdefault(key, []).append(value)
+    return found
