@@ -1,8 +1,8 @@
 """`unscale_`, `step` and `update` in an order that the scaler does not allow.
 
 ## What it does
-Follows every path through a training step, and from one iteration of its loop to the next, and
-finds
+Follows every way through a training step, from one iteration of its loop to the next, and through
+the functions of the project that it calls, and finds
 
 - `unscale_` or `step` twice for one optimizer before `update`, or `unscale_` after `step`;
 - `unscale_` or `step` in every iteration of a loop whose `update` runs only in some of them, or

@@ -11,10 +11,14 @@ import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from precision_lint.facts.amp import solver
+from precision_lint.facts.amp.events import EventKind
 from precision_lint.facts.amp.protocol import TrainingStep, training_steps
 from precision_lint.facts.amp.states import BOOKED
 from precision_lint.source.text.text import SourceText
@@ -167,6 +171,42 @@ def test_every_state_that_occurs_is_found(body: list[str]) -> None:
     assume(step is not None)
     assert step is not None
     assert executed(source) <= {*states(step)}
+
+
+@settings(max_examples=200, deadline=None)
+@given(blocks(3, in_loop=False), st.sampled_from([2, 4, 8]))
+def test_every_state_that_occurs_is_found_where_conditions_are_left_out(
+    body: list[str], most: int
+) -> None:
+    source = HEAD + "\n".join(indented([*body, "scaler.update()"])) + "\n"
+    with mock.patch.object(solver, "MOST_STATES", most):
+        step = solved(source)
+    assume(step is not None)
+    assert step is not None
+    assert executed(source) <= {*states(step)}
+
+
+@pytest.mark.parametrize(
+    ("times", "most", "expected"),
+    [(1, 64, (True, 1)), (1, 8, (False, 1)), (2, 14, (False, 2)), (2, 2, None)],
+)
+def test_what_is_too_much_is_left_out(
+    times: int, most: int, expected: tuple[bool, int] | None
+) -> None:
+    """First the conditions that are tested once, then all of them, then the whole step.
+
+    The step is reached in one state, unscaled, if the second test of `b` goes the way of the first.
+    """
+    other = "".join(f"    if a.x{n}:\n        scaler.update()\n" for n in range(4)) * times
+    unscale, step_ = (f"    if b:\n        scaler.{call}(o1)\n" for call in ("unscale_", "step"))
+    with mock.patch.object(solver, "MOST_STATES", most):
+        step = solved(f"{HEAD}{unscale}{step_}{other}    scaler.update()\n")
+    if expected is None:
+        assert step is None
+    else:
+        assert step is not None
+        (stepped,) = (each for each in step.events if each.kind is EventKind.STEP)
+        assert (step.solution.is_exact, len(step.states(stepped))) == expected
 
 
 @settings(max_examples=300, deadline=None)

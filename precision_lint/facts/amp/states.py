@@ -59,7 +59,7 @@ class State:
 
     gradients: Gradients = Gradients.UNTOUCHED
     made: Event | None = None
-    """The event that has made the gradients what they are."""
+    """The backward that has made them, where they are scaled or plain."""
 
     measured: frozenset[Event] = frozenset()
     """The clipping and the norms of these gradients."""
@@ -106,32 +106,19 @@ def _happened(state: State, event: Event) -> State:
             mixed = state.gradients in {Gradients.SCALED, Gradients.UNSCALED, Gradients.UNKNOWN}
             return _made(state, Gradients.UNKNOWN if mixed else Gradients.PLAIN, event)
         case EventKind.UNKNOWN:
-            return replace(_made(state, Gradients.UNKNOWN, event), book=frozenset())
+            return replace(_made(state, Gradients.UNKNOWN, None), book=frozenset())
         case EventKind.CLIP | EventKind.NORM:
             return replace(state, measured=state.measured | {event})
         case EventKind.UNSCALE:
-            unscaled = replace(
-                state, gradients=Gradients.UNSCALED, made=event, measured=frozenset()
-            )
-            return _booked(unscaled, event)
+            return _booked(_used(state, Gradients.UNSCALED), event)
         case EventKind.STEP:
             before = frozenset[Event]() if state.early else state.stepped
-            stepped = replace(
-                state,
-                gradients=Gradients.STEPPED,
-                made=event,
-                measured=frozenset(),
-                stepped=before | {event},
-                early=None,
-            )
-            return _booked(stepped, event)
+            used = _used(state, Gradients.STEPPED)
+            return _booked(replace(used, stepped=before | {event}, early=None), event)
         case EventKind.UPDATE:
             is_early = any(each.scaler == event.scaler for each in state.stepped)
             return replace(
-                state,
-                gradients=Gradients.UPDATED,
-                made=event,
-                measured=frozenset(),
+                _used(state, Gradients.UPDATED),
                 early=state.early or (event if is_early else None),
                 book=frozenset(
                     replace(entry, is_cleared=True) if entry.event.scaler == event.scaler else entry
@@ -142,7 +129,12 @@ def _happened(state: State, event: Event) -> State:
             return state
 
 
-def _made(state: State, gradients: Gradients, event: Event) -> State:
+def _used(state: State, gradients: Gradients) -> State:
+    """The same gradients after the scaler has done something to them."""
+    return replace(state, gradients=gradients, made=None, measured=frozenset())
+
+
+def _made(state: State, gradients: Gradients, event: Event | None) -> State:
     """New gradients: nothing has been done with them."""
     return replace(
         state,
