@@ -60,6 +60,7 @@ from collections.abc import Iterator
 from precision_lint.fixers import imports, statements
 from precision_lint.rule_api import (
     Applicability,
+    Call,
     Cast,
     Confidence,
     Edit,
@@ -73,6 +74,8 @@ from precision_lint.rule_api import (
     trainer_runs,
 )
 
+_TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer"})
+
 RULE = Rule(
     code="MP202",
     name="unscale-fp16-gradients",
@@ -85,6 +88,8 @@ RULE = Rule(
         (b"float16", b"half", b"torch_dtype"),
         (b"Accelerator", b"GradScaler", b"Trainer"),
     ),
+    calls=frozenset({"add_adapter", "get_peft_model", "parameters", *_TRAINERS, "backward"}),
+    intraprocedural=frozenset({"backward"}),
     pitfalls=("B02",),
 )
 
@@ -92,13 +97,20 @@ _WHY = "`ValueError: Attempting to unscale FP16 gradients.`"
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    training = TrainingFile(file)
+    if not TrainingFile(file).upcasts:
+        yield from _launched(file)
+
+
+def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
+    asked = [each for each in call.module if each.name in RULE.calls]
+    if call is not asked[0]:
+        return  # the calls are judged together
+    training = TrainingFile(file, asked)
     if training.uses_accelerator or training.scaler is not None:
         yield from _adapters(training)
         yield from _pipelines(training)
     if not training.upcasts:
         yield from _whole_models(training)
-        yield from _launched(file)
 
 
 def _adapters(training: TrainingFile) -> Iterator[Finding]:

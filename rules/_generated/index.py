@@ -184,10 +184,12 @@ RULES: tuple[Rule, ...] = (
             (b"float16", b"half", b"torch_dtype"),
             (b"Accelerator", b"GradScaler", b"Trainer"),
         ),
-        calls=frozenset(),
-        intraprocedural=frozenset(),
+        calls=frozenset(
+            {"Seq2SeqTrainer", "Trainer", "add_adapter", "backward", "get_peft_model", "parameters"}
+        ),
+        intraprocedural=frozenset({"backward"}),
         pitfalls=("B02",),
-        hooks=frozenset({"check_source"}),
+        hooks=frozenset({"check_call", "check_source"}),
     ),
     Rule(
         code="MP203",
