@@ -18,6 +18,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Call
 from precision_lint.facts.dtypes.lattice import reading
 from precision_lint.facts.dtypes.values import Dtype, Model, Tensor
+from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, FLOAT16
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.statements import FunctionDefinition, Loop
@@ -36,6 +37,8 @@ _QUANTIZED = re.compile(r"[48]_?bit|qlora|quantiz", re.IGNORECASE)
 _OPTIMIZER = re.compile(r"(?:Paged)?(?:Adam|SGD|RMSprop|Adagrad|Adafactor|Lion|LAMB)\w*$")
 _UNWRAP = re.compile(r"unwrap")
 
+_ONLY_FLOAT16 = frozenset({FLOAT16})
+
 _OWN_SCALING = frozenset({"deepspeed", "fsdp"})
 """Arguments of a trainer that select a backend which accepts float16 weights."""
 
@@ -53,6 +56,9 @@ class Cast:
     node: ast.Call
     is_certain: bool
     """False where the dtype is float16 in some runs only."""
+
+    elsewhere: Origin | None = None
+    """The place in another file that makes it float16; `node` is then where it is trained."""
 
 
 class TrainingFile:
@@ -219,18 +225,32 @@ class TrainingFile:
         weights = self._weights(user)
         if weights is None or FLOAT16 not in weights.dtypes:
             return None
-        found: ast.Call | None = None
+        casts = [
+            call
+            for call in self.calls
+            if _is_cast(call) and self._comes_before(call, user) and model in self.named(call)
+        ]
+        if not casts:
+            return self._cast_elsewhere(model, user, weights)
         assumed = self._assumed(user)
-        for call in self.calls:
-            if not self._comes_before(call, user) or model not in self.named(call):
-                continue
-            if any(truth(test, assumed) is (not holds) for test, holds in self.guards(call)):
-                continue
-            if _is_cast(call) and (found is None or found.lineno < call.lineno):
-                found = call
-        if found is None:
+        casts = [
+            call
+            for call in casts
+            if not any(truth(test, assumed) is (not holds) for test, holds in self.guards(call))
+        ]
+        if not casts:
             return None
-        return Cast(model, found, weights.must_be(frozenset({FLOAT16})))
+        last = max(casts, key=lambda call: call.lineno)
+        return Cast(model, last, weights.must_be(_ONLY_FLOAT16))
+
+    def _cast_elsewhere(self, model: str, user: ast.Call, weights: Tensor) -> Cast | None:
+        """What another Python file has made float16: a loader of the project."""
+        origin = weights.origin
+        if origin is None or origin.source.path.suffix != ".py":
+            return None
+        if origin.source.path == self.file.text.path:
+            return None
+        return Cast(model, user, weights.must_be(_ONLY_FLOAT16), origin)
 
     def _weights(self, user: ast.Call) -> Tensor | None:
         """What the flow says of the weights that a call trains; None if it knows no module."""
@@ -347,7 +367,7 @@ class TrainingFile:
             made = list(self._made(pipeline.id, scope))
             named = self.dtype(dtype, call) if any(map(self._is_shared, made)) else None
             if named is not None and FLOAT16 in named.dtypes:
-                yield Cast(pipeline.id, call, named.must_be(frozenset({FLOAT16})))
+                yield Cast(pipeline.id, call, named.must_be(_ONLY_FLOAT16))
 
     def _made(self, name: str, scope: Scope) -> Iterator[ast.Call]:
         """The calls that make what a name holds, in its scope or where its parameter is given."""
