@@ -81,9 +81,7 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
         states = step.scaled_states(event)
         scaled = _scaled(states)
         if scaled is not None:
-            # What one helper does with its own backward is reported in the helper.
-            is_inside = event.helper and event.call is scaled.call
-            if not is_inside and not _is_reported(event, step):
+            if not _is_inside(event, scaled) and not _is_reported(event, step):
                 yield _finding(event, scaled, step, file)
         elif not step.is_called and all(state.gradients in _NOTHING for state in states):
             stepped = _stepped(event, step, file)
@@ -98,9 +96,21 @@ _NOTHING = frozenset({Gradients.UNTOUCHED, Gradients.UPDATED})
 """Where there are no gradients of this step, as far as it shows."""
 
 
+def _is_inside(event: Event, backward: Event) -> bool:
+    """True if one call of a helper does both: they are reported in the helper."""
+    return event.call is not None and event.call is backward.call
+
+
 def _is_reported(event: Event, step: TrainingStep) -> bool:
     """True if an earlier step of the file calls the same helper, and finds the same."""
-    return any(_scaled(other.scaled_states(event)) is not None for other in step.earlier)
+    return any(
+        other.place(each) is step.place(event)
+        and (scaled := _scaled(other.scaled_states(each))) is not None
+        and not _is_inside(each, scaled)
+        for other in step.earlier
+        for each in other.events
+        if each.kind in _MEASURING
+    )
 
 
 def _scaled(states: Iterable[State]) -> Event | None:

@@ -173,6 +173,8 @@ def _early(event: Event, step: TrainingStep) -> Disorder | None:
         before = [each for each in state.stepped if each.scaler == event.scaler]
         if state.early is None or state.early.scaler != event.scaler:
             continue
+        if _is_reported_inside(state.early, event):
+            continue
         if event.subject not in [each.subject for each in before]:
             return Disorder("early update", state.early, event)
     return None
