@@ -28,8 +28,6 @@ from precision_lint.facts.amp.events import scalers_made as scalers_made
 from precision_lint.facts.amp.float16_weights import Cast as Cast
 from precision_lint.facts.amp.float16_weights import TrainingFile as TrainingFile
 from precision_lint.facts.amp.other_devices import fixed_devices as fixed_devices
-from precision_lint.facts.amp.paths import Path as Path
-from precision_lint.facts.amp.paths import PathEvent as PathEvent
 from precision_lint.facts.amp.protocol import TrainingStep as TrainingStep
 from precision_lint.facts.amp.scaler_order import Disorder as Disorder
 from precision_lint.facts.amp.scaler_order import DisorderForm as DisorderForm
@@ -40,6 +38,8 @@ from precision_lint.facts.amp.signatures import SIGNATURES as SIGNATURES
 from precision_lint.facts.amp.signatures import Mismatch as Mismatch
 from precision_lint.facts.amp.signatures import WrongCall as WrongCall
 from precision_lint.facts.amp.signatures import wrong_calls as wrong_calls
+from precision_lint.facts.amp.states import Gradients as Gradients
+from precision_lint.facts.amp.states import State as State
 from precision_lint.facts.amp.switches import Ignoring as Ignoring
 from precision_lint.facts.amp.switches import ignoring as ignoring
 from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch

@@ -2,8 +2,10 @@
 
 ## What it does
 Finds `clip_grad_norm_`, `clip_grad_value_` and norms of gradients after
-`scaler.scale(loss).backward()` if no path through the function calls `scaler.unscale_(optimizer)`
-first. Methods of the same class and functions of the same file are followed.
+`scaler.scale(loss).backward()` if no way through the function calls `scaler.unscale_(optimizer)`
+first. Methods of the class and of its bases, functions of the project that are called, and methods
+of its objects are followed. Where another function scales the loss, clipping is reported directly
+before `scaler.step(optimizer)` if no code of the project calls `unscale_`.
 
 ## Why it hurts
 The gradients are multiplied by the loss scale, 65536 at first. A threshold of 1.0 then clips every
@@ -40,7 +42,7 @@ in all other cases.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from precision_lint.fixers import statements
 from precision_lint.rule_api import (
@@ -50,10 +52,11 @@ from precision_lint.rule_api import (
     EventKind,
     Finding,
     Fix,
-    PathEvent,
+    Gradients,
     PythonFile,
     Rule,
     Severity,
+    State,
     TrainingStep,
 )
 
@@ -64,74 +67,122 @@ RULE = Rule(
     severity=Severity.WARNING,
     since="0.1.0",
     fix="sometimes",
-    triggers=((b".scale(",), (b"clip_grad", b".norm(")),
+    triggers=((b".scale(", b"scaler", b"Scaler"), (b"clip", b".norm(", b"step")),
     pitfalls=("B03",),
 )
 
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     for event in step.events:
-        if event.kind not in {EventKind.CLIP, EventKind.NORM}:
+        if event.kind not in _MEASURING:
             continue
-        if ".get_scale" in file.text[file.span_of(event.node)]:
+        if ".get_scale" in file.text[file.span_of(step.place(event))]:
             continue  # the threshold is also scaled
-        befores = [path.preceding(event) for path in step.scaled_ways(event)]
-        made = [before for before in befores if any(each.event.kind in _MAKING for each in before)]
-        backward = [_scaled_backward(before) for before in made]
-        if not backward or backward[0] is None or None in backward:
-            continue
-        if not event.helper or event.helper != backward[0].helper:  # else reported in the helper
-            yield _finding(event, backward[0], step, file)
+        states = step.scaled_states(event)
+        scaled = _scaled(states)
+        if scaled is not None:
+            if not _is_inside(event, scaled) and not _is_reported(event, step):
+                yield _finding(event, scaled, step, file)
+        elif not step.is_called and all(state.gradients in _NOTHING for state in states):
+            stepped = _stepped(event, step, file)
+            if stepped is not None:
+                yield _before_step(event, stepped, step, file)
 
 
-_MAKING = frozenset(
-    {EventKind.SCALED_BACKWARD, EventKind.BACKWARD, EventKind.UNSCALE, EventKind.UNKNOWN}
-)
-"""After these events there are gradients."""
+_MEASURING = frozenset({EventKind.CLIP, EventKind.NORM})
+_STEPS = frozenset({EventKind.STEP, EventKind.PLAIN_STEP})
+
+_NOTHING = frozenset({Gradients.UNTOUCHED, Gradients.UPDATED})
+"""Where there are no gradients of this step, as far as it shows."""
+
+
+def _is_inside(event: Event, backward: Event) -> bool:
+    """True if one call of a helper does both: they are reported in the helper."""
+    return event.call is not None and event.call is backward.call
+
+
+def _is_reported(event: Event, step: TrainingStep) -> bool:
+    """True if an earlier step of the file calls the same helper, and finds the same."""
+    return any(
+        other.place(each) is step.place(event)
+        and (scaled := _scaled(other.scaled_states(each))) is not None
+        and not _is_inside(each, scaled)
+        for other in step.earlier
+        for each in other.events
+        if each.kind in _MEASURING
+    )
+
+
+def _scaled(states: Iterable[State]) -> Event | None:
+    """The backward that has scaled the gradients, if there are any and all of them are scaled."""
+    made = [state for state in states if state.gradients not in _NOTHING]
+    if not made or any(state.gradients is not Gradients.SCALED for state in made):
+        return None
+    return made[0].made
+
+
+def _stepped(event: Event, step: TrainingStep, file: PythonFile) -> Event | None:
+    """The scaler's step that takes the gradients next, if nothing in the project unscales any."""
+    after = step.following(event, lambda each: each.kind not in _MEASURING)
+    steps = [each for each in after if each is not None and each.kind is EventKind.STEP]
+    is_next = all(each is not None and each.kind in _STEPS for each in after)
+    if not steps or not is_next or file.project.python_source_matches(rb"\.unscale_\("):
+        return None
+    return steps[0]
+
+
+def _before_step(event: Event, stepped: Event, step: TrainingStep, file: PythonFile) -> Finding:
+    """The finding where another function scales the loss."""
+    is_clip = event.kind is EventKind.CLIP
+    unscaled = f"`{stepped.scaler}.step`, which unscales them"
+    return file.finding(
+        RULE,
+        file.span_of(step.place(event)),
+        f"the gradients are {'clipped' if is_clip else 'measured'} before {unscaled}",
+        confidence=Confidence.MEDIUM,
+        why="Until then they are multiplied by the loss scale, 65536 at first, and nothing in the "
+        "project calls `unscale_`.",
+        related=[stepped.related("they are unscaled here")],
+    )
 
 
 def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile) -> Finding:
     scaler = backward.scaler
     is_clip = event.kind is EventKind.CLIP
+    related = [backward.related("scaled here")]
+    place = step.place(event)
+    inside = ""
+    if place is not event.node:
+        inside = f" in `{event.helper}`"
+        related.append(event.related("clipped here" if is_clip else "the norm is taken here"))
     return file.finding(
         RULE,
-        file.span_of(event.node),
-        f"the gradients are clipped before `{scaler}.unscale_`"
+        file.span_of(place),
+        f"the gradients are clipped{inside} before `{scaler}.unscale_`"
         if is_clip
         else f"this is the norm of gradients that `{scaler}` has scaled",
         confidence=Confidence.HIGH if is_clip else Confidence.MEDIUM,
         why="The gradients are multiplied by the loss scale, 65536 at first: "
         + ("the threshold is that much too small." if is_clip else "so is their norm."),
         fix=_fix(event, scaler, step, file),
-        related=[file.related(file.span_of(backward.node), "scaled here")],
+        related=related,
     )
-
-
-def _scaled_backward(before: Sequence[PathEvent]) -> Event | None:
-    """The backward that has scaled the gradients, if they are certainly scaled after `before`."""
-    for each in reversed(before):
-        match each.event.kind:
-            case EventKind.SCALED_BACKWARD:
-                return each.event
-            case EventKind.UNSCALE | EventKind.UNKNOWN | EventKind.BACKWARD | EventKind.UPDATE:
-                return None
-    return None
 
 
 def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:
     of_scaler = [each for each in step.events if each.scaler == scaler]
     optimizers = {each.subject for each in of_scaler if each.kind is EventKind.STEP}
-    if len(optimizers) != 1:
+    if len(optimizers) != 1 or step.place(event) is not event.node:
         return None
     line = f"{scaler}.unscale_({optimizers.pop()})"
     edit = statements.insert_before(file, event.statement, line)
     if edit is None:
         return None
-    rounds = [*step.paths, *(path for each in step.passes for path in each.paths)]
     is_safe = (
         not event.helper
         and not any(each.kind is EventKind.UNSCALE for each in of_scaler)
-        and all(_is_renewed(path.following(event), scaler) for path in rounds if path.has(event))
+        and not any(state.measured for state in step.states(event))
+        and _is_renewed(event, scaler, step)
     )
     return Fix(
         Applicability.SAFE if is_safe else Applicability.DISPLAY,
@@ -140,8 +191,19 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
     )
 
 
-def _is_renewed(after: Sequence[PathEvent], scaler: str) -> bool:
+def _is_renewed(event: Event, scaler: str, step: TrainingStep) -> bool:
     """True if the optimizer is stepped and the scaler updated before the event occurs again."""
-    kinds = [each.event.kind for each in after if each.event.scaler in {scaler, ""}]
-    renewing = [kind for kind in kinds if kind not in {EventKind.CLIP, EventKind.NORM}]
-    return renewing[:2] == [EventKind.STEP, EventKind.UPDATE]
+
+    def matters(each: Event) -> bool:
+        return each.scaler in {scaler, ""} and each.kind not in _MEASURING
+
+    after = step.following(event, matters)
+    return all(
+        each is not None
+        and each.kind is EventKind.STEP
+        and all(
+            other is not None and other.kind is EventKind.UPDATE
+            for other in step.following(each, matters)
+        )
+        for each in after
+    )

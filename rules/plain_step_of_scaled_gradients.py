@@ -49,7 +49,7 @@ from precision_lint.rule_api import (
     EventKind,
     Finding,
     Fix,
-    Path,
+    Gradients,
     PythonFile,
     Rule,
     Severity,
@@ -68,45 +68,35 @@ RULE = Rule(
 )
 
 _UNCHECKED = "No inf checks were recorded prior to update."
-_BACKWARD = frozenset({EventKind.SCALED_BACKWARD, EventKind.BACKWARD})
+_ENDING = frozenset({EventKind.SCALED_BACKWARD, EventKind.BACKWARD, EventKind.UNKNOWN})
+"""After these events a step is another one."""
 
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     for event in step.events:
         if event.kind is not EventKind.PLAIN_STEP or event.helper:
             continue
-        ways = step.through(event)
-        beside = [_beside(path, event) for path in ways]
-        scaled = [_scaled(path, event) for path in step.scaled_ways(event)]
-        if beside[0] is not None and None not in beside:
-            yield _twice(event, beside[0], step, file)
-        elif scaled and scaled[0] is not None and None not in scaled:
-            yield _of_scaled(event, scaled[0], step, file)
+        beside = _beside(event, step)
+        scaled = step.scaled_states(event)
+        if beside is not None:
+            yield _twice(event, beside, step, file)
+        elif all(state.gradients is Gradients.SCALED for state in scaled):
+            made = [state.made for state in scaled if state.made is not None]
+            if made:
+                yield _of_scaled(event, made[0], step, file)
 
 
-def _beside(path: Path, event: Event) -> Event | None:
+def _beside(event: Event, step: TrainingStep) -> Event | None:
     """The scaler's step of the same optimizer, with no backward between it and this one."""
-    for each in reversed(path.preceding(event)):
-        if each.event.kind in _BACKWARD or each.event.kind is EventKind.UNKNOWN:
-            break
-        if each.event.kind is EventKind.STEP and each.event.subject == event.subject:
-            return each.event
-    for each in path.following(event):
-        if each.event.kind in _BACKWARD or each.event.kind is EventKind.UNKNOWN:
-            break
-        if each.event.kind is EventKind.STEP and each.event.subject == event.subject:
-            return each.event
-    return None
 
+    def is_other(each: Event | None) -> bool:
+        return each is not None and (each.kind, each.subject) == (EventKind.STEP, event.subject)
 
-def _scaled(path: Path, event: Event) -> Event | None:
-    """The backward that has scaled the gradients, if nothing has stepped or unscaled since."""
-    for each in reversed(path.preceding(event)):
-        if each.event.kind is EventKind.SCALED_BACKWARD:
-            return each.event
-        if each.event.kind not in {EventKind.CLIP, EventKind.NORM}:
-            return None
-    return None
+    before = [[*filter(is_other, state.stepped)] for state in step.states(event)]
+    if all(before):
+        return before[0][0]
+    after = step.following(event, lambda each: is_other(each) or each.kind in _ENDING)
+    return after[0] if all(map(is_other, after)) else None
 
 
 def _twice(event: Event, other: Event, step: TrainingStep, file: PythonFile) -> Finding:
@@ -120,18 +110,14 @@ def _twice(event: Event, other: Event, step: TrainingStep, file: PythonFile) -> 
         fix=Fix(Applicability.SAFE, "Remove the plain step: the scaler steps", (edit,))
         if edit is not None and step.are_in_one_block(event, other)
         else None,
-        related=[file.related(file.span_of(other.node), "the other step")],
+        related=[other.related("the other step")],
     )
 
 
 def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFile) -> Finding:
     scaler = backward.scaler
     is_stepped = f"{scaler.rpartition('.')[2]}.step(" in file.text.text
-    is_updated = any(
-        (each.event.kind, each.event.scaler) == (EventKind.UPDATE, scaler)
-        for path in step.through(event)
-        for each in path.following(event)
-    )
+    is_updated = any(step.following(event, lambda each: _is_update(each, scaler)))
     return file.finding(
         RULE,
         file.span_of(event.node),
@@ -141,17 +127,20 @@ def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFi
         why="They are multiplied by the loss scale, 65536 at first, and may be infinite."
         + (f" `{scaler}.update` raises `{_UNCHECKED}`" if is_updated else ""),
         fix=_by_scaler(event, scaler, step, file),
-        related=[file.related(file.span_of(backward.node), "scaled here")],
+        related=[backward.related("scaled here")],
     )
 
 
 def _by_scaler(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:
     """`optimizer.step()` to `scaler.step(optimizer)`, if the scaler is updated after it."""
-    for path in step.through(event):
-        own = [each.event.kind for each in path.following(event) if each.event.scaler == scaler]
-        if own[:1] != [EventKind.UPDATE]:
-            return None
+    following = step.following(event, lambda each: each.scaler == scaler)
+    if not all(each is not None and each.kind is EventKind.UPDATE for each in following):
+        return None
     if event.node.args or event.node.keywords:
         return None
     edit = Edit(file.span_of(event.node), f"{scaler}.step({event.subject})")
     return Fix(Applicability.SAFE, "Step through the scaler", (edit,))
+
+
+def _is_update(event: Event, scaler: str) -> bool:
+    return (event.kind, event.scaler) == (EventKind.UPDATE, scaler)

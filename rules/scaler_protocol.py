@@ -1,8 +1,8 @@
 """`unscale_`, `step` and `update` in an order that the scaler does not allow.
 
 ## What it does
-Follows every path through a training step, and from one iteration of its loop to the next, and
-finds
+Follows every way through a training step, from one iteration of its loop to the next, and through
+the functions of the project that it calls, and finds
 
 - `unscale_` or `step` twice for one optimizer before `update`, or `unscale_` after `step`;
 - `unscale_` or `step` in every iteration of a loop whose `update` runs only in some of them, or
@@ -82,7 +82,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",
-    triggers=((b".unscale_(", b"scaler", b"Scaler"), (b".step(",)),
+    triggers=((b".unscale_(", b"scaler", b"Scaler"), (b"step", b"unscale_")),
     pitfalls=("B04",),
 )
 
@@ -143,10 +143,10 @@ def _finding(disorder: Disorder, file: PythonFile) -> Finding:
         other=_METHODS[other.kind] if other else "",
         subject=other.subject if other else "",
     )
-    related = [] if other is None else [file.related(file.span_of(other.node), report.related)]
+    related = [] if other is None else [other.related(report.related)]
     return file.finding(
         RULE,
-        file.span_of(event.node),
+        file.span_of(event.call or event.node),
         message,
         severity=report.severity,
         confidence=report.confidence if disorder.is_certain else Confidence.MEDIUM,

@@ -115,7 +115,8 @@ def _fix(event: Event, step: TrainingStep, file: PythonFile) -> Fix | None:
     backward = [each for each in step.events if each.kind is EventKind.BACKWARD]
     if len(backward) != 1 or backward[0].helper:
         return None
-    if any(not path.has(backward[0]) for path in step.through(event)):
+    made = [state.made for state in step.states(event)]
+    if any(each is None or each.node is not backward[0].node for each in made):
         return None
     func = backward[0].node.func
     assert isinstance(func, ast.Attribute)

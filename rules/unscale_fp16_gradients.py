@@ -9,7 +9,8 @@ Finds trainable float16 weights whose gradients are unscaled by a scaler: in a f
   float16 (`weight_dtype`). The adapter takes the dtype of the model. `get_peft_model` counts only
   with `autocast_adapter_dtype=False` or if PEFT is pinned below 0.11.
 - All weights: `model.half()` or `from_pretrained(…, torch_dtype=torch.float16)` for a model whose
-  `parameters()` are passed to an optimizer, or that is passed to a `Trainer`.
+  `parameters()` are passed to an optimizer, or that is passed to a `Trainer`. The dtype is followed
+  through the project, into the function that loads the model.
 - All weights, in a run that a launch script starts: it gives `float16` for the setting of
   `from_pretrained(…, torch_dtype=…)` and turns on `fp16` for a `Trainer`, without DeepSpeed or
   FSDP, and adapters are optional.
@@ -60,18 +61,22 @@ from collections.abc import Iterator
 from precision_lint.fixers import imports, statements
 from precision_lint.rule_api import (
     Applicability,
+    Call,
     Cast,
     Confidence,
     Edit,
     Finding,
     Fix,
     PythonFile,
+    Related,
     Rule,
     Severity,
     Span,
     TrainingFile,
     trainer_runs,
 )
+
+_TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer"})
 
 RULE = Rule(
     code="MP202",
@@ -85,6 +90,8 @@ RULE = Rule(
         (b"float16", b"half", b"torch_dtype"),
         (b"Accelerator", b"GradScaler", b"Trainer"),
     ),
+    calls=frozenset({"add_adapter", "get_peft_model", "parameters", *_TRAINERS, "backward"}),
+    intraprocedural=frozenset({"backward"}),
     pitfalls=("B02",),
 )
 
@@ -92,13 +99,20 @@ _WHY = "`ValueError: Attempting to unscale FP16 gradients.`"
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    training = TrainingFile(file)
+    if not TrainingFile(file).upcasts:
+        yield from _launched(file)
+
+
+def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
+    asked = [each for each in call.module if each.name in RULE.calls]
+    if call is not asked[0]:
+        return  # the calls are judged together
+    training = TrainingFile(file, asked)
     if training.uses_accelerator or training.scaler is not None:
         yield from _adapters(training)
         yield from _pipelines(training)
     if not training.upcasts:
         yield from _whole_models(training)
-        yield from _launched(file)
 
 
 def _adapters(training: TrainingFile) -> Iterator[Finding]:
@@ -113,10 +127,10 @@ def _adapters(training: TrainingFile) -> Iterator[Finding]:
             RULE,
             file.span_of(node),
             f"the adapter of `{model}` {_is(cast)} float16, and a scaler unscales its gradients",
-            confidence=Confidence.HIGH,
+            confidence=Confidence.MEDIUM if cast.elsewhere else Confidence.HIGH,
             why=f"{_WHY} The adapter takes the dtype of the model.",
             fix=_upcast(training, node, model),
-            related=[file.related(file.span_of(cast.node), "the model is cast here")],
+            related=[_related(cast, file)],
         )
 
 
@@ -147,9 +161,13 @@ def _whole_models(training: TrainingFile) -> Iterator[Finding]:
             RULE,
             file.span_of(cast.node),
             f"`{model}` {_is(cast)} float16, and a scaler unscales its gradients",
-            confidence=Confidence.HIGH if cast.is_certain else Confidence.MEDIUM,
+            confidence=Confidence.HIGH
+            if cast.is_certain and not cast.elsewhere
+            else Confidence.MEDIUM,
             why=_WHY,
-            related=[file.related(file.span_of(node), "it is trained here")],
+            related=[cast.elsewhere.related]
+            if cast.elsewhere
+            else [file.related(file.span_of(node), "it is trained here")],
         )
 
 
@@ -170,6 +188,12 @@ def _launched(file: PythonFile) -> Iterator[Finding]:
                 file.related(file.span_of(run.trainer), "it is trained here"),
             ],
         )
+
+
+def _related(cast: Cast, file: PythonFile) -> Related:
+    if cast.elsewhere is not None:
+        return cast.elsewhere.related
+    return file.related(file.span_of(cast.node), "the model is cast here")
 
 
 def _is(cast: Cast) -> str:

@@ -184,10 +184,12 @@ RULES: tuple[Rule, ...] = (
             (b"float16", b"half", b"torch_dtype"),
             (b"Accelerator", b"GradScaler", b"Trainer"),
         ),
-        calls=frozenset(),
-        intraprocedural=frozenset(),
+        calls=frozenset(
+            {"Seq2SeqTrainer", "Trainer", "add_adapter", "backward", "get_peft_model", "parameters"}
+        ),
+        intraprocedural=frozenset({"backward"}),
         pitfalls=("B02",),
-        hooks=frozenset({"check_source"}),
+        hooks=frozenset({"check_call", "check_source"}),
     ),
     Rule(
         code="MP203",
@@ -196,7 +198,7 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.WARNING,
         since="0.1.0",
         fix="sometimes",
-        triggers=((b".scale(",), (b"clip_grad", b".norm(")),
+        triggers=((b".scale(", b"scaler", b"Scaler"), (b"clip", b".norm(", b"step")),
         calls=frozenset(),
         intraprocedural=frozenset(),
         pitfalls=("B03",),
@@ -209,7 +211,7 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
-        triggers=((b".unscale_(", b"scaler", b"Scaler"), (b".step(",)),
+        triggers=((b".unscale_(", b"scaler", b"Scaler"), (b"step", b"unscale_")),
         calls=frozenset(),
         intraprocedural=frozenset(),
         pitfalls=("B04",),

@@ -17,9 +17,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from precision_lint.facts.amp.events import Event, EventKind, calls_in_order
-from precision_lint.facts.amp.paths import Path as Way
-from precision_lint.facts.amp.paths import PathEvent, parts, paths
+from precision_lint.facts.amp.events import Event, EventKind
+from precision_lint.facts.amp.graph import Repeat, graph_of, parts
 from precision_lint.facts.amp.protocol import training_steps
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.definitions import Module as Definitions
@@ -187,23 +186,25 @@ def _slices(source: str) -> str:
     return " ".join(name for each in every for name in each.reads)
 
 
-def _paths(source: str) -> str:
-    """The orders of a training step: the calls on some path through it."""
+def _graph(source: str) -> str:
+    """The control flow of a training step: the calls on some way through it."""
+    file = python(source)
 
-    def read(part: ast.AST, statement: ast.stmt) -> list[Way]:
-        calls = calls_in_order(part)
-        events = (Event(EventKind.STEP, "", ast.unparse(call), call, statement) for call in calls)
-        return [Way(tuple(PathEvent(event, {}) for event in events))]
+    def read(call: ast.Call, statement: ast.stmt) -> Event:
+        return Event(EventKind.STEP, "", ast.unparse(call), call, statement, file)
 
-    ways = paths(ast.parse(source).body, read)
-    return " ".join(each.event.subject for way in ways for each in way.events)
+    return " ".join(event.subject for event in graph_of(file.tree.body, read).events)
 
 
 def _training_steps(source: str) -> str:
     """The loops in which a scaler steps, at whatever depth."""
     head = "scaler = torch.amp.GradScaler()\n"
-    steps = training_steps(python(head + source))
-    return " ".join(ast.unparse(loop.node) for step in steps for loop in step.passes)
+    return " ".join(
+        ast.unparse(action.loop)
+        for step in training_steps(python(head + source))
+        for action in step.solution.graph.actions
+        if isinstance(action, Repeat)
+    )
 
 
 def _definitions(source: str) -> str:
@@ -348,12 +349,16 @@ WALKERS: dict[str, tuple[Seen, str, Reasons]] = {
         _OF_CALLS | _waive("nobody asks for a version so", "For", "AsyncFor", "While", "Match"),
     ),
     "configured.declarations": (_declared, "p.add_argument('--seen_{}', default='x')", {}),
-    "amp.paths": (
-        _paths,
+    "amp.graph": (
+        _graph,
         CALL,
-        _RUNS_ELSEWHERE | _waive("paths that raise are left out", *TRIES, only=HANDLERS),
+        _RUNS_ELSEWHERE | _waive("ways that raise are left out", *TRIES, only=HANDLERS),
     ),
-    "amp.protocol": (_training_steps, "for seen_{} in x: scaler.scale(loss).backward()", {}),
+    "amp.protocol": (
+        _training_steps,
+        "for seen_{} in x: scaler.scale(loss).backward()",
+        _waive("ways that raise are left out", *TRIES, only=HANDLERS),
+    ),
     "fixers.torch_name": (
         _branching,
         CALL,

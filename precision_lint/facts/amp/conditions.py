@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 import re
 from collections.abc import Mapping
 
@@ -24,6 +25,14 @@ def truth(test: ast.expr, assumed: PathConditions) -> bool | None:
                 return decisive
             if None not in known:
                 return not decisive
+        case ast.Compare(
+            left=ast.Constant(value=one), ops=[op], comparators=[ast.Constant(value=other)]
+        ):
+            match op:
+                case ast.Is() | ast.Eq():
+                    return type(one) is type(other) and one == other
+                case ast.IsNot() | ast.NotEq():
+                    return not (type(one) is type(other) and one == other)
     text, positive = _atom(test)
     return assumed[text] is positive if text in assumed else None
 
@@ -51,6 +60,30 @@ def without(names: frozenset[str], assumed: PathConditions) -> PathConditions:
 def mentions(text: str, names: frozenset[str]) -> bool:
     """True if a condition mentions one of some variables or attributes (`self.step`)."""
     return any(re.search(rf"(?<![\w.]){re.escape(name)}\b", text) for name in names)
+
+
+def atoms(test: ast.expr) -> frozenset[str]:
+    """The texts that assumptions about a condition can be made of, its parts and itself."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return atoms(operand)
+        case ast.BoolOp(values=values):
+            return frozenset({ast.unparse(test)}).union(*map(atoms, values))
+    return frozenset({_atom(test)[0]})
+
+
+class _Renaming(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, ast.expr]) -> None:
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        return self._names.get(node.id, node)
+
+
+def with_names(test: ast.expr, names: Mapping[str, ast.expr]) -> ast.expr:
+    """A condition in which names are replaced by what they stand for."""
+    renamed: ast.expr = _Renaming(names).visit(copy.deepcopy(test))
+    return renamed
 
 
 def _atom(test: ast.expr) -> tuple[str, bool]:

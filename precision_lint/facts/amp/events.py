@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 
+from precision_lint.model.finding import Related
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, resolved
 
 
@@ -34,8 +36,18 @@ class Event:
     subject: str
     node: ast.Call
     statement: ast.stmt
+    file: ParsedPython
+    """Where `node` is: another file for what an imported helper does."""
+
     helper: str = ""
-    """The function of the file that does it, where another calls that; "" for its own events."""
+    """The function that does it where the step calls that; "" for what the step does itself."""
+
+    call: ast.Call | None = None
+    """The call in the step that leads to it, where a helper does it."""
+
+    def related(self, message: str) -> Related:
+        """The event as the other half of a finding, whichever file it is in."""
+        return Related(self.file.text.place(self.file.span_of(self.node)), message)
 
 
 _CLIPPING = frozenset({"clip_grad_norm_", "clip_grad_value_", "clip_grad_norm"})
@@ -100,6 +112,7 @@ def names_in(tree: ast.Module) -> Names:
     scaling |= {scaler for name, scaler in scaled_by.items() if name in backward}
     # Engines also have a `scale`. An object is a scaler if its name says so or it is updated.
     scalers |= {name for name in scaling if name in updated or "scaler" in name.lower()}
+    scalers |= {name for name, _ in stepped if name in updated and "scaler" in name.lower()}
     scalers -= {"", "self", "cls"}
     return Names(
         frozenset(scalers),
@@ -159,11 +172,11 @@ def calls_in_order(expression: ast.AST) -> Iterator[ast.Call]:
         yield expression
 
 
-def event_of(node: ast.Call, statement: ast.stmt, names: Names) -> Event | None:
+def event_of(node: ast.Call, statement: ast.stmt, names: Names, file: ParsedPython) -> Event | None:
     """What a call does by itself; None if it does nothing of the protocol."""
 
     def event(kind: EventKind, scaler: str = "", subject: str = "") -> Event:
-        return Event(kind, scaler, subject, node, statement)
+        return Event(kind, scaler, subject, node, statement, file)
 
     match node:
         case ast.Call(
@@ -207,10 +220,15 @@ def event_of(node: ast.Call, statement: ast.stmt, names: Names) -> Event | None:
             gradient
         ):
             return event(EventKind.NORM, "", ast.unparse(gradient))
-    given = [*node.args, *(keyword.value for keyword in node.keywords)]
-    if any(dotted(argument) in names.scalers for argument in given) and not _keeps(node):
+    if given_scaler(node, names):
         return event(EventKind.UNKNOWN, "", ast.unparse(node.func))
     return None
+
+
+def given_scaler(node: ast.Call, names: Names) -> bool:
+    """True if a call gets a scaler, and does more than to save it."""
+    given = [*node.args, *(keyword.value for keyword in node.keywords)]
+    return any(dotted(argument) in names.scalers for argument in given) and not _keeps(node)
 
 
 def _keeps(node: ast.Call) -> bool:
@@ -235,11 +253,12 @@ def may_act(node: ast.Call) -> bool:
     return _ABOUT_GRADIENTS.search(callee_name(node)) is not None
 
 
-def renamed(event: Event, names: Mapping[str, str], helper: str) -> Event:
+def renamed(event: Event, names: Mapping[str, str], helper: str, call: ast.Call) -> Event:
     """An event of a helper in the words of its caller: parameters become arguments."""
     return replace(
         event,
         helper=helper,
+        call=call,
         scaler=resolved(event.scaler, names),
         subject=resolved(event.subject, names),
     )

@@ -1,30 +1,34 @@
 """Trainable weights that are float16 in a file whose gradients a scaler unscales.
 
-Read from the syntax: which models are trained, which are cast to a dtype that can be float16, and
-what brings their trainable parameters back to float32.
+The dtype flow says which dtypes the weights can have where they are trained. The syntax says which
+models are trained, where they are cast, under which conditions, and what brings their trainable
+parameters back to float32.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from precision_lint.facts.amp.conditions import PathConditions, assuming, truth
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.lattice import reading
+from precision_lint.facts.dtypes.values import Dtype, Model, Tensor
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import ALIASES, FLOAT16
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.statements import FunctionDefinition, Loop
 from precision_lint.source.python.syntax import (
     callee_name,
     dotted,
-    named_parameters,
     positional_parameters,
     qualified,
 )
 
-_FLOAT16 = frozenset({"torch.float16", "torch.half"})
 _FLOAT32 = frozenset({"torch.float32", "torch.float"})
 _UPCAST = re.compile(
     r"cast_training_params|prepare_model_for_\w+|upcast|(?:to|cast)_?(?:fp|float)32"
@@ -33,30 +37,36 @@ _QUANTIZED = re.compile(r"[48]_?bit|qlora|quantiz", re.IGNORECASE)
 _OPTIMIZER = re.compile(r"(?:Paged)?(?:Adam|SGD|RMSprop|Adagrad|Adafactor|Lion|LAMB)\w*$")
 _UNWRAP = re.compile(r"unwrap")
 
+_ONLY_FLOAT16 = frozenset({FLOAT16})
+
 _OWN_SCALING = frozenset({"deepspeed", "fsdp"})
 """Arguments of a trainer that select a backend which accepts float16 weights."""
 
 Scope = FunctionDefinition | ast.Module
 
 
+_DEVICE = re.compile(r"device|cuda|cpu|gpu|rank|\"|'", re.IGNORECASE)
+
+
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """A call that makes a model float16, or that can: `unet.to(device, dtype=weight_dtype)`."""
+    """The call that makes a model float16, or can: `unet.to(device, dtype=weight_dtype)`."""
 
     model: str
     node: ast.Call
-    dtype: ast.expr | None
-    """The expression of the dtype; None for `model.half()`."""
-
     is_certain: bool
-    """False where a name holds the dtype, which is float16 in some runs only."""
+    """False where the dtype is float16 in some runs only."""
+
+    elsewhere: Origin | None = None
+    """The place in another file that makes it float16; `node` is then where it is trained."""
 
 
 class TrainingFile:
-    """What a file trains, and in which dtype."""
+    """What a file trains, and in which dtype: `calls` are those that the flow was asked for."""
 
-    def __init__(self, file: PythonFile) -> None:
+    def __init__(self, file: PythonFile, calls: Sequence[Call] = ()) -> None:
         self.file = file
+        self._facts = {call.span: call for call in calls}
         self.nodes = list(ast.walk(file.tree))
         self.calls = [node for node in self.nodes if isinstance(node, ast.Call)]
         self._parents = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
@@ -208,21 +218,50 @@ class TrainingFile:
                     yield call, model
 
     def cast(self, model: str, user: ast.Call) -> Cast | None:
-        """The call that makes a model float16, or can, in the scope where `user` trains it.
+        """The call that makes the weights of a model float16 where `user` trains it, or can.
 
-        The last one counts; those that do not run where `user` does are left out.
+        None if the flow says that they are not, or if a condition on the way to `user` excludes it.
         """
-        found: Cast | None = None
+        weights = self._weights(user)
+        if weights is None or FLOAT16 not in weights.dtypes:
+            return None
+        casts = [
+            call
+            for call in self.calls
+            if _is_cast(call) and self._comes_before(call, user) and model in self.named(call)
+        ]
+        if not casts:
+            return self._cast_elsewhere(model, user, weights)
         assumed = self._assumed(user)
-        for call in self.calls:
-            if not self._comes_before(call, user) or model not in self.named(call):
-                continue
-            if any(truth(test, assumed) is (not holds) for test, holds in self.guards(call)):
-                continue
-            made = self._cast(model, call)
-            if made is not None and (found is None or found.node.lineno < call.lineno):
-                found = made
-        return found
+        casts = [
+            call
+            for call in casts
+            if not any(truth(test, assumed) is (not holds) for test, holds in self.guards(call))
+        ]
+        if not casts:
+            return None
+        last = max(casts, key=lambda call: call.lineno)
+        return Cast(model, last, weights.must_be(_ONLY_FLOAT16))
+
+    def _cast_elsewhere(self, model: str, user: ast.Call, weights: Tensor) -> Cast | None:
+        """What another Python file has made float16: a loader of the project."""
+        origin = weights.origin
+        if origin is None or origin.source.path.suffix != ".py":
+            return None
+        if origin.source.path == self.file.text.path:
+            return None
+        return Cast(model, user, weights.must_be(_ONLY_FLOAT16), origin)
+
+    def _weights(self, user: ast.Call) -> Tensor | None:
+        """What the flow says of the weights that a call trains; None if it knows no module."""
+        call = self._facts.get(self.file.span_of(user))
+        if call is None:
+            return None
+        is_method = call.name in {"add_adapter", "parameters"}
+        match reading(call.receiver if is_method else call.value(0, "model")):
+            case Model(parameters=weights) | (Tensor() as weights):
+                return weights
+        return None
 
     def _assumed(self, user: ast.Call) -> PathConditions:
         """What holds where `user` trains with the scaler of the file."""
@@ -271,49 +310,36 @@ class TrainingFile:
             names += map(dotted, statement.targets)
         return names
 
-    def _cast(self, model: str, call: ast.Call) -> Cast | None:
-        match callee_name(call):
-            case "half":
-                return Cast(model, call, None, True)
-            case "to":
-                given = [*call.args, *(one.value for one in call.keywords if one.arg == "dtype")]
-            case "from_pretrained":
-                given = [one.value for one in call.keywords if one.arg in {"torch_dtype", "dtype"}]
-            case _:
-                return None
-        for dtype in given:
-            if self.qualified(dtype) in _FLOAT16:
-                return Cast(model, call, dtype, True)
-            if self.can_be_float16(dtype, call):
-                return Cast(model, call, dtype, False)
-        return None
+    def dtype(self, node: ast.expr, at: ast.AST, hops: int = 2) -> Dtype | None:
+        """Which dtypes an expression names: by itself, or as the flow knows its name in the scope.
 
-    def can_be_float16(self, dtype: ast.expr, at: ast.AST, hops: int = 2) -> bool:
-        """True for a name that holds float16 in some run, or a parameter that is given such."""
-        if self.qualified(dtype) in _FLOAT16:
-            return True
-        if not isinstance(dtype, ast.Name):
-            return False
+        A parameter is what the calls of its function in this file give.
+        """
+        name = self.qualified(node).removeprefix("torch.")
+        if name in ALIASES:
+            return Dtype(frozenset({ALIASES[name]}))
+        if not isinstance(node, ast.Name):
+            return None
         scope = self.scope(at)
-        if isinstance(scope, FunctionDefinition):
-            parameters = [one.arg for one in named_parameters(scope.args)]
-            if dtype.id in parameters:
-                given = self._given(scope, dtype.id) if hops else []
-                return any(self.can_be_float16(one, call, hops - 1) for one, call in given)
-        return any(
-            isinstance(node, ast.Assign)
-            and any(isinstance(one, ast.Name) and one.id == dtype.id for one in node.targets)
-            and self.scope(node) in {scope, self.file.tree}
-            and any(
-                isinstance(one, ast.expr) and self.qualified(one) in _FLOAT16
-                for one in ast.walk(node.value)
-            )
-            for node in self.nodes
+        if isinstance(scope, FunctionDefinition) and hops:
+            for one, call in self._given(scope, node.id):
+                if (given := self.dtype(one, call, hops - 1)) is not None:
+                    return given
+        return next(
+            (
+                fact.dtypes[node.id]
+                for call in self.calls
+                if (fact := self._facts.get(self.file.span_of(call))) is not None
+                and node.id in fact.dtypes
+                and self.scope(call) is scope
+            ),
+            None,
         )
 
-    def _given(self, function: Scope, parameter: str) -> Iterator[tuple[ast.expr, ast.Call]]:
+    def _given(
+        self, function: FunctionDefinition, parameter: str
+    ) -> Iterator[tuple[ast.expr, ast.Call]]:
         """What the calls of a function in this file give for a parameter."""
-        assert isinstance(function, FunctionDefinition)
         names = [one.arg for one in positional_parameters(function.args)]
         for call in self.callers(function):
             for keyword in call.keywords:
@@ -339,9 +365,9 @@ class TrainingFile:
             if not isinstance(pipeline, ast.Name) or dtype is None:
                 continue
             made = list(self._made(pipeline.id, scope))
-            if any(map(self._is_shared, made)) and self.can_be_float16(dtype, call):
-                is_certain = self.qualified(dtype) in _FLOAT16
-                yield Cast(pipeline.id, call, dtype, is_certain)
+            named = self.dtype(dtype, call) if any(map(self._is_shared, made)) else None
+            if named is not None and FLOAT16 in named.dtypes:
+                yield Cast(pipeline.id, call, named.must_be(_ONLY_FLOAT16))
 
     def _made(self, name: str, scope: Scope) -> Iterator[ast.Call]:
         """The calls that make what a name holds, in its scope or where its parameter is given."""
@@ -418,3 +444,16 @@ class TrainingFile:
     def qualified(self, node: ast.expr) -> str:
         """A dotted name as the imports have it; "" for anything else."""
         return qualified(node, self._imports)
+
+
+def _is_cast(call: ast.Call) -> bool:
+    """True for a call that gives a module a dtype, or loads it in one."""
+    match callee_name(call):
+        case "half":
+            return True
+        case "to":
+            first = [one for one in call.args[:1] if not _DEVICE.search(ast.unparse(one))]
+            return bool(first or call.args[1:] or any(one.arg == "dtype" for one in call.keywords))
+        case "from_pretrained":
+            return any(one.arg in {"torch_dtype", "dtype"} for one in call.keywords)
+    return False

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from precision_lint.facts.amp.conditions import PathConditions, mentions
 from precision_lint.facts.amp.events import Event, EventKind
-from precision_lint.facts.amp.paths import Exit, Path, PathEvent
-from precision_lint.facts.amp.protocol import Pass, TrainingStep
+from precision_lint.facts.amp.graph import Repeat
+from precision_lint.facts.amp.protocol import TrainingStep
+from precision_lint.facts.amp.states import BOOKED, Entry, State, varies
 from precision_lint.facts.context import PythonFile
+from precision_lint.source.python.statements import Loop, own_statements
 
-_BOOKED = frozenset({EventKind.UNSCALE, EventKind.STEP})
 _ERRORS = {
     (EventKind.UNSCALE, EventKind.UNSCALE): "unscale_() has already been called on this optimizer "
     "since the last update().",
@@ -51,13 +52,13 @@ class Disorder:
 
 def disorders(step: TrainingStep, file: PythonFile) -> Iterator[Disorder]:
     """The first disorder of every optimizer in a training step; later ones follow from it."""
+    if not step.solution.is_exact:
+        return  # a way that is wrong may be none
     reported: set[tuple[str, str]] = set()
     for event in step.events:
-        if event.kind not in _BOOKED or event.helper:
+        if event.kind not in BOOKED:
             continue
-        found = (
-            _twice(event, step) or _in_every_pass(event, step, file) or _between_steps(event, step)
-        )
+        found = _twice(event, step) or _in_next_pass(event, step, file) or _early(event, step)
         if found is not None and (event.scaler, event.subject) not in reported:
             reported.add((event.scaler, event.subject))
             yield found
@@ -68,151 +69,112 @@ def disorders(step: TrainingStep, file: PythonFile) -> Iterator[Disorder]:
 
 def _twice(event: Event, step: TrainingStep) -> Disorder | None:
     """The event follows another that the scaler has recorded and not yet forgotten."""
-    if mentions(event.subject, step.looped):
-        return None  # another optimizer each time
-    booked = [_booked(path, event) for path in step.through(event)]
-    found = [each for each in booked if each is not None]
-    if not found:
+    entries = [entry for entry in _entries(event, step) if entry.crossed is None]
+    found = [entry for entry in entries if _is_error(entry, event)]
+    if not found or _is_reported_inside(found[0].event, event):
         return None
-    first, here = found[0]
-    cleared = [
-        path
-        for path, each in zip(step.through(event), booked, strict=True)
-        if each is None and path.has(first.event) and first.event.node is not event.node
-    ]
-    if cleared and all(first.event.node is other.event.node for other, _ in found):
+    first = found[0].event
+    is_cleared = any(entry.is_cleared and entry.event.node is first.node for entry in entries)
+    if is_cleared and all(entry.event.node is first.node for entry in found):
         return None  # the update is there, and only seems to be passed by
-    is_certain = dict(first.path_conditions) == dict(here.path_conditions)
-    error = _ERRORS[first.event.kind, event.kind]
-    return Disorder("twice", event, first.event, error, is_certain)
+    error = _ERRORS[first.kind, event.kind]
+    return Disorder("twice", event, first, error, not found[0].is_branched)
 
 
-def _booked(path: Path, event: Event) -> tuple[PathEvent, PathEvent] | None:
-    """The event that forbids this one on a path, and this one; None if nothing does."""
-    book: PathEvent | None = None
-    for each in path.events:
-        other = each.event
-        if other.node is event.node:
-            is_forbidden = book is not None and (book.event.kind, event.kind) in _ERRORS
-            return (book, each) if is_forbidden and book is not None else None
-        if other.kind is EventKind.UNKNOWN or (other.kind, other.scaler) == (
-            EventKind.UPDATE,
-            event.scaler,
-        ):
-            book = None
-        elif other.kind in _BOOKED and _is_same(other, event):
-            book = each
-    return None
+def _entries(event: Event, step: TrainingStep) -> list[Entry]:
+    """What the scaler may have recorded for the optimizer where an event happens."""
+    found = (state.entry(event) for state in step.states(event))
+    return [entry for entry in found if entry is not None]
 
 
-def _is_same(one: Event, other: Event) -> bool:
-    return (one.scaler, one.subject) == (other.scaler, other.subject)
+def _is_error(entry: Entry, event: Event) -> bool:
+    return not entry.is_cleared and (entry.event.kind, event.kind) in _ERRORS
+
+
+def _is_reported_inside(one: Event, other: Event) -> bool:
+    """True if both happen in one call of a helper, which is a step of its own."""
+    return one.call is not None and one.call is other.call
 
 
 # From one pass to the next
 
 
-def _in_every_pass(event: Event, step: TrainingStep, file: PythonFile) -> Disorder | None:
-    """The event occurs in every pass of a loop, and the update does not."""
-    for each in step.passes:
-        ways = [path for path in each.paths if path.has(event)]
-        if not ways or mentions(event.subject, each.changing):
+def _in_next_pass(event: Event, step: TrainingStep, file: PythonFile) -> Disorder | None:
+    """The event follows what the scaler has recorded in an earlier pass of a loop."""
+    changing = {
+        action.loop: action.changing
+        for action in step.solution.graph.actions
+        if isinstance(action, Repeat)
+    }
+    for state in step.states(event):
+        entry = state.entry(event)
+        if entry is None or entry.crossed is None or not _is_error(entry, event):
             continue
-        if any(_renews(other, event.scaler) for path in ways for other in path.preceding(event)):
-            continue
-        if any(_is_varying(_assumed(path, event), each) for path in ways):
-            continue  # not in every pass
-        renewed = [path for path in ways if _renewal(path, event) is not None]
-        passed = [
-            path for path in ways if path not in renewed and path.exit in {None, Exit.CONTINUE}
+        loop = entry.crossed
+        if entry.crossed not in _loops(step) or any(
+            varies(text, changing[loop])
+            for each in step.states(event)
+            for text, _ in each.conditions
+        ):
+            continue  # of a helper, or not in every pass
+        error = _ERRORS[entry.event.kind, event.kind]
+        updates = [
+            each
+            for each in step.events
+            if (each.kind, each.scaler) == (EventKind.UPDATE, event.scaler)
         ]
-        if renewed:
-            for path in passed:
-                for other in renewed:
-                    if _differ_by_pass(path.path_conditions, other.path_conditions, each):
-                        renewal = _renewal(other, event)
-                        assert renewal is not None
-                        if renewal.kind is EventKind.UPDATE:
-                            error = _ERRORS[event.kind, event.kind]
-                            return Disorder("update in some passes", event, renewal, error)
-        elif passed and not any(other.kind is EventKind.UNKNOWN for other in step.events):
-            return _never_renewed(event, each, step, file)
+        inside = set(ast.walk(loop))
+        within = [each for each in updates if each.node in inside or each.call in inside]
+        for update in within:
+            if any(_is_alike(state, other) for other in step.states(update)):
+                return Disorder("update in some passes", event, update, error)
+        if within or any(each.kind is EventKind.UNKNOWN for each in step.events):
+            continue
+        if updates:
+            return Disorder("update elsewhere", event, updates[0], error)
+        if entry.event.kind is EventKind.STEP and not _may_be_updated(event.scaler, file):
+            steps = {
+                id(each.node)
+                for each in step.events
+                if (each.kind, each.scaler) == (EventKind.STEP, event.scaler)
+                and each.node in inside
+            }
+            error = _ERRORS[EventKind.STEP, EventKind.STEP]
+            return Disorder("no update", entry.event, None, error, is_only_step=len(steps) == 1)
     return None
 
 
-def _never_renewed(
-    event: Event, each: Pass, step: TrainingStep, file: PythonFile
-) -> Disorder | None:
-    error = _ERRORS[event.kind, event.kind]
-    for other in step.events:
-        if other.kind is EventKind.UPDATE and other.scaler == event.scaler:
-            return Disorder("update elsewhere", event, other, error)
-    last = event.scaler.rpartition(".")[2]
+def _loops(step: TrainingStep) -> set[Loop]:
+    """The loops of the step itself."""
+    return {node for node in own_statements(step.body) if isinstance(node, Loop)}
+
+
+def _is_alike(one: State, other: State) -> bool:
+    """True unless the two states are of runs in which different conditions hold throughout."""
+    known = dict(one.conditions)
+    return all(known.get(text, value) is value for text, value in other.conditions)
+
+
+def _may_be_updated(scaler: str, file: PythonFile) -> bool:
+    """True if the scaler is updated elsewhere, or may be."""
+    last = scaler.rpartition(".")[2]
     is_updated = re.search(rf"\b{re.escape(last)}\.update\(", file.text.text) is not None
-    if event.kind is not EventKind.STEP or is_updated or event.scaler.startswith("self."):
-        return None
-    return Disorder("no update", event, None, error, is_only_step=_steps(event.scaler, each) == 1)
-
-
-def _steps(scaler: str, each: Pass) -> int:
-    """In how many places a pass steps a scaler."""
-    steps = {
-        id(other.event.node)
-        for path in each.paths
-        for other in path.events
-        if other.event.kind is EventKind.STEP and other.event.scaler == scaler
-    }
-    return len(steps)
-
-
-def _renews(each: PathEvent, scaler: str) -> bool:
-    return each.event.kind is EventKind.UNKNOWN or (each.event.kind, each.event.scaler) == (
-        EventKind.UPDATE,
-        scaler,
-    )
-
-
-def _renewal(path: Path, event: Event) -> Event | None:
-    """What makes the scaler forget the event on this path, or may."""
-    return next((each.event for each in path.following(event) if _renews(each, event.scaler)), None)
-
-
-def _assumed(path: Path, event: Event) -> PathConditions:
-    return next(each.path_conditions for each in path.events if each.event.node is event.node)
-
-
-def _is_varying(assumed: PathConditions, each: Pass) -> bool:
-    return any(_varies(text, each) for text in assumed)
-
-
-def _varies(text: str, each: Pass) -> bool:
-    """Whether a condition can be another one in the next pass."""
-    return "%" in text or "(" in text or mentions(text, each.changing)
-
-
-def _differ_by_pass(one: PathConditions, other: PathConditions, each: Pass) -> bool:
-    """Whether two paths go different ways only for what changes from pass to pass."""
-    different = [text for text in one.keys() & other.keys() if one[text] != other[text]]
-    return bool(different) and all(_varies(text, each) for text in different)
+    return is_updated or scaler.startswith("self.")
 
 
 # Several optimizers
 
 
-def _between_steps(event: Event, step: TrainingStep) -> Disorder | None:
+def _early(event: Event, step: TrainingStep) -> Disorder | None:
     """The step of a second optimizer after an update, the backward of both before it."""
-    if event.kind is not EventKind.STEP or mentions(event.subject, step.looped):
+    if event.kind is not EventKind.STEP:
         return None
-    for path in step.through(event):
-        update: Event | None = None
-        for each in reversed(path.preceding(event)):
-            other = each.event
-            if other.kind in {EventKind.SCALED_BACKWARD, EventKind.BACKWARD, EventKind.UNKNOWN}:
-                break
-            if (other.kind, other.scaler) == (EventKind.UPDATE, event.scaler):
-                update = other
-            if other.kind is EventKind.STEP and other.scaler == event.scaler:
-                if update is None or other.subject == event.subject:
-                    break
-                return Disorder("early update", update, event)
+    for state in step.states(event):
+        before = [each for each in state.stepped if each.scaler == event.scaler]
+        if state.early is None or state.early.scaler != event.scaler:
+            continue
+        if _is_reported_inside(state.early, event):
+            continue
+        if event.subject not in [each.subject for each in before]:
+            return Disorder("early update", state.early, event)
     return None
