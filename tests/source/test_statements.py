@@ -329,7 +329,7 @@ _NOT_COMPILED = _waive(
 CALL = "seen_{}()"
 WALKERS: dict[str, tuple[Seen, str, Reasons]] = {
     "dtypes.statements": (_flow, "x.bfloat16().seen_{}.numpy()", {}),
-    "dtypes.summaries": (_flow_of_callers, "y.seen_{}.numpy()", {}),
+    "dtypes.bodies": (_flow_of_callers, "y.seen_{}.numpy()", {}),
     "dtypes.relevance": (_slices, CALL, {}),
     "dtypes.definitions": (_definitions, "def seen_{}(): pass", _RUNS_ELSEWHERE),
     "source.python_imports": (_imported, "import seen_{}", {}),

@@ -80,7 +80,7 @@ def _of_class(
             return SOME_DTYPE
         case "torch", _ if last in TENSOR_TYPES:
             return tensor(TENSOR_TYPES[last])
-    definition = analysis.class_named(module, name)
+    definition = analysis.names.class_named(module, name)
     if isinstance(definition, Class):
         return Instance(definition)
     return Model(caller_chosen(origin)) if MODULE_CLASS.search(qualified) else UNKNOWN

@@ -68,13 +68,13 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
         case Model():  # it is made in the code: nothing says that its weights are loaded
             return models.attribute(owner, name, _origin(evaluator, node, models.OF_THE_WEIGHTS))
         case Instance():
-            found = evaluator.analysis.member(owner, name)
+            found = evaluator.analysis.instances.attribute(owner, name)
             if found is None or isinstance(found, NonTensor | Unknown):
                 setting = _setting(evaluator, node)  # a field of a record of settings
                 found = found if setting is None else setting
             return found if found is not None else by_name(evaluator, node)
         case ClassObject():
-            found = evaluator.analysis.class_attribute(owner.definition, name)
+            found = evaluator.analysis.classes.attribute(owner.definition, name)
             return UNKNOWN if found is None else found
         case Sequence(items=tuple(items)) if name in {"values", "indices"} and len(items) == 2:
             return items[0] if name == "values" else items[1]  # `x.max(dim=0).indices`
@@ -112,8 +112,7 @@ def by_name(evaluator: Evaluate, node: ast.Attribute) -> Value:
 
 def _setting(evaluator: Evaluate, node: ast.Attribute) -> Setting | None:
     """What the project says of a setting that is read: `cfg.model.dtype`."""
-    path = dotted(node)
-    return None if path is None else evaluator.analysis.setting(evaluator.frame.module, path)
+    return evaluator.analysis.configuration.setting(evaluator.frame.module, dotted(node))
 
 
 def named(evaluator: Evaluate, name: str, node: ast.expr) -> Value:
@@ -123,7 +122,7 @@ def named(evaluator: Evaluate, name: str, node: ast.expr) -> Value:
         dtype = ALIASES[last]
         origin = _origin(evaluator, node, f"{dtype} is chosen here")
         return Dtype(frozenset({dtype}), origin=replace(origin, kind="dtype"))
-    return evaluator.analysis.symbol(evaluator.frame.module, name)
+    return evaluator.analysis.names.imported(evaluator.frame.module, name)
 
 
 def _of_tensor(owner: Tensor, name: str) -> Value:
@@ -175,7 +174,7 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Model(), _:
             return owner  # a layer of a Sequential or ModuleList
         case Symbol(name="os.environ"), Constant(value=str(key)):
-            return evaluator.analysis.variable(evaluator.frame.module, key) or UNKNOWN
+            return evaluator.analysis.configuration.variable(evaluator.frame.module, key) or UNKNOWN
         case Unknown(), Constant(value=str(key)):
             guess = _by_key(evaluator, key, node)
             return _item_of_variable(evaluator, owner, index, node, guess)
@@ -195,7 +194,7 @@ def _item_of_variable(
 
 def _by_key(evaluator: Evaluate, key: str, node: ast.Subscript) -> Value:
     path = dotted(node)
-    setting = None if path is None else evaluator.analysis.setting(evaluator.frame.module, path)
+    setting = evaluator.analysis.configuration.setting(evaluator.frame.module, path)
     if setting is not None:
         return setting
     if key in sources.TOKENS:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from precision_lint.facts.dtypes.lattice import reading
-from precision_lint.facts.dtypes.values import UNKNOWN, Dtype, Mixed, Value
+from precision_lint.facts.dtypes.lattice import deep_reading, reading
+from precision_lint.facts.dtypes.values import UNKNOWN, Dtype, Mixed, ModelOutput, Value
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32
 from precision_lint.model.finding import Span
@@ -22,6 +22,10 @@ class Argument:
     value: Value
     span: Span
     starred: bool = False
+
+    def read(self) -> Argument:
+        """The argument as rules see it: of one kind, and so are the items of a container."""
+        return replace(self, value=deep_reading(self.value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +138,11 @@ class Call:
     def value(self, position: int, keyword: str) -> Value:
         argument = self.argument(position, keyword)
         return UNKNOWN if argument is None else argument.value
+
+
+def as_receiver(value: Value) -> Value:
+    """What a method is called on: of what a model returned, the tensor."""
+    return value.tensor if isinstance(value, ModelOutput) else value
 
 
 class Calls(Memo, Sequence[Call]):

@@ -49,7 +49,7 @@ class Evaluator:
             return UNKNOWN
         evaluate = _EVALUATE.get(type(node))
         if evaluate is not None:
-            self.analysis.count(self.frame)
+            self.analysis.budget.count()
             return evaluate(self, node, env)
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
@@ -72,7 +72,7 @@ class Evaluator:
         frame = self.frame
         if frame.closure is not None and node.id in frame.closure:
             return frame.closure[node.id]
-        return self.analysis.global_name(frame.module, node.id, self.span_of(node))
+        return self.analysis.names.in_module(frame.module, node.id)
 
     def attribute(self, node: ast.Attribute, env: Environment) -> Value:
         path = dotted(node)
@@ -143,11 +143,11 @@ class Evaluator:
     def function(self, node: ast.Lambda, env: Environment) -> Value:
         frame = self.frame
         definition = frame.module.function(node, f"{frame.scope}.<lambda>", None, frame.function)
-        self.analysis.enclose(definition, env)
+        self.analysis.closures[definition] = env
         if self.frame.records:
             inner = env.copy()
             for argument in named_parameters(node.args):
-                inner[argument.arg] = self.analysis.given_to(definition, argument.arg)
+                inner[argument.arg] = self.analysis.records.given_to(definition, argument.arg)
             self(node.body, inner)
         return FunctionValue(definition, None, env)
 

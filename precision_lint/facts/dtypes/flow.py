@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.analysis import InterproceduralAnalysis
 from precision_lint.facts.dtypes.calls import Calls
-from precision_lint.facts.dtypes.summaries import InterproceduralAnalysis
 from precision_lint.source.text.errors import Unparsable
 
 

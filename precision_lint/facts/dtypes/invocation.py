@@ -80,7 +80,7 @@ def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
         evaluator.frame.region,
         evaluator.analysis.default_dtype,
     )
-    evaluator.analysis.record_call(evaluator.frame, node, function, receiver, given, env)
+    evaluator.analysis.records.call(evaluator.frame, node, function, receiver, given, env)
     given = replace(given, keywords=_spread(keywords))
     result = applied(evaluator, node, receiver, function, given, env)
     if "out" in keywords and isinstance(out := keywords["out"].value, Tensor):
@@ -108,7 +108,8 @@ def _callee(evaluator: Evaluate, node: ast.Call, env: Environment) -> tuple[Valu
     match function.value:
         case ast.Call(func=ast.Name(id="super")):
             evaluator(function.value, env)
-            return UNKNOWN, evaluator.analysis.inherited(evaluator.frame, function.attr, env)
+            frame = evaluator.frame
+            return UNKNOWN, evaluator.analysis.classes.inherited(frame, function.attr, env)
     receiver = evaluator.read(function.value, env)
     path = dotted(function)
     if path is not None and path in env:
@@ -122,9 +123,11 @@ def member(evaluator: Evaluate, receiver: Value, function: ast.Attribute) -> Val
         case Symbol(name=name):
             return named(evaluator, f"{name}.{function.attr}", function)
         case Instance():
-            return reading(evaluator.analysis.member(receiver, function.attr) or UNKNOWN)
+            found = evaluator.analysis.instances.attribute(receiver, function.attr)
+            return reading(found or UNKNOWN)
         case ClassObject(definition=definition):
-            return reading(evaluator.analysis.class_attribute(definition, function.attr) or UNKNOWN)
+            found = evaluator.analysis.classes.attribute(definition, function.attr)
+            return reading(found or UNKNOWN)
         case Dictionary(items=tuple(items)):
             return reading(dict(items).get(function.attr, UNKNOWN))
         case LibraryObject(name=name):
@@ -146,7 +149,7 @@ def applied(
     if isinstance(function, Variable):
         return function.then(Step("call", node, operand=given, module=module), value)
     if isinstance(receiver, Variable) and isinstance(node.func, ast.Attribute):
-        evaluator.analysis.record_open_call(evaluator.frame, node, receiver, given)
+        evaluator.analysis.records.open_call(evaluator.frame, node, receiver, given)
         return receiver.then(Step("method", node, operand=given, module=module), value)
     return value
 
@@ -165,7 +168,9 @@ def _result(
     if overriding := _overriding(analysis, receiver, function, node):
         return join_all(
             [
-                analysis.call_summary(evaluator, FunctionValue(each, receiver), given, node, env)
+                analysis.summaries.called(
+                    evaluator.frame, FunctionValue(each, receiver), given, node, env
+                )
                 for each in overriding
             ]
         )
@@ -173,13 +178,14 @@ def _result(
         return _applied(evaluator, node, node.func.id, given, env)
     match function:
         case FunctionValue():
-            return analysis.call_summary(evaluator, function, given, node, env)
+            return analysis.summaries.called(evaluator.frame, function, given, node, env)
         case ClassObject():
-            return analysis.construct(evaluator, function.definition, given, node, env)
+            return analysis.instances.made(evaluator.frame, function.definition, given, node)
         case Instance():
-            target = analysis.member(function, "__call__") or analysis.member(function, "forward")
+            attribute = analysis.instances.attribute
+            target = attribute(function, "__call__") or attribute(function, "forward")
             if isinstance(target, FunctionValue):
-                return analysis.call_summary(evaluator, target, given, node, env)
+                return analysis.summaries.called(evaluator.frame, target, given, node, env)
             return _of_module(function, given)
     given = given.read()
     match function:
@@ -260,7 +266,7 @@ def _of_symbol(
         value = caller_chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
         return ModelOutput(value)
     if last == "from_pretrained" and sources.PRETRAINED.search(name):
-        return models.pretrained(given, evaluator.analysis.loads_in_float32(name))
+        return models.pretrained(given, evaluator.analysis.configuration.loads_in_float32(name))
     if last in _APPLYING and given.arguments:
         return _applied(evaluator, node, last, given, env)
     match name:
@@ -293,7 +299,7 @@ def _overriding(
         if isinstance(function, FunctionValue)
         else (isinstance(function, Unknown))
     )
-    return analysis.overriding(receiver.definition, node.func.attr) if is_left else []
+    return analysis.instances.overriding(receiver.definition, node.func.attr) if is_left else []
 
 
 def _of_named_model(name: str, given: CallSite) -> Value:
@@ -422,13 +428,13 @@ def _of_unknown(
     if name in _TENSOR_ONLY and _owner_is_module(node.func.value):
         return functions.method(name, caller_chosen(given.origin(_OF_THE_BUFFERS)), given)
     if name == "from_pretrained" and sources.PRETRAINED.search(f"{owner}.{name}"):
-        return models.pretrained(given, evaluator.analysis.loads_in_float32(""))
+        return models.pretrained(given, evaluator.analysis.configuration.loads_in_float32(""))
     if name == "state_dict" and not given.arguments:
         return Dictionary(caller_chosen(given.origin(models.OF_THE_WEIGHTS, "weights")))
     if name == "get" and isinstance(given.first, Constant) and isinstance(given.first.value, str):
         key = ast.Constant(given.first.value)
         path = dotted(ast.Subscript(node.func.value, key, ast.Load()))
-        setting = None if path is None else evaluator.analysis.setting(evaluator.frame.module, path)
+        setting = evaluator.analysis.configuration.setting(evaluator.frame.module, path)
         if setting is not None:
             return setting
     return functions.method(name, UNKNOWN, given)
@@ -467,7 +473,7 @@ def _getattr(evaluator: Evaluate, node: ast.Call, given: CallSite) -> Value:
 def _environment_variable(evaluator: Evaluate, given: CallSite) -> Value:
     match given.first:
         case Constant(value=str(name)):
-            found = evaluator.analysis.variable(evaluator.frame.module, name)
+            found = evaluator.analysis.configuration.variable(evaluator.frame.module, name)
             if found is not None:
                 return found
             default = given.argument(1, "default")
@@ -510,7 +516,9 @@ def _applied(
     )
     match function:
         case FunctionValue():
-            return Sequence(evaluator.analysis.call_summary(evaluator, function, inner, node, env))
+            return Sequence(
+                evaluator.analysis.summaries.called(evaluator.frame, function, inner, node, env)
+            )
         case Symbol(name=symbol):
             return Sequence(functions.function(symbol, inner.read()))
     return UNKNOWN

@@ -7,34 +7,30 @@ work implement these protocols, and only those who make them import them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Protocol
 
-from precision_lint.facts.dtypes.calls import CallSite
+from precision_lint.facts.dtypes.budget import Budget
+from precision_lint.facts.dtypes.calls import CallSite, Region
+from precision_lint.facts.dtypes.configuration import Configuration
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.entries import Summary
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.frame import Frame
-from precision_lint.facts.dtypes.values import FunctionValue, Instance, Value, Variable
-from precision_lint.facts.origin import Setting
+from precision_lint.facts.dtypes.records import Records
+from precision_lint.facts.dtypes.values import FunctionValue, Instance, Value
 from precision_lint.model.finding import Span
 from precision_lint.source.text.text import SourceText
 
 
-class Interprocedural(Protocol):
-    """What the whole analysis knows: names, classes, settings, what calls return."""
+class Names(Protocol):
+    """What names mean (`names`)."""
 
-    default_dtype: str
-    cycles: int
-    """How often a parameter was needed while it was being worked out."""
-
-    def count(self, frame: Frame) -> None:
-        """One more expression is evaluated."""
-
-    def global_name(self, module: Module, name: str, span: Span) -> Value:
+    def in_module(self, module: Module, name: str) -> Value:
         """What a name means at the top level of a module."""
         ...
 
-    def symbol(self, module: Module, name: str) -> Value:
+    def imported(self, module: Module, name: str) -> Value:
         """What a qualified name means where a module imports it."""
         ...
 
@@ -42,83 +38,90 @@ class Interprocedural(Protocol):
         """The class of the project that an annotation or a base names in a module."""
         ...
 
-    def class_attribute(self, definition: Class, name: str) -> Value | None:
-        """`Class.name`; None if there is none."""
-        ...
 
-    def member(self, instance: Instance, name: str) -> Value | None:
-        """`instance.name`; None if the project does not say."""
+class Classes(Protocol):
+    """What the classes of the project hold (`classes`)."""
+
+    def attribute(self, definition: Class, name: str) -> Value | None:
+        """`Class.name`; None if there is none."""
         ...
 
     def inherited(self, frame: Frame, name: str, env: Environment) -> Value:
         """`super().name` in a method."""
         ...
 
-    def loads_in_float32(self, name: str) -> bool:
-        """True if `from_pretrained` of a class gives float32 whatever the checkpoint holds."""
+
+class Instances(Protocol):
+    """What the objects of these classes hold (`instances`)."""
+
+    def made(self, frame: Frame, definition: Class, given: CallSite, node: ast.Call) -> Instance:
+        """What a call of a class makes."""
         ...
 
-    def setting(self, module: Module, path: str) -> Setting | None:
-        """What the project's configuration makes of `cfg.training.precision`."""
+    def attribute(self, instance: Instance, name: str) -> Value | None:
+        """`instance.name`; None if the project does not say."""
         ...
 
-    def variable(self, module: Module, name: str) -> Setting | None:
-        """What the project makes of an environment variable."""
+    def overriding(self, definition: Class, name: str) -> list[Function]:
+        """The methods of subclasses for one that a class calls and does not define itself."""
         ...
 
-    def given_to(self, definition: Function, name: str) -> Value:
-        """What the calls seen so far give to a parameter of a lambda."""
-        ...
 
-    def enclose(self, definition: Function, env: Environment) -> None:
-        """A nested function closes over `env`."""
+class Summaries(Protocol):
+    """What the functions of the project return (`summaries`)."""
 
-    def construct(
+    def called(
         self,
-        evaluator: Evaluate,
-        definition: Class,
-        given: CallSite,
-        node: ast.Call,
-        env: Environment,
-    ) -> Value:
-        """An instance of a class of the project."""
-        ...
-
-    def call_summary(
-        self,
-        evaluator: Evaluate,
+        frame: Frame,
         routine: FunctionValue,
         given: CallSite,
         node: ast.Call,
         env: Environment,
     ) -> Value:
-        """The result of calling a function of the project."""
+        """The result of a call; `env` takes what the call changes."""
         ...
 
-    def record_call(
-        self,
-        frame: Frame,
-        node: ast.Call,
-        function: Value,
-        receiver: Value,
-        given: CallSite,
-        env: Environment,
-    ) -> None:
-        """A call is reported with its facts."""
+    def result(self, routine: FunctionValue, given: Environment, region: Region | None) -> Summary:
+        """What a function returns for arguments like these."""
+        ...
 
-    def record_open_call(
-        self, frame: Frame, node: ast.Call, receiver: Variable, given: CallSite
-    ) -> None:
-        """A method of an object that is a term is called."""
 
-    def overriding(self, definition: Class, name: str) -> list[Function]:
-        """The methods of subclasses for one that a class calls and does not define itself."""
+class Callers(Protocol):
+    """What callers give to parameters (`callers`)."""
 
-    def record_outside(self, frame: Frame, holder: Value, name: str, value: Value) -> None:
-        """`holder.name = value` is reported where `holder` is not `self`."""
+    @property
+    def cycles(self) -> int:
+        """How often a parameter was needed while it was being worked out."""
+        ...
 
-    def record_attribute(self, frame: Frame, name: str, value: Value) -> None:
-        """`self.name = value` in a method is reported."""
+
+class Interprocedural(Protocol):
+    """What the evaluation of an expression can ask of everything around it (`interpretation`)."""
+
+    default_dtype: str
+    """What `torch.zeros(2)` makes."""
+    is_intraprocedural: bool
+    """Bodies are interpreted by themselves: no call, class or import is followed."""
+    budget: Budget
+    records: Records
+    configuration: Configuration
+    closures: dict[Function, Mapping[str, Value]]
+    """What nested functions close over: all that is known where they are defined, and later."""
+
+    @property
+    def names(self) -> Names: ...
+
+    @property
+    def classes(self) -> Classes: ...
+
+    @property
+    def instances(self) -> Instances: ...
+
+    @property
+    def summaries(self) -> Summaries: ...
+
+    @property
+    def callers(self) -> Callers: ...
 
 
 class Evaluate(Protocol):

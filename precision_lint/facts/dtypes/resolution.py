@@ -9,7 +9,7 @@ from functools import reduce
 from typing import TypeAlias, TypeVar
 
 from precision_lint.facts.dtypes import attributes, invocation
-from precision_lint.facts.dtypes.calls import Argument, CallSite
+from precision_lint.facts.dtypes.calls import Argument, Call, CallSite, Region, as_receiver
 from precision_lint.facts.dtypes.containers import item_of, unpacked
 from precision_lint.facts.dtypes.conversions import as_dtype
 from precision_lint.facts.dtypes.environment import Environment
@@ -121,9 +121,9 @@ class Resolution:
     def _term(self, term: Term) -> Value:
         if term in self._known:
             return self._known[term]
-        cycles = self._analysis.cycles
+        cycles = self._analysis.callers.cycles
         value = self._without_memo(term)
-        if cycles == self._analysis.cycles:  # else it is a part of what is being worked out
+        if cycles == self._analysis.callers.cycles:  # else it is a part of what is being worked out
             self._known[term] = value
         return value
 
@@ -179,6 +179,18 @@ class Resolution:
     def argument(self, argument: Argument) -> Argument:
         """An argument with its value resolved."""
         return replace(argument, value=self(argument.value))
+
+    def call(self, call: Call) -> Call:
+        """A call that a rule asked for with its terms replaced."""
+        region = call.autocast
+        return replace(
+            call,
+            receiver=as_receiver(reading(self(call.receiver))),
+            arguments=tuple(self.argument(one).read() for one in call.arguments),
+            keywords={name: self.argument(one).read() for name, one in call.keywords.items()},
+            autocast=region and Region(region.device, self.dtype(region.dtype)),
+            dtypes={name: self.dtype(value) for name, value in call.dtypes.items()},
+        )
 
 
 def as_term(value: Value, root: Root) -> Value:

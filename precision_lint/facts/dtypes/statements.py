@@ -141,7 +141,7 @@ class StatementInterpreter:
                 definition = self.frame.module.class_(node, name, self.frame.function)
                 env[node.name] = ClassObject(definition)
                 for method in definition.functions:
-                    self.analysis.enclose(method, env)
+                    self.analysis.closures[method] = env
                 within = replace(self.frame, scope=name, owner=None)
                 StatementInterpreter(self.analysis, within).block(node.body, env.copy())
             case ast.Import() | ast.ImportFrom() | TypeAlias():
@@ -164,7 +164,7 @@ class StatementInterpreter:
             self.evaluate(decorator, env)
         closure = None if self.frame.function is None else env
         if closure is not None:
-            self.analysis.enclose(definition, env)
+            self.analysis.closures[definition] = env
         env[node.name] = FunctionValue(definition, None, closure)
 
     def assign(
@@ -179,7 +179,7 @@ class StatementInterpreter:
                 match env.get("self"):
                     case Instance() as instance if instance.field(name) is not None:
                         self.set_field("self", name, value, env)
-                self.analysis.record_attribute(self.frame, name, value)
+                self.analysis.records.attribute(self.frame, name, value)
                 return
             case ast.Attribute(value=owner, attr="data") if isinstance(value, Tensor):
                 if isinstance(self.evaluate(owner, env), Tensor):
@@ -195,7 +195,7 @@ class StatementInterpreter:
                 return
             case ast.Attribute(value=ast.Name(id=holder) as owner, attr=name):
                 held = self.evaluate.read(owner, env)
-                self.analysis.record_outside(self.frame, held, name, value)
+                self.analysis.records.attribute_from_outside(self.frame, held, name, value)
                 bind(target, value, env)
                 self.set_field(holder, name, value, env)
                 return
@@ -204,7 +204,7 @@ class StatementInterpreter:
             case ast.Subscript(value=ast.Attribute(value=ast.Name(id="self"), attr=name) as owner):
                 path = dotted(owner)
                 if self.frame.owner and path is not None:
-                    self.analysis.record_attribute(self.frame, name, env.get(path, UNKNOWN))
+                    self.analysis.records.attribute(self.frame, name, env.get(path, UNKNOWN))
 
     def set_field(self, holder: str, name: str, value: Value, env: Environment) -> None:
         """What the methods of an object read after `holder.name = value`."""
@@ -260,10 +260,10 @@ class StatementInterpreter:
         """`self.model.bfloat16()`, `runner.model.to(dtype)`: other methods see the cast."""
         match owner:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self.frame.owner:
-                self.analysis.record_attribute(self.frame, name, moved)
+                self.analysis.records.attribute(self.frame, name, moved)
             case ast.Attribute(value=holder, attr=name):
                 held = self.evaluate.read(holder, env)
-                self.analysis.record_outside(self.frame, held, name, moved)
+                self.analysis.records.attribute_from_outside(self.frame, held, name, moved)
 
     def change(self, owner: ast.expr, method: str, node: ast.Call, env: Environment) -> None:
         """`xs.append(x)` and its like: the container changes under every name."""
@@ -280,7 +280,7 @@ class StatementInterpreter:
         _replace_everywhere(owner, held, changed, env)
         match owner:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self.frame.owner:
-                self.analysis.record_attribute(self.frame, name, changed)
+                self.analysis.records.attribute(self.frame, name, changed)
 
     def changed(
         self, held: Sequence, method: str, arguments: list[ast.expr], env: Environment

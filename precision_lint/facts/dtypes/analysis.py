@@ -1,0 +1,81 @@
+"""The analysis of one file: the calls that rules asked for, with the facts at each.
+
+It has two phases. First each body with such a call is interpreted *by itself*. For the calls that
+this leaves open, the file is interpreted again, and callers, classes and other files are
+*followed*, as far as the budget allows. What is beyond that keeps the facts of the first phase.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.bodies import functions_at
+from precision_lint.facts.dtypes.budget import BudgetExceeded
+from precision_lint.facts.dtypes.calls import Call, Calls
+from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
+
+
+class InterproceduralAnalysis:
+    """The analysis of one file, and of what it reaches in its project.
+
+    For the calls of the names in `intraprocedural`, what their own body says is enough.
+    """
+
+    def __init__(
+        self, file: PythonFile, names: frozenset[str], intraprocedural: frozenset[str] = frozenset()
+    ) -> None:
+        self._subject = Subject(file, names, intraprocedural)
+
+    def run(self) -> Calls:
+        """The calls that were asked for, with the facts at each."""
+        calls = self._subject.calls
+        try:
+            calls.fill(list(self._found().values()))
+        except BudgetExceeded:  # facts of a loop that was not interpreted to its end prove nothing
+            calls.is_complete = False
+        return calls
+
+    def _found(self) -> dict[ast.Call, Call]:
+        asked, module = self._subject.asked, self._subject.module
+        found: dict[ast.Call, Call] = {}
+        if rows := asked.rows(module):
+            Interpretation(self._subject, found, is_intraprocedural=True).tracing.file(module, rows)
+        rows = asked.open_rows(found)
+        return self._followed(found, rows) if rows else found
+
+    def _followed(self, alone: dict[ast.Call, Call], rows: list[int]) -> dict[ast.Call, Call]:
+        """The calls after callers, classes and other files were looked at."""
+        self._subject.budget.go_beyond()
+        found = dict(alone)
+        interpretation = Interpretation(self._subject, found, is_intraprocedural=False)
+        try:
+            interpretation.tracing.file(self._subject.module, rows)
+            self._resolve(interpretation)
+        except BudgetExceeded:
+            return {**alone, **self._followed_one_by_one(rows)}
+        return found
+
+    def _followed_one_by_one(self, rows: list[int]) -> dict[ast.Call, Call]:
+        """The calls of those bodies for which a share of the budget is enough."""
+        budget = self._subject.budget
+        followed: dict[ast.Call, Call] = {}
+        bodies = list(functions_at(self._subject.module, rows))
+        count, share = budget.share(len(bodies))
+        for body in bodies[:count]:
+            budget.begin_share(share)
+            interpretation = Interpretation(self._subject, {}, is_intraprocedural=False)
+            try:
+                interpretation.tracing.function(body, frozenset(rows))
+                self._resolve(interpretation)
+            except BudgetExceeded:
+                continue
+            followed.update(interpretation.records.found)
+        return followed
+
+    def _resolve(self, interpretation: Interpretation) -> None:
+        """Ask the callers for what the calls leave open."""
+        found = interpretation.records.found
+        for node, call in sorted(found.items(), key=lambda item: item[1].span):
+            if call.name not in self._subject.asked.intraprocedural:
+                found[node] = interpretation.resolve.call(call)

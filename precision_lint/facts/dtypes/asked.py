@@ -1,0 +1,141 @@
+"""The calls that rules ask for: what one file calls them, where they are, which are decided."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.definitions import Module
+from precision_lint.facts.dtypes.mentions import aliases, holders, rows_calling
+from precision_lint.facts.dtypes.relevance import DefUse
+from precision_lint.facts.dtypes.values import (
+    Bottom,
+    Dictionary,
+    Dtype,
+    FunctionValue,
+    Instance,
+    LibraryObject,
+    Model,
+    ModelOutput,
+    Sequence,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+)
+from precision_lint.model.dtypes import HALF
+from precision_lint.source.python.syntax import callee_name
+
+_WITH_DTYPES = frozenset({"GradScaler"})
+"""Calls that are judged by the dtypes around them, and not by their arguments alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """What is called.
+
+    `name` is its last component, as it is called where it is imported from; `function` its
+    qualified name, if that is known.
+    """
+
+    name: str
+    function: str | None
+    is_instance: bool
+    """True for an object that is called, so that there is no receiver."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The names of calls that rules ask for (see `Rule.calls`), and what a file makes of them.
+
+    For those in `intraprocedural`, what their own body says is enough.
+    """
+
+    names: frozenset[str]
+    intraprocedural: frozenset[str]
+    aliases: Mapping[str, str]
+    holders: Mapping[str, str]
+
+    @classmethod
+    def of(cls, module: Module, names: frozenset[str], intraprocedural: frozenset[str]) -> Asked:
+        """What is asked of one file."""
+        text = module.file.text.text
+        return cls(names, intraprocedural, aliases(names, module.imports), holders(names, text))
+
+    def rows(self, module: Module) -> list[int]:
+        """The rows of the file with what looks like one of the calls."""
+        called = self.names | self.aliases.keys() | self.holders.keys()
+        return rows_calling(module.file.text, called, module.imports)
+
+    def open_rows(self, calls: Mapping[ast.Call, Call]) -> list[int]:
+        """The rows of the calls whose facts callers, classes or other files may know better."""
+        rows = {
+            node.lineno
+            for node, call in calls.items()
+            if call.name not in self.intraprocedural and _is_open(call)
+        }
+        return sorted(rows)
+
+    def criterion(self, rows: Iterable[int]) -> Callable[[DefUse], bool]:
+        """Whether a statement is at one of some rows, or says which names hold a needed dtype."""
+        wants_dtypes = bool(self.names & _WITH_DTYPES)
+        in_order = sorted(rows)
+
+        def is_asked(effect: DefUse) -> bool:
+            if wants_dtypes and effect.mentions_dtype:
+                return True
+            first = bisect_left(in_order, effect.node.lineno)
+            return first < len(in_order) and in_order[first] <= effect.last_row
+
+        return is_asked
+
+    def callee(self, node: ast.Call, function: Value, *, is_intraprocedural: bool) -> Callee | None:
+        """What a call calls; None if no rule asks for it."""
+        name = function.name if isinstance(function, Symbol) else None
+        package = (name or "").partition(".")[0]
+        called = callee_name(node)
+        if isinstance(node.func, ast.Name):
+            called = self.aliases.get(called, called)
+        is_instance = False
+        match function:
+            case LibraryObject(name=qualified):
+                called, name = qualified.rpartition(".")[2], f"{qualified}.__call__"
+                package, is_instance = qualified.partition(".")[0], True
+            case Model(name=str(layer)):
+                called, name, is_instance = layer, f"torch.nn.{layer}.forward", True
+            case Unknown() if is_intraprocedural and called in self.holders:
+                called, is_instance = self.holders[called], True  # as far as can be seen here
+        if called not in self.names and f"{package}.*" not in self.names:
+            return None
+        return Callee(called, name, is_instance)
+
+
+def _is_open(call: Call) -> bool:
+    """True if it is not yet known that a call has nothing to do with half precision.
+
+    What a function of another package is given counts only once it is known for a tensor.
+    """
+    values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
+    if call.receiver_span is None or not call.arguments:
+        values.append(call.receiver)
+    is_of_package = call.function is not None
+    is_method = call.receiver_span is not None and not is_of_package
+    if is_method and not call.arguments and isinstance(call.receiver, Unknown):
+        return True
+    if call.receiver_span is None and not is_of_package:
+        return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
+    return any(map(_may_be_half, values))
+
+
+def _may_be_half(value: Value) -> bool:
+    match value:
+        case Tensor():
+            return value.may_be_other or value.caller_chosen or bool(value.dtypes & HALF)
+        case ModelOutput() | Dtype() | Instance() | FunctionValue() | Bottom():
+            return True
+        case Sequence(item=item) | Dictionary(item=item):
+            return _may_be_half(item)
+    return False

@@ -1,0 +1,75 @@
+"""The bodies of a module by what is in them: some rows, or a name."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from precision_lint.facts.dtypes.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.mentions import rows_mentioning
+from precision_lint.source.python.statements import blocks
+
+Body: TypeAlias = "Function | Module"
+
+
+def holds(node: ast.stmt | ast.Lambda, rows: list[int]) -> bool:
+    """True if one of the rows, in order, is in a statement."""
+    first = bisect_left(rows, node.lineno)
+    return first < len(rows) and rows[first] <= (node.end_lineno or node.lineno)
+
+
+def functions_at(module: Module, rows: list[int]) -> Iterator[Function]:
+    """The functions and methods of a module that hold one of some rows, outermost first."""
+    yield from _below(module, module.file.tree.body, rows, "", None, None)
+
+
+def _below(
+    module: Module,
+    body: list[ast.stmt],
+    rows: list[int],
+    scope: str,
+    owner: Class | None,
+    enclosing: Function | None,
+) -> Iterator[Function]:
+    for node in body:
+        if not holds(node, rows):
+            continue
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                name = f"{scope}.{node.name}".lstrip(".")
+                definition = owner.methods.get(node.name) if owner is not None else None
+                if definition is None or definition.node is not node:
+                    # A function, or one of those that share a method's name: a setter, a branch
+                    definition = module.function(node, name, owner, enclosing)
+                yield definition
+                yield from _below(module, node.body, rows, name, None, definition)
+            case ast.ClassDef():
+                name = f"{scope}.{node.name}".lstrip(".")
+                inner = module.class_(node, name, enclosing)
+                yield from _below(module, node.body, rows, name, inner, enclosing)
+            case _:
+                for block in blocks(node):
+                    yield from _below(module, block.body, rows, scope, owner, enclosing)
+
+
+def bodies_at(module: Module, rows: list[int]) -> Iterator[tuple[Body, frozenset[int]]]:
+    """The bodies of a module that hold some rows, with these rows."""
+    outside = set(rows)
+    for function in functions_at(module, rows):
+        outside -= set(range(function.node.lineno, (function.node.end_lineno or 0) + 1))
+        yield function, frozenset(rows)
+    if outside:
+        yield module, frozenset(outside)
+
+
+def bodies_mentioning(module: Module, name: str) -> Iterator[tuple[Body, frozenset[int]]]:
+    """The bodies of a module that mention a name, with the rows that do."""
+    yield from bodies_at(module, rows_mentioning(module.file.text, name))
+
+
+def rows_mentioning_in(function: Function, name: str) -> frozenset[int]:
+    """The rows of a function that mention a name."""
+    rows = rows_mentioning(function.module.file.text, name)
+    return frozenset(row for row in rows if holds(function.node, [row]))

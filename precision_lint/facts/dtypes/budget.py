@@ -1,0 +1,60 @@
+"""How many expressions are evaluated for one file, and how they are shared out."""
+
+from __future__ import annotations
+
+_INTRAPROCEDURAL_BUDGET = 250_000
+"""Expressions that are evaluated for one file by itself: some seconds."""
+
+_INTERPROCEDURAL_BUDGET = 24_000
+"""Expressions that are evaluated beyond that: about a second."""
+
+_SECONDARY_BUDGET = 4_000
+"""The same for tests, benchmarks and vendored code, whose findings are mostly not shown."""
+
+_LEAST_SHARE = 1_000
+"""Expressions that are evaluated for one body where the budget is not enough for all."""
+
+
+class BudgetExceeded(Exception):
+    """The budget for one file is spent."""
+
+
+class Budget:
+    """The budget of one file: first for the file by itself, then for whatever it reaches."""
+
+    def __init__(self, *, is_secondary: bool) -> None:
+        self.spent = 0
+        self._limit = _INTRAPROCEDURAL_BUDGET
+        self._beyond = _SECONDARY_BUDGET if is_secondary else _INTERPROCEDURAL_BUDGET
+        self._is_beyond = False
+        self._is_shared = False
+
+    def count(self) -> None:
+        """One more expression is evaluated.
+
+        Raises:
+            BudgetExceeded: the budget is spent.
+        """
+        self.spent += 1
+        if self.spent > self._limit:
+            raise BudgetExceeded
+
+    def go_beyond(self) -> None:
+        """What the file says by itself is known: callers, classes and other files are next."""
+        self._is_beyond = True
+        self._limit = self.spent + self._beyond
+
+    def share(self, bodies: int) -> tuple[int, int]:
+        """How many of some bodies get a share of the budget beyond the file, and how much each."""
+        each = max(_LEAST_SHARE, self._beyond // (2 * bodies + 1))
+        return self._beyond // each, each
+
+    def begin_share(self, expressions: int) -> None:
+        """One body is interpreted with no more than its share."""
+        self._is_shared = True
+        self._limit = self.spent + expressions
+
+    def is_running_late(self) -> bool:
+        """True if no time is left to compute recursive entries again."""
+        is_half_spent = self._limit - self.spent < self._beyond // 2
+        return self._is_shared or (is_half_spent and self._is_beyond)

@@ -1,0 +1,119 @@
+"""What the callers of a function give to its parameters: they are found, traced and joined."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from itertools import islice
+from typing import TypeVar
+
+from precision_lint.facts.dtypes.calling import Calling
+from precision_lint.facts.dtypes.classes import Classes
+from precision_lint.facts.dtypes.definitions import Function
+from precision_lint.facts.dtypes.entries import Table
+from precision_lint.facts.dtypes.lattice import by_dtypes, join, reading
+from precision_lint.facts.dtypes.parameters import as_given, bound
+from precision_lint.facts.dtypes.protocols import Interprocedural
+from precision_lint.facts.dtypes.resolution import Resolution
+from precision_lint.facts.dtypes.terms import Root
+from precision_lint.facts.dtypes.tracing import Tracing
+from precision_lint.facts.dtypes.values import BOTTOM, UNKNOWN, Bottom, DtypeSet, Instance, Value
+
+_MOST_CALLERS = 24
+"""Bodies that are asked what they give to a function."""
+
+_D = TypeVar("_D", bound=DtypeSet)
+
+
+class Callers:
+    """What is given to parameters, so that terms can be resolved."""
+
+    def __init__(
+        self,
+        analysis: Interprocedural,
+        classes: Classes,
+        calling: Calling,
+        tracing: Tracing,
+        table: Table,
+    ) -> None:
+        self._analysis = analysis
+        self._classes = classes
+        self._calling = calling
+        self._tracing = tracing
+        self._table = table
+        self.resolve = Resolution(analysis, self._given)
+        """Replaces terms by what callers give to the parameters that they start from."""
+        self.cycles = 0
+        """How often a parameter was needed while it was being worked out."""
+        self._given_values: dict[Root, Value] = {}
+        self._being_given: set[Root] = set()
+        """The parameters whose callers are being asked."""
+        self._asked: dict[Function, bool] = {}
+        """The functions whose callers were traced, and whether there are more."""
+
+    def _given(self, root: Root) -> Value:
+        """What the callers of a function give to a parameter; what it declares if nobody calls."""
+        if root in self._given_values:
+            return self._given_values[root]
+        if root in self._being_given:  # a call of itself hands on what it was given
+            self.cycles += 1
+            return BOTTOM
+        cycles = self.cycles
+        self._being_given.add(root)
+        try:
+            value = self._joined(root)
+        finally:
+            self._being_given.discard(root)
+        if cycles == self.cycles:  # else it is a part of what another root is given
+            self._given_values[root] = value
+            self._table.note(lambda: self._given_values.pop(root, None))
+        return value
+
+    def _joined(self, root: Root) -> Value:
+        """The join of what all callers give."""
+        definition, name = root.definition, root.name
+        is_open = self._trace(definition)
+        self._bind_open_calls(definition)
+        given: Value = BOTTOM
+        for node, env in self._analysis.records.call_sites.get(definition, {}).items():
+            if name in env:
+                given = join(given, self._handed_on(node, env[name]))
+        if is_open:  # the callers that were not asked may give anything
+            given = join(given, UNKNOWN)
+        read = UNKNOWN if isinstance(given, Bottom) else reading(given)
+        return as_given(self._analysis, definition, name, read)
+
+    def _trace(self, definition: Function) -> bool:
+        """Trace the callers of a function; true if there are some that cannot be read."""
+        if definition not in self._asked:
+            found = list(islice(self._calling.bodies(definition), _MOST_CALLERS + 1))
+            self._table.note(lambda: self._asked.pop(definition, None))
+            self._asked[definition] = len(found) > _MOST_CALLERS or any(
+                caller is None for caller, _ in found
+            )
+            for caller, rows in found[:_MOST_CALLERS]:
+                if caller is not None:
+                    self._tracing.body(caller, rows)
+        return self._asked[definition]
+
+    def _bind_open_calls(self, method: Function) -> None:
+        """Take the calls of a method's name for calls of it where their object is of its class."""
+        if method.owner is None or isinstance(method.node, ast.Lambda):
+            return
+        records = self._analysis.records
+        sites = records.call_sites.setdefault(method, {})
+        for node, (receiver, given) in records.open_calls.get(method.node.name, {}).items():
+            if node not in sites and self._classes.is_object_of(
+                method.owner, reading(self.resolve(receiver))
+            ):
+                sites[node] = bound(self._analysis, method, Instance(method.owner), given)
+
+    def _handed_on(self, node: ast.AST, value: Value) -> Value:
+        """What a call site gives; the site is a part of the way that a dtype takes."""
+        site = self._analysis.records.sites[node]
+
+        def through(dtypes: _D) -> _D:
+            origin = dtypes.origin
+            return replace(dtypes, origin=None if origin is None else origin.through(site))
+
+        return by_dtypes(through, self.resolve(value))

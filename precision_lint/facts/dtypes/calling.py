@@ -1,0 +1,90 @@
+"""The bodies that may call a function: those that mention its name, here and in other files."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from precision_lint.facts.dtypes.bodies import Body, bodies_mentioning, rows_mentioning_in
+from precision_lint.facts.dtypes.classes import Classes
+from precision_lint.facts.dtypes.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.program import Program
+
+
+class Calling:
+    """Finds callers by name; whether they do call the function shows when they are traced."""
+
+    def __init__(self, program: Program, classes: Classes) -> None:
+        self._program = program
+        self._classes = classes
+
+    def bodies(self, definition: Function) -> Iterator[tuple[Body | None, frozenset[int]]]:
+        """The bodies, here and in other files, with the rows that mention the function.
+
+        None is for a file that is one too many to read.
+        """
+        yield from self.nearby(definition)
+        name = _called_as(definition)
+        if name is None or definition.enclosing is not None:
+            return
+        made = _made_by(definition)
+        is_method = definition.owner is not None and made is None
+        importers = self._program.importers(definition.module, name)
+        for module in self._program.calling(name) if is_method else importers:
+            if module is None:
+                yield None, frozenset()
+            elif module is not definition.module:
+                yield from bodies_mentioning(module, name)
+                if made is not None:
+                    yield from self._making_subclasses(made, module)
+
+    def nearby(self, definition: Function) -> Iterator[tuple[Body, frozenset[int]]]:
+        """The bodies of its own module."""
+        name = _called_as(definition)
+        if name is not None:
+            yield from bodies_mentioning(definition.module, name)
+        if (made := _made_by(definition)) is not None:
+            yield from _making_itself(made)
+            yield from self._making_subclasses(made, definition.module)
+
+    def _making_subclasses(
+        self, owner: Class, module: Module
+    ) -> Iterator[tuple[Body, frozenset[int]]]:
+        """The bodies that run `__init__` of a class for its subclasses in a module."""
+        for each in module.top.values():
+            if not isinstance(each, Class) or owner not in self._classes.bases(each)[1:]:
+                continue
+            initialiser = each.methods.get("__init__")
+            if initialiser is None:
+                name = each.node.name
+                yield from bodies_mentioning(module, name)
+                for other in self._program.importers(module, name):
+                    if other is not None and other is not module:
+                        yield from bodies_mentioning(other, name)
+            elif rows := rows_mentioning_in(initialiser, "super"):
+                yield initialiser, rows
+
+
+def _making_itself(owner: Class) -> Iterator[tuple[Function, frozenset[int]]]:
+    """The class methods of a class that call it: `return cls(model)`."""
+    for method in owner.functions:
+        if method.is_class_method and method.parameters:
+            rows = rows_mentioning_in(method, method.parameters[0].arg)
+            if rows:
+                yield method, rows
+
+
+def _made_by(definition: Function) -> Class | None:
+    """The class whose calls call a function: it is its `__init__`."""
+    owner = definition.owner
+    return owner if owner is not None and _called_as(definition) == owner.node.name else None
+
+
+def _called_as(definition: Function) -> str | None:
+    """The name that a function is called by; None for what nobody calls by a name of its own."""
+    node = definition.node
+    if isinstance(node, ast.Lambda):
+        return None
+    if node.name == "__init__" and definition.owner is not None:
+        return definition.owner.node.name
+    return None if node.name == "forward" or node.name.startswith("__") else node.name

@@ -1,0 +1,53 @@
+"""What the project's configuration says of the settings and packages that code uses."""
+
+from __future__ import annotations
+
+import re
+
+from precision_lint.facts.dtypes.definitions import Module
+from precision_lint.facts.dtypes.libraries import hooks
+from precision_lint.facts.dtypes.values import Dtype
+from precision_lint.facts.origin import Setting
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.settings import holds_settings
+from precision_lint.model.dtypes import BFLOAT16
+
+
+class Configuration:
+    """The configuration of one project, as its modules read it."""
+
+    def __init__(self, project: Recording) -> None:
+        self._project = project
+
+    def setting(self, module: Module, path: str | None) -> Setting | None:
+        """What the configuration makes of `cfg.training.precision`, or of no path: nothing."""
+        names = re.findall(r"\w+", path or "")
+        for position, name in enumerate(names[:-1]):
+            if holds_settings(name):
+                asked = tuple(names[position + 1 :])
+                return self._project.setting(asked, module.file.text.path)
+        return None
+
+    def variable(self, module: Module, name: str) -> Setting | None:
+        """What the project's env files and launch scripts make of an environment variable."""
+        return self._project.variable(name, module.file.text.path)
+
+    def loads_in_float32(self, name: str) -> bool:
+        """True if `from_pretrained` of a class gives float32 whatever the checkpoint holds.
+
+        So does diffusers (0.42), and transformers before 5.
+        """
+        if name.startswith("diffusers."):
+            return True
+        version = self._project.version_of("transformers")
+        return version is not None and version < (5, 0)
+
+    def lightning_dtype(self, module: Module) -> Dtype | None:
+        """The dtype in which a run of the project lets Lightning autocast; None if none does."""
+        path = module.file.text.path
+        setting = self._project.setting(("precision",), path)
+        for choice in () if setting is None else setting.choices:
+            is_meant = self._project.concerns(choice.origin.source.path, path)
+            if is_meant and hooks.MIXED.get(str(choice.value)) == BFLOAT16:
+                return Dtype(frozenset({BFLOAT16}), may_be_other=True, origin=choice.origin)
+        return None

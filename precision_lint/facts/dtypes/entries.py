@@ -1,0 +1,26 @@
+"""What the table of one interpretation holds: attributes, globals and summaries of functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from precision_lint.facts.dtypes.fixpoint import FixpointTable
+from precision_lint.facts.dtypes.values import BOTTOM, UNKNOWN, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The value of an entry; of a call also what it leaves in the containers that it was given."""
+
+    value: Value
+    out_state: Mapping[str, Value] = field(default_factory=dict)
+
+
+Table: TypeAlias = FixpointTable[Summary]
+
+
+def new_table(is_late: Callable[[], bool]) -> Table:
+    """An empty table; `is_late` says that no time is left to compute recursive entries again."""
+    return FixpointTable(Summary(BOTTOM), Summary(UNKNOWN), is_late)

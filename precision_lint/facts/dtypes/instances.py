@@ -1,0 +1,215 @@
+"""The objects of the project's classes: how they are made, and what their attributes are."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from precision_lint.facts.dtypes.annotations import annotated
+from precision_lint.facts.dtypes.bodies import bodies_at
+from precision_lint.facts.dtypes.calls import CallSite
+from precision_lint.facts.dtypes.classes import Classes
+from precision_lint.facts.dtypes.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.entries import Summary, Table
+from precision_lint.facts.dtypes.environment import Environment
+from precision_lint.facts.dtypes.expressions import Evaluator
+from precision_lint.facts.dtypes.frame import Frame
+from precision_lint.facts.dtypes.lattice import join, join_all, join_tensors, reading
+from precision_lint.facts.dtypes.mentions import rows_where_assigned, rows_where_cast
+from precision_lint.facts.dtypes.parameters import bound
+from precision_lint.facts.dtypes.program import Program
+from precision_lint.facts.dtypes.protocols import Interprocedural
+from precision_lint.facts.dtypes.resolution import Resolution
+from precision_lint.facts.dtypes.tracing import Tracing
+from precision_lint.facts.dtypes.values import (
+    BOTTOM,
+    UNKNOWN,
+    Bottom,
+    ClassObject,
+    Constant,
+    Dtype,
+    FunctionValue,
+    Instance,
+    Model,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+    Variable,
+    caller_chosen,
+)
+
+_MOST_OVERRIDING = 4
+"""Subclasses whose methods are followed where their base class calls them."""
+
+
+class Instances:
+    """Objects of the project's classes."""
+
+    def __init__(
+        self,
+        analysis: Interprocedural,
+        program: Program,
+        classes: Classes,
+        tracing: Tracing,
+        resolve: Resolution,
+        table: Table,
+    ) -> None:
+        self._analysis = analysis
+        self._program = program
+        self._classes = classes
+        self._tracing = tracing
+        self._resolve = resolve
+        self._table = table
+
+    def made(self, frame: Frame, definition: Class, given: CallSite, node: ast.Call) -> Instance:
+        """What a call of a class makes."""
+        initialiser = self._classes.method(definition, "__init__")
+        instance = Instance(definition)
+        if initialiser is None and self._classes.is_record(definition):
+            return Instance(definition, self._fields(definition, given))
+        if initialiser is not None:
+            parameters = bound(self._analysis, initialiser, instance, given)
+            self._analysis.records.call_of(frame, node, initialiser, parameters)
+        if self._classes.is_module(definition):
+            weights = Tensor(frozenset({self._analysis.default_dtype}))
+            return replace(instance, parameters=weights)
+        return instance
+
+    def _fields(self, definition: Class, given: CallSite) -> tuple[tuple[str, Value], ...]:
+        """The fields of a record that is made of some arguments."""
+        bases = self._classes.bases(definition)
+        names = [name for each in reversed(bases) for name in each.annotated]
+        fields: dict[str, Value] = dict.fromkeys(names, UNKNOWN)
+        for name, argument in zip(names, given.arguments, strict=False):
+            fields[name] = UNKNOWN if argument.starred else argument.value
+        for name, argument in given.keywords.items():
+            if name in fields:
+                fields[name] = argument.value
+        for each in bases:
+            evaluate = Evaluator(self._analysis, Frame(each.module))
+            for name, declared in each.annotated.items():
+                if isinstance(fields.get(name), Unknown) and declared.value is not None:
+                    fields[name] = evaluate(declared.value, Environment())
+        return tuple(fields.items())
+
+    def attribute(self, instance: Instance, name: str) -> Value | None:
+        """`instance.name`; None if the project does not say."""
+        known = instance.field(name)
+        if known is not None:
+            return known
+        definition = instance.definition
+        method = self._classes.method(definition, name)
+        if method is not None:
+            if method.is_static:
+                return FunctionValue(method)
+            if method.is_class_method:
+                return FunctionValue(method, ClassObject(definition))
+            value = FunctionValue(method, instance)
+            if method.is_property:
+                return self._analysis.summaries.result(value, Environment(), None).value
+            return value
+        return None if self._analysis.is_intraprocedural else self._held(instance, name)
+
+    def overriding(self, definition: Class, name: str) -> list[Function]:
+        """The methods that subclasses have for one that a class calls and does not define itself.
+
+        None if there are many: which of them runs is not known.
+        """
+        if self._analysis.is_intraprocedural or name.startswith("__"):
+            return []
+        bases = self._classes.bases
+        found = [
+            each.methods[name]
+            for module in self._program.defining(name)
+            for each in module.top.values()
+            if isinstance(each, Class) and name in each.methods and definition in bases(each)[1:]
+        ]
+        return found if len(found) <= _MOST_OVERRIDING else []
+
+    def _held(self, instance: Instance, name: str) -> Value | None:
+        """What an object has been assigned."""
+        definition = instance.definition
+        key = ("attribute", definition, name)
+        value = self._table.entry(key, lambda: Summary(self._assigned(definition, name))).value
+        if isinstance(value, Bottom) and not self._table.is_in_progress(key):
+            return None
+        if instance.parameters is not None and isinstance(value, Model):
+            return replace(value, parameters=instance.parameters)
+        return value
+
+    def _assigned(self, definition: Class, name: str) -> Value:
+        """What methods assign to an attribute, else other code; if neither says, its annotation."""
+        found: Value = BOTTOM
+        for each in self._classes.bases(definition):
+            for method in each.methods_assigning.get(name, ()):
+                rows = frozenset(
+                    effect.node.lineno
+                    for effect in method.def_uses
+                    if f"self.{name}" in effect.writes
+                )
+                self._tracing.function(method, rows)
+            found = join(found, self._analysis.records.assigned.get((each, name), BOTTOM))
+            if name in each.assigned:
+                found = join(found, self._classes.assigned(each, name))
+        for says in (self._assigned_from_outside, self._declared):
+            if isinstance(found, Bottom) or found in (UNKNOWN, Constant(None)):
+                value = says(definition, name)
+                found = found if isinstance(value, Bottom) else value
+        if isinstance(found, Variable | Model):
+            found = join(found, self._cast_from_outside(definition, name))
+        return self._as_held(definition, found)
+
+    def _assigned_from_outside(self, definition: Class, name: str) -> Value:
+        """What other code assigns to an attribute of objects of a class."""
+        for module in self._program.assigning(name):
+            self._trace_rows(module, rows_where_assigned(module.file.text, name))
+        values = self._recorded_from_outside(definition, name)
+        # a dtype that is set is a setting: see `amp.bfloat16_search`
+        known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
+        return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
+
+    def _cast_from_outside(self, definition: Class, name: str) -> Value:
+        """The model of an attribute after casts by code outside the class."""
+        for module in self._program.casting(name):
+            self._trace_rows(module, rows_where_cast(module.file.text, name))
+        values = self._recorded_from_outside(definition, name)
+        return join_all([each for each in values if isinstance(each, Model)])
+
+    def _trace_rows(self, module: Module, rows: list[int]) -> None:
+        """Trace the bodies of a module that hold some rows."""
+        for body, inside in list(bodies_at(module, rows)):
+            self._tracing.body(body, inside)
+
+    def _recorded_from_outside(self, definition: Class, name: str) -> list[Value]:
+        """What the traced bodies give to an attribute of objects of a class."""
+        return [
+            self._resolve(value)
+            for holder, value in self._analysis.records.assigned_from_outside.get(name, ())
+            if self._classes.is_object_of(definition, reading(self._resolve(holder)))
+        ]
+
+    def _declared(self, definition: Class, name: str) -> Value:
+        """What the annotation of an attribute says."""
+        for each in self._classes.bases(definition):
+            if name in each.annotated:
+                declared = each.annotated[name]
+                return annotated(self._analysis, each.module, declared.annotation, declared.target)
+        return BOTTOM
+
+    def _as_held(self, owner: Class, value: Value) -> Value:
+        """A module that an object holds: whoever holds the object may have moved it."""
+        loaded = self._classes.loaded(owner)
+        match value:
+            case Model(parameters=parameters):
+                held = replace(parameters, caller_chosen=True)
+                if loaded is not None:  # whoever loads it chooses, besides who gives a module
+                    held = join_tensors(held, caller_chosen(loaded))
+                return replace(value, parameters=held)
+            case Instance(definition=definition):
+                of_loader = loaded is not None and self._classes.is_module(definition)
+                return replace(value, parameters=caller_chosen(loaded) if of_loader else None)
+            case Sequence(item=item, items=items):
+                held_items = items and tuple(self._as_held(owner, one) for one in items)
+                return Sequence(self._as_held(owner, item), held_items)
+        return value

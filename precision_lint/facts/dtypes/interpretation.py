@@ -1,0 +1,99 @@
+"""One interpretation of a file from its start: the parts that take part in it, and how they fit.
+
+    asked calls --> Tracing --> Activations --> StatementInterpreter --> Evaluator
+                       ^                                                     |
+                       |       a call, a name, an attribute, a parameter     v
+                       +----- Callers, Instances <----- Names, Classes, Summaries
+
+Tracing interprets bodies for the calls that rules asked for. Their expressions lead to summaries
+of other functions, to attributes, and to callers, which are traced in turn. On the way, `Records`
+takes down calls and assignments, and the table holds what is computed once (see `fixpoint`).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.activations import Activations
+from precision_lint.facts.dtypes.asked import Asked
+from precision_lint.facts.dtypes.budget import Budget
+from precision_lint.facts.dtypes.callers import Callers
+from precision_lint.facts.dtypes.calling import Calling
+from precision_lint.facts.dtypes.calls import Call, Calls
+from precision_lint.facts.dtypes.classes import Classes
+from precision_lint.facts.dtypes.configuration import Configuration
+from precision_lint.facts.dtypes.definitions import Function
+from precision_lint.facts.dtypes.entries import new_table
+from precision_lint.facts.dtypes.instances import Instances
+from precision_lint.facts.dtypes.names import Names
+from precision_lint.facts.dtypes.program import Program
+from precision_lint.facts.dtypes.records import Records
+from precision_lint.facts.dtypes.regions import Regions
+from precision_lint.facts.dtypes.summaries import Summaries
+from precision_lint.facts.dtypes.tracing import Tracing
+from precision_lint.facts.dtypes.values import Value
+from precision_lint.model.dtypes import ALIASES, FLOAT32
+from precision_lint.source.python.parse import ParsedPython
+
+
+class Subject:
+    """What does not change while a file is analyzed, however often it is interpreted."""
+
+    def __init__(
+        self, file: PythonFile, names: frozenset[str], intraprocedural: frozenset[str]
+    ) -> None:
+        self.program = Program(file)
+        self.module = self.program.main
+        self.asked = Asked.of(self.module, names, intraprocedural)
+        self.calls = Calls(self.module.imports)
+        self.budget = Budget(is_secondary=file.project.is_secondary(file.text.path))
+        self.configuration = Configuration(file.project)
+        self.default_dtype = _default_dtype(file)
+        self.closures: dict[Function, Mapping[str, Value]] = {}
+
+
+class Interpretation:
+    """One interpretation of a file; nothing is known of it at first but some calls in `found`."""
+
+    def __init__(
+        self, subject: Subject, found: dict[ast.Call, Call], *, is_intraprocedural: bool
+    ) -> None:
+        self.is_intraprocedural = is_intraprocedural
+        self.default_dtype = subject.default_dtype
+        self.budget = subject.budget
+        self.configuration = subject.configuration
+        self.closures = subject.closures
+        program = subject.program
+        table = new_table(subject.budget.is_running_late)
+        self.records = Records(
+            subject.asked,
+            subject.module,
+            subject.calls,
+            found,
+            table,
+            is_intraprocedural=is_intraprocedural,
+        )
+        self.names = Names(self, program, table)
+        self.classes = Classes(self)
+        calling = Calling(program, self.classes)
+        regions = Regions(self, self.classes, calling)
+        activations = Activations(self, regions)
+        self.tracing = Tracing(self, subject.asked, activations, regions, table)
+        self.callers = Callers(self, self.classes, calling, self.tracing, table)
+        self.resolve = self.callers.resolve
+        self.instances = Instances(self, program, self.classes, self.tracing, self.resolve, table)
+        self.summaries = Summaries(self, activations, table)
+
+
+_DEFAULT = re.compile(r"\bset_default_dtype\(\s*torch\.(\w+)")
+
+
+def _default_dtype(file: ParsedPython) -> str:
+    """What `torch.zeros(2)` makes here: float32, or what the file sets as the default."""
+    text = file.text.text
+    # The plain search first: it is many times faster, and nearly every file ends there.
+    match = _DEFAULT.search(text) if "set_default_dtype" in text else None
+    return FLOAT32 if match is None else ALIASES.get(match[1], FLOAT32)

@@ -1,0 +1,198 @@
+"""What the parameters of a function can be: by what it says itself, and by what a call gives."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from typing import TypeVar
+
+from precision_lint.facts.dtypes import sources
+from precision_lint.facts.dtypes.annotations import annotated
+from precision_lint.facts.dtypes.calls import CallSite
+from precision_lint.facts.dtypes.definitions import Function
+from precision_lint.facts.dtypes.environment import Environment, bind
+from precision_lint.facts.dtypes.expressions import Evaluator
+from precision_lint.facts.dtypes.frame import Frame
+from precision_lint.facts.dtypes.lattice import by_dtypes, join, join_all
+from precision_lint.facts.dtypes.protocols import Interprocedural
+from precision_lint.facts.dtypes.terms import Parameter, Term
+from precision_lint.facts.dtypes.values import (
+    UNKNOWN,
+    ClassObject,
+    Constant,
+    Dictionary,
+    Dtype,
+    DtypeSet,
+    Instance,
+    Model,
+    ModelOutput,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+    Variable,
+    clauses_of,
+    perhaps_floating,
+)
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import FLOATING
+from precision_lint.source.python.syntax import with_defaults
+
+_D = TypeVar("_D", bound=DtypeSet)
+
+
+def entry_state(analysis: Interprocedural, definition: Function) -> Environment:
+    """The parameters of a function whoever calls: terms, where callers know more."""
+    env = Environment()
+    for parameter, default in with_defaults(definition.node.args):
+        value = _declared_or_given(analysis, definition, parameter, default)
+        bind(ast.Name(parameter.arg, ast.Store()), value, env)
+    arguments = definition.node.args
+    for star in (arguments.vararg, arguments.kwarg):
+        if star is not None:
+            env[star.arg] = _given(analysis, definition, star.arg)
+    bind_self(definition, env, None)
+    return env
+
+
+def bind_self(definition: Function, env: Environment, receiver: Value | None) -> None:
+    """Bind the first parameter of a method."""
+    if definition.owner is None or definition.is_static or not definition.parameters:
+        return
+    value: Value = ClassObject(definition.owner)
+    if not definition.is_class_method:
+        value = Instance(definition.owner) if receiver is None else receiver
+    env[definition.parameters[0].arg] = value
+
+
+def _given(analysis: Interprocedural, definition: Function, name: str) -> Value:
+    """What callers give to a parameter, as a term."""
+    if analysis.is_intraprocedural or isinstance(definition.node, ast.Lambda):
+        return UNKNOWN
+    return Variable(frozenset({Term(Parameter(definition, name))}))
+
+
+def _declared_or_given(
+    analysis: Interprocedural,
+    definition: Function,
+    parameter: ast.arg,
+    default: ast.expr | None,
+) -> Value:
+    """What a parameter can be: what annotation, name or default say, or what callers give."""
+    declared = annotated(analysis, definition.module, parameter.annotation, parameter)
+    value = _expected(analysis, definition, parameter, declared, default)
+    given = _given(analysis, definition, parameter.arg)
+    if not isinstance(given, Variable):
+        return value
+    if isinstance(value, Unknown):
+        return given
+    chosen = by_dtypes(lambda one: _chosen_by(given, one), value)
+    is_default = isinstance(declared, Unknown) and chosen == value
+    return join(value, given) if is_default else chosen
+
+
+def _chosen_by(given: Variable, dtypes: _D) -> _D:
+    """Dtypes that are open, as those of what is given."""
+    return replace(dtypes, clauses=clauses_of(given)) if dtypes.is_open else dtypes
+
+
+def as_given(analysis: Interprocedural, definition: Function, name: str, given: Value) -> Value:
+    """What a parameter can be if its callers give this: they know best."""
+    for parameter, default in with_defaults(definition.node.args):
+        if parameter.arg == name:
+            return _merged(analysis, definition, parameter, default, given)
+    return given
+
+
+def _merged(
+    analysis: Interprocedural,
+    definition: Function,
+    parameter: ast.arg,
+    default: ast.expr | None,
+    given: Value,
+) -> Value:
+    declared = annotated(analysis, definition.module, parameter.annotation, parameter)
+    is_integral = sources.INTEGRAL_NAME.search(parameter.arg) is not None
+    if is_integral and isinstance(given, Tensor | ModelOutput):
+        given = UNKNOWN if given.may_be(FLOATING) else given
+    if isinstance(declared, Tensor) and isinstance(given, Tensor) and given.may_be_other:
+        given = join(declared, given) if given.dtypes or given.caller_chosen else UNKNOWN
+    if isinstance(declared, Unknown | Tensor | Model) and not isinstance(given, Unknown):
+        return given
+    return _expected(analysis, definition, parameter, declared, default)
+
+
+def _expected(
+    analysis: Interprocedural,
+    definition: Function,
+    parameter: ast.arg,
+    declared: Value,
+    default: ast.expr | None,
+) -> Value:
+    """What a parameter can be whoever calls: by its annotation, its name, its default."""
+    name = parameter.arg
+    is_integral = sources.INTEGRAL_NAME.search(name) is not None
+    if not isinstance(declared, Unknown) or is_integral:
+        return declared
+    module = definition.module
+    span = module.file.span_of(parameter)
+    origin = Origin(module.file.text, span, "the caller chooses its dtype", "caller")
+    value = UNKNOWN if default is None else _default(analysis, definition, default)
+    if name.endswith("dtype"):
+        by_caller = Dtype(caller_chosen=True, origin=origin)
+        return join(value, by_caller) if isinstance(value, Dtype) else by_caller
+    if default is None:
+        is_floating = sources.FLOAT_NAME.search(name) is not None
+        return ModelOutput(perhaps_floating(origin)) if is_floating else UNKNOWN
+    match value:
+        case Dtype():
+            return replace(value, caller_chosen=True)
+        case Constant():
+            return UNKNOWN  # a default is one of many values
+    return value
+
+
+def _default(analysis: Interprocedural, definition: Function, default: ast.expr) -> Value:
+    return Evaluator(analysis, Frame(definition.module))(default, Environment())
+
+
+def bound(
+    analysis: Interprocedural, definition: Function, receiver: Value | None, given: CallSite
+) -> Environment:
+    """The parameters of a function as one call gives them."""
+    env = Environment()
+    arguments = definition.node.args
+    names = [parameter.arg for parameter in definition.parameters]
+    is_bound = definition.owner is not None and not definition.is_static
+    if is_bound and (receiver is not None or definition.is_class_method) and names:
+        bind_self(definition, env, receiver)
+        names = names[1:]
+    rest: list[Value] = []
+    is_open = any(argument.starred for argument in given.arguments) or "**" in given.keywords
+    for position, argument in enumerate(given.arguments):
+        if argument.starred:
+            rest.append(argument.value)
+            names = names[:0]
+        elif position < len(names):
+            env[names[position]] = argument.value
+        else:
+            rest.append(argument.value)
+    known = {parameter.arg for parameter, _ in with_defaults(arguments)}
+    extra: dict[str, Value] = {}
+    for name, keyword in given.keywords.items():
+        if name in known:
+            env[name] = keyword.value
+        else:
+            extra[name] = keyword.value if name != "**" else UNKNOWN
+    for parameter, default in with_defaults(arguments):
+        if parameter.arg not in env:
+            env[parameter.arg] = (
+                UNKNOWN if is_open or default is None else _default(analysis, definition, default)
+            )
+    if arguments.vararg is not None:
+        is_known = not is_open
+        env[arguments.vararg.arg] = Sequence(join_all(rest), tuple(rest) if is_known else None)
+    if arguments.kwarg is not None:
+        items = None if "**" in extra else tuple(extra.items())
+        env[arguments.kwarg.arg] = Dictionary(join_all(extra.values()), items)
+    return env

@@ -1,0 +1,133 @@
+"""What the interpreter reports on its way: calls with their facts, and what is assigned."""
+
+from __future__ import annotations
+
+import ast
+
+from precision_lint.facts.dtypes.asked import Asked
+from precision_lint.facts.dtypes.calls import Call, Calls, CallSite, Region, as_receiver
+from precision_lint.facts.dtypes.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.entries import Table
+from precision_lint.facts.dtypes.environment import Environment
+from precision_lint.facts.dtypes.frame import Frame
+from precision_lint.facts.dtypes.lattice import join, join_all
+from precision_lint.facts.dtypes.values import (
+    BOTTOM,
+    UNKNOWN,
+    Bottom,
+    Dtype,
+    Model,
+    NonTensor,
+    Tensor,
+    Value,
+    Variable,
+)
+from precision_lint.facts.origin import Origin
+
+
+class Records:
+    """What one interpretation has seen so far; frames that do not record are left out."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        module: Module,
+        calls: Calls,
+        found: dict[ast.Call, Call],
+        table: Table,
+        *,
+        is_intraprocedural: bool,
+    ) -> None:
+        self._asked = asked
+        self._module = module
+        self._calls = calls
+        self._table = table
+        self._is_intraprocedural = is_intraprocedural
+        self.found = found
+        """The calls of the linted file that rules asked for."""
+        self.call_sites: dict[Function, dict[ast.AST, Environment]] = {}
+        """The calls of each function, with what they give to its parameters."""
+        self.regions: dict[Function, dict[ast.AST, Region | None]] = {}
+        """The autocast regions in which each function is called."""
+        self.sites: dict[ast.AST, Origin] = {}
+        """The call sites, as places on the way of a dtype."""
+        self.open_calls: dict[str, dict[ast.Call, tuple[Variable, CallSite]]] = {}
+        """By name, the calls of methods whose object is a term."""
+        self.assigned: dict[tuple[Class, str], Value] = {}
+        """What the methods of a class assign to its attributes."""
+        self.assigned_from_outside: dict[str, list[tuple[Value, Value]]] = {}
+        """By attribute, objects that are no `self` and what they are given."""
+
+    def call(
+        self,
+        frame: Frame,
+        node: ast.Call,
+        function: Value,
+        receiver: Value,
+        given: CallSite,
+        env: Environment,
+    ) -> None:
+        """A call: kept with its facts if it is in the linted file and was asked for."""
+        if not frame.records or frame.module is not self._module:
+            return
+        callee = self._asked.callee(node, function, is_intraprocedural=self._is_intraprocedural)
+        if callee is None:
+            self.found.pop(node, None)
+            return
+        span_of = self._module.file.span_of
+        method = None if callee.is_instance else node.func
+        self.found[node] = Call(
+            span=span_of(node),
+            name=callee.name,
+            function=callee.function,
+            receiver=UNKNOWN if callee.is_instance else as_receiver(receiver),
+            receiver_span=span_of(method.value) if isinstance(method, ast.Attribute) else None,
+            arguments=tuple(one.read() for one in given.arguments),
+            keywords={name: one.read() for name, one in given.keywords.items()},
+            scope=frame.scope,
+            guards=tuple(frame.guards),
+            autocast=given.autocast,
+            dtypes={name: value for name, value in env.items() if isinstance(value, Dtype)},
+            module=self._calls,
+        )
+
+    def call_of(
+        self, frame: Frame, node: ast.Call, definition: Function, bound: Environment
+    ) -> None:
+        """A function of the project is called, and this is given to its parameters."""
+        if frame.records:
+            self.sites[node] = _site(frame, node, definition.name)
+            self.call_sites.setdefault(definition, {})[node] = bound
+            self.regions.setdefault(definition, {})[node] = frame.region
+
+    def given_to(self, definition: Function, name: str) -> Value:
+        """What the calls seen so far give to a parameter of a lambda."""
+        sites = self.call_sites.get(definition, {})
+        found = join_all([env[name] for env in sites.values() if name in env])
+        return UNKNOWN if isinstance(found, Bottom) else found
+
+    def open_call(self, frame: Frame, node: ast.Call, receiver: Variable, given: CallSite) -> None:
+        """A method of an object that is a term is called."""
+        if frame.records and isinstance(node.func, ast.Attribute):
+            self.sites[node] = _site(frame, node, node.func.attr)
+            self.open_calls.setdefault(node.func.attr, {})[node] = receiver, given
+
+    def attribute(self, frame: Frame, name: str, value: Value) -> None:
+        """`self.name = value` in a method."""
+        assert frame.owner is not None
+        if frame.records:
+            key = (frame.owner, name)
+            self.assigned[key] = join(self.assigned.get(key, BOTTOM), value)
+
+    def attribute_from_outside(self, frame: Frame, holder: Value, name: str, value: Value) -> None:
+        """`holder.name = value` of an object that is not `self`."""
+        if frame.records and not isinstance(holder, Tensor | NonTensor | Model):
+            held = self.assigned_from_outside.setdefault(name, [])
+            held.append((holder, value))
+            self._table.note(held.pop)
+
+
+def _site(frame: Frame, node: ast.Call, name: str) -> Origin:
+    """A call as a place on the way of a dtype."""
+    file = frame.module.file
+    return Origin(file.text, file.span_of(node), f"`{name}` is called here")

@@ -1,0 +1,84 @@
+"""Tracing: bodies interpreted with what all of their callers give, for what stands at some rows.
+
+It starts at the calls that rules asked for, and goes on with whatever decides what these are given:
+callers, autocast regions, methods that assign an attribute.
+"""
+
+from __future__ import annotations
+
+from precision_lint.facts.dtypes.activations import Activations
+from precision_lint.facts.dtypes.asked import Asked
+from precision_lint.facts.dtypes.bodies import Body, functions_at, holds
+from precision_lint.facts.dtypes.definitions import Function, Module
+from precision_lint.facts.dtypes.entries import Table
+from precision_lint.facts.dtypes.environment import Environment
+from precision_lint.facts.dtypes.frame import Frame
+from precision_lint.facts.dtypes.parameters import entry_state
+from precision_lint.facts.dtypes.protocols import Interprocedural
+from precision_lint.facts.dtypes.regions import Regions
+from precision_lint.facts.dtypes.relevance import backward_slice
+from precision_lint.facts.dtypes.statements import StatementInterpreter
+
+
+class Tracing:
+    """The bodies that were traced so far, each for the sake of some rows."""
+
+    def __init__(
+        self,
+        analysis: Interprocedural,
+        asked: Asked,
+        activations: Activations,
+        regions: Regions,
+        table: Table,
+    ) -> None:
+        self._analysis = analysis
+        self._asked = asked
+        self._activations = activations
+        self._regions = regions
+        self._table = table
+        self._traced: dict[Body, frozenset[int]] = {}
+
+    def file(self, module: Module, rows: list[int]) -> None:
+        """Trace every body of a module that holds one of some rows."""
+        self._module(module, frozenset(rows))
+        for definition in functions_at(module, rows):
+            self.function(definition, frozenset(rows))
+
+    def body(self, body: Body, rows: frozenset[int]) -> None:
+        """Trace the top level of a module or a function."""
+        if isinstance(body, Module):
+            self._module(body, rows)
+        else:
+            self.function(body, rows)
+
+    def _module(self, module: Module, rows: frozenset[int]) -> None:
+        """Interpret the top level of a module, as far as the statements at some rows need it."""
+        if rows <= self._traced.get(module, frozenset()):
+            return
+        rows -= self._mark(module, rows)
+        tree = module.file.tree
+        within = backward_slice(module.def_uses(tree), self._asked.criterion(rows))
+        frame = Frame(module, records=True, slice=within)
+        StatementInterpreter(self._analysis, frame).block(tree.body, Environment())
+
+    def function(self, definition: Function, rows: frozenset[int]) -> None:
+        """Interpret a function with what its callers give it, for the statements at some rows."""
+        done = self._traced.get(definition, frozenset())
+        inside = frozenset(row for row in rows if holds(definition.node, [row]))
+        if inside <= done:
+            return
+        self._mark(definition, inside)
+        rows = inside - done
+        if definition.enclosing is not None:  # what it closes over
+            self.function(definition.enclosing, rows | {definition.node.lineno})
+        within = backward_slice(definition.def_uses, self._asked.criterion(rows))
+        env = entry_state(self._analysis, definition)
+        region = self._regions.of_callers(definition, self.function)
+        self._activations.run(definition, env, within, records=True, region=region)
+
+    def _mark(self, body: Body, rows: frozenset[int]) -> frozenset[int]:
+        """Some rows of a body are traced from now on; those that were before."""
+        done = self._traced.get(body, frozenset())
+        self._traced[body] = done | rows
+        self._table.note(lambda: self._traced.update({body: done}))
+        return done
