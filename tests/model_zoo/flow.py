@@ -14,11 +14,13 @@ from typing import TypeGuard
 from unittest import mock
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.analysis import InterproceduralAnalysis
+from precision_lint.facts.dtypes.calls import Call
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
 from precision_lint.facts.dtypes.lattice import join_all, reading
-from precision_lint.facts.dtypes.summaries import BudgetExceeded, InterproceduralAnalysis
 from precision_lint.facts.dtypes.values import (
     Condition,
     ModelOutput,
@@ -92,39 +94,43 @@ class Comparison:
 def claims(file: PythonFile) -> Mapping[ast.expr, Value]:
     """What the flow says of the expressions of a file, asked for all of its calls."""
     names = {callee_name(node) for node in ast.walk(file.tree) if isinstance(node, ast.Call)}
-    # by itself each body, then with its callers and classes: of the last round, if it ends
-    found: dict[bool, dict[ast.expr, list[Value]]] = {True: {}, False: {}}
+    alone: dict[ast.expr, list[Value]] = {}
+    followed: dict[ast.expr, list[Value]] = {}
+    settled: dict[ast.expr, Value] = {}
+    """What interpretations with callers and classes say that came to their end."""
     evaluate = Evaluator.__call__
-    start_round = InterproceduralAnalysis._start_round
-    iterate = InterproceduralAnalysis._iterate
+    begin = Interpretation.__init__
+    resolve = InterproceduralAnalysis._resolve
 
     def evaluated(self: Evaluator, node: ast.expr | None, env: Environment) -> Value:
         value = evaluate(self, node, env)
         if self.frame.records and self.frame.module.file is file and node is not None:
-            assert isinstance(self.analysis, InterproceduralAnalysis)
-            found[self.analysis.is_intraprocedural].setdefault(node, []).append(value)
+            found = alone if self.analysis.is_intraprocedural else followed
+            found.setdefault(node, []).append(value)
         return value
 
-    def started(self: InterproceduralAnalysis) -> None:
-        found[self.is_intraprocedural].clear()
-        start_round(self)
+    def begun(
+        self: Interpretation,
+        subject: Subject,
+        found: dict[ast.Call, Call],
+        *,
+        is_intraprocedural: bool,
+    ) -> None:
+        followed.clear()
+        begin(self, subject, found, is_intraprocedural=is_intraprocedural)
 
-    def iterated(self: InterproceduralAnalysis) -> None:
-        try:
-            iterate(self)
-            joined = {node: join_all(values) for node, values in found[False].items()}
-            found[False] = {node: [self._resolve(value)] for node, value in joined.items()}
-        except BudgetExceeded:
-            found[False].clear()
-            raise
+    def resolved(self: InterproceduralAnalysis, interpretation: Interpretation) -> None:
+        resolve(self, interpretation)
+        for node, values in list(followed.items()):
+            settled[node] = interpretation.resolve(join_all(values))
 
     with (
         mock.patch.object(Evaluator, "__call__", evaluated),
-        mock.patch.object(InterproceduralAnalysis, "_start_round", started),
-        mock.patch.object(InterproceduralAnalysis, "_iterate", iterated),
+        mock.patch.object(Interpretation, "__init__", begun),
+        mock.patch.object(InterproceduralAnalysis, "_resolve", resolved),
     ):
         calls_in(file, frozenset(names - {""}))
-    return {node: join_all(values) for node, values in {**found[True], **found[False]}.items()}
+    return {**{node: join_all(values) for node, values in alone.items()}, **settled}
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,7 @@ class Callers:
         self._calling = calling
         self._tracing = tracing
         self._table = table
-        self.resolve = Resolution(analysis, self._given)
+        self.resolve = Resolution(analysis, self._given, table.note)
         """Replaces terms by what callers give to the parameters that they start from."""
         self.cycles = 0
         """How often a parameter was needed while it was being worked out."""
@@ -75,7 +75,8 @@ class Callers:
         is_open = self._trace(definition)
         self._bind_open_calls(definition)
         given: Value = BOTTOM
-        for node, env in self._analysis.records.call_sites.get(definition, {}).items():
+        # lists: resolving what a call gives may trace more calls
+        for node, env in list(self._analysis.records.call_sites.get(definition, {}).items()):
             if name in env:
                 given = join(given, self._handed_on(node, env[name]))
         if is_open:  # the callers that were not asked may give anything
@@ -102,7 +103,7 @@ class Callers:
             return
         records = self._analysis.records
         sites = records.call_sites.setdefault(method, {})
-        for node, (receiver, given) in records.open_calls.get(method.node.name, {}).items():
+        for node, (receiver, given) in list(records.open_calls.get(method.node.name, {}).items()):
             if node not in sites and self._classes.is_object_of(
                 method.owner, reading(self.resolve(receiver))
             ):

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections.abc import Iterator
 
 from precision_lint.facts.dtypes.definitions import Module
 from precision_lint.facts.dtypes.libraries import hooks
 from precision_lint.facts.dtypes.values import Dtype
-from precision_lint.facts.origin import Setting
+from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.dtypes import BFLOAT16
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import callee_name
 
 
 class Configuration:
@@ -49,5 +53,30 @@ class Configuration:
         for choice in () if setting is None else setting.choices:
             is_meant = self._project.concerns(choice.origin.source.path, path)
             if is_meant and hooks.MIXED.get(str(choice.value)) == BFLOAT16:
-                return Dtype(frozenset({BFLOAT16}), may_be_other=True, origin=choice.origin)
+                return _perhaps_bfloat16(choice.origin)
+        for user in self._project.python_sources_matching(_BFLOAT16_PRECISION):
+            if user == path or self._project.uses(user, path):
+                run = self._project.module(user)
+                for origin in () if run is None else _trainers(run):
+                    return _perhaps_bfloat16(origin)
         return None
+
+
+_BFLOAT16_PRECISION = rb"""\bprecision[ \t]*=[ \t]*["']bf16["'-]"""
+
+
+def _trainers(run: ParsedPython) -> Iterator[Origin]:
+    """Where a program makes a trainer that autocasts to bfloat16."""
+    for node in ast.walk(run.tree):
+        if isinstance(node, ast.Call) and callee_name(node) == "Trainer":
+            for keyword in node.keywords:
+                match keyword.arg, keyword.value:
+                    case "precision", ast.Constant(value=str(name)) if (
+                        hooks.MIXED.get(name) == BFLOAT16
+                    ):
+                        text = f"the trainer runs in {name}"
+                        yield Origin(run.text, run.span_of(keyword.value), text)
+
+
+def _perhaps_bfloat16(origin: Origin) -> Dtype:
+    return Dtype(frozenset({BFLOAT16}), may_be_other=True, origin=origin)

@@ -245,6 +245,9 @@ def module_of(file: ParsedPython) -> Module:
     return Module(file)
 
 
+CHANGING = frozenset({"append", "extend", "insert", "update"})
+"""Methods that put something into a list or a mapping."""
+
 CASTING = frozenset({"half", "bfloat16", "float", "double", "to"})
 """Methods that cast a module in place."""
 
@@ -268,7 +271,7 @@ def _attributes_assigned(function: AnyFunction) -> set[str]:
                         value=ast.Attribute(value=ast.Name(id="self"), attr=name), attr=method
                     )
                 )
-            ) if method in CASTING:
+            ) if method in CASTING | CHANGING:
                 found.add(name)
             case _:
                 found |= {name for target in targets(node) for name in _self_attributes(target)}

@@ -47,14 +47,18 @@ from precision_lint.facts.origin import Setting
 Lookup: TypeAlias = "Callable[[Root], Value | None]"
 """What a root is; None if that is not known here, so that its terms stay."""
 
+Note: TypeAlias = "Callable[[Callable[[], object]], None]"
+"""Takes down how to undo something: see `FixpointTable.note`."""
+
 _D = TypeVar("_D", bound=DtypeSet)
 
 
 class Resolution:
     """Replaces the terms in values by what they are."""
 
-    def __init__(self, analysis: Interprocedural, lookup: Lookup) -> None:
+    def __init__(self, analysis: Interprocedural, lookup: Lookup, note: Note | None = None) -> None:
         self._analysis = analysis
+        self._note = note
         self._lookup = lookup
         self._known: dict[Term, Value] = {}
 
@@ -125,6 +129,8 @@ class Resolution:
         value = self._without_memo(term)
         if cycles == self._analysis.callers.cycles:  # else it is a part of what is being worked out
             self._known[term] = value
+            if self._note is not None:
+                self._note(lambda: self._known.pop(term, None))
         return value
 
     def _without_memo(self, term: Term) -> Value:

@@ -110,7 +110,10 @@ class Summaries:
         definition = routine.definition
         held = [name for name, value in env.items() if _is_container(value)]
         within = backward_slice(definition.def_uses, _returning_or_changing(held))
-        frame = self._activations.run_closing_over(routine.closure, definition, env, within, region)
+        # a copy: the entry is computed again, from the same arguments, if it needs itself
+        frame = self._activations.run_closing_over(
+            routine.closure, definition, env.copy(), within, region
+        )
         value = frame.returned
         if not isinstance(frame.yielded, Bottom):
             value = Sequence(frame.yielded)
