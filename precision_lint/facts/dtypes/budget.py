@@ -5,7 +5,7 @@ from __future__ import annotations
 _INTRAPROCEDURAL_BUDGET = 250_000
 """Expressions that are evaluated for one file by itself: some seconds."""
 
-_INTERPROCEDURAL_BUDGET = 24_000
+_INTERPROCEDURAL_BUDGET = 32_000
 """Expressions that are evaluated beyond that: about a second."""
 
 _SECONDARY_BUDGET = 4_000
