@@ -74,16 +74,44 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     if len(scalers) != 1 or _is_kept(file.tree, scalers):
         return
     [scaler] = scalers
-    for node in ast.walk(file.tree):
-        match node:
-            case ast.Dict(values=values):
-                for value in values:
-                    if _is_state_of_optimizer(value):
-                        yield _finding(scaler, node, value, file)
-            case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
-                for keyword in keywords:
-                    if _is_state_of_optimizer(keyword.value):
-                        yield _finding(scaler, None, keyword.value, file)
+    for scope in _living(scaler, file.tree):
+        for node in ast.walk(scope):
+            match node:
+                case ast.Dict(values=values):
+                    for value in values:
+                        if _is_state_of_optimizer(value):
+                            yield _finding(scaler, node, value, file)
+                case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+                    for keyword in keywords:
+                        if _is_state_of_optimizer(keyword.value):
+                            yield _finding(scaler, None, keyword.value, file)
+
+
+def _living(scaler: str, tree: ast.Module) -> list[ast.AST]:
+    """Where a scaler lives: one that a function makes for itself is gone when it returns."""
+    scopes = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _assigns(node, scaler)
+    ]
+    return [
+        scope
+        for scope in scopes
+        if not any(other is not scope and _contains(scope, other) for other in scopes)
+    ] or [tree]
+
+
+def _contains(outer: ast.AST, inner: ast.AST) -> bool:
+    return any(node is inner for node in ast.walk(outer))
+
+
+def _assigns(function: ast.AST, name: str) -> bool:
+    return any(
+        isinstance(target, ast.Name) and target.id == name
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+    )
 
 
 def _finding(scaler: str, state: ast.Dict | None, value: ast.expr, file: PythonFile) -> Finding:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable
 from itertools import islice
 from typing import Generic, TypeVar
 
-_ITERATIONS = 3
+_ITERATIONS = 4
 """How often entries that need each other are computed at most.
 
 Assumptions rise from one iteration to the next where the functions of values keep the order.

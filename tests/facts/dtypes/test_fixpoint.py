@@ -1,0 +1,91 @@
+"""Entries that need each other: held to the least solution of random systems of equations."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from precision_lint.facts.dtypes.fixpoint import FixpointTable
+
+TOP = frozenset("abc")
+Equations = list[tuple[frozenset[str], list[int]]]
+"""For each key what it holds by itself, and the keys whose values it holds as well."""
+
+SIZE = 6
+
+
+def systems() -> st.SearchStrategy[Equations]:
+    own = st.frozensets(st.sampled_from("abc"), max_size=1)
+    needed = st.lists(st.integers(0, SIZE - 1), max_size=3, unique=True)
+    return st.lists(st.tuples(own, needed), min_size=SIZE, max_size=SIZE)
+
+
+def least_solution(equations: Equations) -> list[frozenset[str]]:
+    values = [frozenset[str]() for _ in equations]
+    for _ in range(len(equations) + 1):
+        values = [own.union(*(values[key] for key in needed)) for own, needed in equations]
+    return values
+
+
+class Solved:
+    """A table that is asked for the entries of a system, and how often each was computed."""
+
+    def __init__(self, equations: Equations, *, is_late: bool = False) -> None:
+        self.equations = equations
+        self.table = FixpointTable(frozenset[str](), TOP, lambda: is_late)
+        self.computed = Counter[int]()
+        self.recorded: list[int] = []
+
+    def __call__(self, key: int) -> frozenset[str]:
+        return self.table.entry(key, lambda: self.compute(key))
+
+    def compute(self, key: int) -> frozenset[str]:
+        self.computed[key] += 1
+        self.recorded.append(key)
+        self.table.note(self.recorded.pop)
+        own, needed = self.equations[key]
+        return own.union(*map(self, needed))
+
+
+@given(systems(), st.permutations(range(SIZE)))
+def test_entries_hold_the_least_solution(equations: Equations, order: list[int]) -> None:
+    solved = Solved(equations)
+    values = {key: solved(key) for key in order}
+    least = least_solution(equations)
+    for key, value in values.items():
+        assert value >= least[key]
+        assert value in (least[key], TOP)  # top where four iterations are not enough
+
+
+@pytest.mark.parametrize("first", [0, 1, 2])
+def test_entries_that_need_each_other_are_exact(first: int) -> None:
+    ring: Equations = [(frozenset(), [1]), (frozenset("a"), [2]), (frozenset("b"), [0, 2])]
+    assert Solved(ring)(first) == frozenset("ab")
+
+
+@given(systems())
+def test_what_needs_no_recursion_is_computed_once(equations: Equations) -> None:
+    upwards = [
+        (own, [key for key in needed if key > k]) for k, (own, needed) in enumerate(equations)
+    ]
+    solved = Solved(upwards)
+    assert [solved(key) for key in range(SIZE)] == least_solution(upwards)
+    assert set(solved.computed.values()) == {1}
+
+
+@given(systems(), st.integers(0, SIZE - 1))
+def test_what_an_iteration_recorded_is_undone(equations: Equations, first: int) -> None:
+    solved = Solved(equations)
+    solved(first)
+    repeated = [key for key, count in Counter(solved.recorded).items() if count > 1]
+    assert not repeated
+
+
+@given(systems(), st.integers(0, SIZE - 1))
+def test_late_entries_assume_top(equations: Equations, first: int) -> None:
+    solved = Solved(equations, is_late=True)
+    assert solved(first) >= least_solution(equations)[first]
+    assert set(solved.computed.values()) == {1}
