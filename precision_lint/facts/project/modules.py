@@ -38,7 +38,7 @@ _LARGEST = 1_000_000
 _KEPT = 3_000_000
 """Characters of the files whose trees are kept; a tree takes thirty times as many bytes."""
 
-_MOST_DROPPED = 4_000_000
+_MOST_DROPPED = 5_000_000
 """Characters of the files whose trees are dropped before garbage is collected."""
 
 
