@@ -35,6 +35,8 @@ class FixpointTable(Generic[V]):
         """The depth of the entries that are being computed."""
         self._lowest = _NONE
         """The lowest depth of what was assumed since the innermost entry began."""
+        self._provisional: dict[Hashable, int] = {}
+        """The complete entries that depend on an assumption, and the lowest depth of one."""
         self._assumed: dict[Hashable, V] = {}
         self._results: dict[Hashable, V] = {}
         """What the entries that were assumed turned out to be in this iteration."""
@@ -56,6 +58,7 @@ class FixpointTable(Generic[V]):
     def entry(self, key: Hashable, compute: Callable[[], V]) -> V:
         """The entry of a key, computed when it is first needed."""
         if key in self._complete:
+            self._lowest = min(self._lowest, self._provisional.get(key, _NONE))
             return self._complete[key]
         if key in self._depths:
             return self._assumption(key)
@@ -76,16 +79,23 @@ class FixpointTable(Generic[V]):
             del self._depths[key]
         self._complete[key] = value
         if self._lowest < depth:
-            self.note(lambda: self._complete.pop(key, None))
+            self._provisional[key] = self._lowest
+            self.note(lambda: self._forget(key))
             self._lowest = min(outer, self._lowest)
         else:
             for assumed in list(self._assumed)[known:]:
                 del self._assumed[assumed]
                 self._results.pop(assumed, None)
+            for settled in [one for one, low in self._provisional.items() if low >= depth]:
+                del self._provisional[settled]
             self._lowest = outer
         if not self._depths:
             self._undo.clear()
         return value
+
+    def _forget(self, key: Hashable) -> None:
+        self._complete.pop(key, None)
+        self._provisional.pop(key, None)
 
     def _computed(self, key: Hashable, compute: Callable[[], V]) -> V:
         value = compute()

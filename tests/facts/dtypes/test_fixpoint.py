@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from precision_lint.facts.dtypes.fixpoint import FixpointTable
@@ -50,6 +50,15 @@ class Solved:
         return own.union(*map(self, needed))
 
 
+A = frozenset("a")
+NONE = frozenset[str]()
+READ_AGAIN: Equations = [
+    (A, []), (NONE, [1, 4]), (NONE, []), (NONE, []), (NONE, [0, 1, 5]), (NONE, [1]),
+]  # fmt: skip
+"""5 reads what 1 held while 4 was assumed."""
+
+
+@example(READ_AGAIN, [4, 1, 2, 3, 0, 5])
 @given(systems(), st.permutations(range(SIZE)))
 def test_entries_hold_the_least_solution(equations: Equations, order: list[int]) -> None:
     solved = Solved(equations)
