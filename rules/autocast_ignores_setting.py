@@ -7,6 +7,9 @@ function of the region has the setting at hand: it reads other settings of the s
 same class switches a region of another method with `self.use_amp`. A boolean option of the same
 file, such as `--fp16`, counts as well if the file reads it.
 
+Confidence is low, so that the finding is hidden by default: on code that was not seen before, the
+rule has reported nothing yet, so nobody knows how often it is right.
+
 Not reported: regions with a float32 dtype or under a condition, functions that leave early or are
 called under a condition that reads the setting, regions whose dtype is a variable, and a region in
 one function with one that is switched: there the difference is meant.
@@ -91,7 +94,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             file.span_of(found.made.node),
             f"autocast is always on here, and ignores `{switch.path}` "
             f"({place.path.name}:{place.start.row})",
-            confidence=Confidence.MEDIUM,
+            confidence=Confidence.LOW,
             why=f"With `{switch.name}` off, this code still computes in half precision.",
             fix=_fix(found, file),
             related=[Related(place, f"`{switch.name}` switches half precision here")],

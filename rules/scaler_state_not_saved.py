@@ -88,7 +88,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 
 def _living(scaler: str, tree: ast.Module) -> list[ast.AST]:
-    """Where a scaler lives: one that a function makes for itself is gone when it returns."""
+    """The functions that make a scaler for themselves: it ends with them. Else the whole file."""
     scopes = [
         node
         for node in ast.walk(tree)

@@ -1,4 +1,4 @@
-"""The states of a training step, held against Python itself.
+"""Compares the states of a training step with runs of the same step in Python.
 
 Generated bodies are executed for every value of their conditions and for loops of one to three
 passes. What has happened to the gradients and to an optimizer before a call has to be one of the

@@ -37,6 +37,9 @@ class Calling:
                 yield from bodies_mentioning(module, name)
                 if made is not None:
                     yield from self._making_subclasses(made, module)
+                    yield from self._making_imported_subclasses(made, module)
+        if made is not None:
+            yield from self._making_imported_subclasses(made, definition.module)
 
     def nearby(self, definition: Function) -> Iterator[tuple[Body, frozenset[int]]]:
         """The bodies of its own module."""
@@ -51,18 +54,28 @@ class Calling:
         self, owner: Class, module: Module
     ) -> Iterator[tuple[Body, frozenset[int]]]:
         """The bodies that run `__init__` of a class for its subclasses in a module."""
-        for each in module.top.values():
-            if not isinstance(each, Class) or owner not in self._classes.bases(each)[1:]:
-                continue
+        for each in self._subclasses(owner, module):
             initialiser = each.methods.get("__init__")
             if initialiser is None:
-                name = each.node.name
-                yield from bodies_mentioning(module, name)
-                for other in self._program.importers(module, name):
-                    if other is not None and other is not module:
-                        yield from bodies_mentioning(other, name)
+                yield from bodies_mentioning(module, each.node.name)
             elif rows := rows_mentioning_in(initialiser, "super"):
                 yield initialiser, rows
+
+    def _making_imported_subclasses(
+        self, owner: Class, module: Module
+    ) -> Iterator[tuple[Body, frozenset[int]]]:
+        """The bodies of other modules that make objects of a module's subclasses of a class."""
+        for each in self._subclasses(owner, module):
+            if "__init__" not in each.methods:
+                for other in self._program.importers(module, each.node.name):
+                    if other is not None and other is not module:
+                        yield from bodies_mentioning(other, each.node.name)
+
+    def _subclasses(self, owner: Class, module: Module) -> Iterator[Class]:
+        """The classes of a module that inherit from a class."""
+        for each in module.top.values():
+            if isinstance(each, Class) and owner in self._classes.bases(each)[1:]:
+                yield each
 
 
 def _making_itself(owner: Class) -> Iterator[tuple[Function, frozenset[int]]]:

@@ -114,7 +114,7 @@ class Instances:
     def overriding(self, definition: Class, name: str) -> list[Function]:
         """The methods that subclasses have for one that a class calls and does not define itself.
 
-        None if there are many: which of them runs is not known.
+        Empty if there are many: which of them runs is not known.
         """
         if self._analysis.is_intraprocedural or name.startswith("__"):
             return []

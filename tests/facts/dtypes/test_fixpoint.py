@@ -31,7 +31,7 @@ def least_solution(equations: Equations) -> list[frozenset[str]]:
 
 
 class Solved:
-    """A table that is asked for the entries of a system, and how often each was computed."""
+    """Solves a system with a table, and counts how often each entry is computed."""
 
     def __init__(self, equations: Equations, *, is_late: bool = False) -> None:
         self.equations = equations
