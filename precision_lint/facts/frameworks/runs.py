@@ -37,6 +37,8 @@ from precision_lint.facts.runs.defaults import DefaultsSource
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.hydra import configuration, starts_hydra
 from precision_lint.facts.runs.program import Program
+from precision_lint.facts.runs.readers import SINKS, readers
+from precision_lint.facts.runs.roles import readings_of_roles
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, options
@@ -69,6 +71,8 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     ]
     if any(_is_composed_of(path, run) for run in others):
         own = []
+    elif not others:
+        own += map(linker.linked, linker.opened(file))
     merged = {
         (slug, part.file.text.path, part.source.span)
         for run in (*own, *others)
@@ -180,6 +184,17 @@ class _Linker:
                 absent = Path(started.program.replace(UNKNOWN, ""))
                 yield from self.overridden(path or absent, each, started)
 
+    def opened(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
+        """What the programs that read a file do with it, where no script starts them."""
+        for path in readers(file, self.project):
+            program = self.program_at(path, file)
+            run = RunEnvironment(program, file, None, self.composition, opened=file.text.path)
+            for reading in (*readings_of_calls(run), *readings_of_roles(run)):
+                source = reading.source
+                given = source.given.values() if isinstance(source, CallSource) else ()
+                if any(one.file.text is file.text for one in given):
+                    yield reading
+
     def overridden(
         self, path: Path, file: ParsedConfig, started: Launch
     ) -> Iterator[EffectiveConfig]:
@@ -219,10 +234,11 @@ class _Linker:
     def calls(
         self, path: Path, file: ParsedConfig, started: Launch | None
     ) -> Iterator[EffectiveConfig]:
-        if not self.project.reaches(path, calls_pattern()):
-            return iter(())
         run = RunEnvironment(self.program_at(path, file), file, started, self.composition)
-        return readings_of_calls(run)
+        if self.project.reaches(path, calls_pattern()):
+            yield from readings_of_calls(run)
+        if self.project.reaches(path, SINKS):
+            yield from readings_of_roles(run)
 
     def program_at(self, path: Path, file: ParsedConfig) -> Program:
         """The program at a path, made once for all launches of a file."""

@@ -81,7 +81,7 @@ def _reading(
 ) -> EffectiveConfig:
     assert isinstance(made.node, ast.Call)
     call = file.span_of(made.node)
-    span = run.launch.span if run.launch else call
+    span = run.span or call
     source = CallSource(run.file, span, run.launch, given, code, call)
     plain = EffectiveConfig(framework, MappingSource(code, made.mapping))
     return EffectiveConfig(framework, source, fallbacks=(plain,))

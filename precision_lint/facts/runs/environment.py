@@ -12,6 +12,7 @@ from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Oc
 from precision_lint.facts.runs.known import Known, Settings
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.settings.given import Declaration, Kind
+from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options
@@ -35,6 +36,15 @@ class RunEnvironment(Memo):
     file: ParsedConfig
     launch: Launch | None
     read: ReadConfig
+    opened: Path | None = None
+    """The file that the program opens where an option chooses it, if no launch says which."""
+
+    @property
+    def span(self) -> Span | None:
+        """The launch, or the whole file that the program opens; None for a program alone."""
+        if self.launch is not None:
+            return self.launch.span
+        return self.file.documents[0].span if self.opened is not None else None
 
     def option(self, name: str) -> Known | None:
         """The value of an option by its name in the program; None if only run time knows it.
@@ -49,11 +59,23 @@ class RunEnvironment(Memo):
             return None
         return default
 
+    def is_given(self, name: str) -> bool:
+        """True if the command line sets an option."""
+        return self._given(name, ()) is not None
+
     @cached_property
     def words(self) -> Mapping[str, Option]:
         """The options of the command line, the last of each name."""
         words = self.launch.words if self.launch else ()
         return {option.name.replace("-", "_"): option for option in options(words)}
+
+    @cached_property
+    def typed_words(self) -> Mapping[str, Occurrence]:
+        """The options of the command line as Fire reads their values."""
+        return {
+            name: Occurrence(name, typed(option.value), option, self.file)
+            for name, option in self.words.items()
+        }
 
     @cached_property
     def overrides(self) -> Mapping[str, Occurrence]:
@@ -103,6 +125,8 @@ class RunEnvironment(Memo):
         if value is True:
             given = self.program.flags.get(flag) if is_renamed else None
             value = given.switches_to if given else not (is_renamed and flag == f"no_{name}")
+        elif isinstance(value, str) and self.program.type_of(name) == "bool":
+            value = value != ""  # bool("False") is true
         elif isinstance(value, str) and default is not None:
             if isinstance(default.value, bool):
                 value = _BOOLEANS.get(value.lower())

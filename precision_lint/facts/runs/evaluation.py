@@ -8,19 +8,37 @@ what only run time knows, and where different paths give different values.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
 
+from precision_lint.facts.amp.scalers import makes_grad_scaler
+from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.hydra import configuration
-from precision_lint.facts.runs.known import Known, Options, Settings, agreed, equal, truth
+from precision_lint.facts.runs.known import (
+    Known,
+    Options,
+    Settings,
+    Thing,
+    agreed,
+    equal,
+    truth,
+)
+from precision_lint.facts.runs.overlays import Overlay, overlays
+from precision_lint.facts.runs.reach import reached
+from precision_lint.facts.runs.returns import Returns
 from precision_lint.facts.runs.variables import Walk
 from precision_lint.facts.settings import holds_settings
+from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.finding import Span
+from precision_lint.model.memo import T
 from precision_lint.source.python.bindings import attribute, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FUNCTIONS, FunctionDefinition
+from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
     named_parameters,
@@ -52,6 +70,12 @@ _WRAPPING = frozenset({
 _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
 _STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
 
+_NOTHING = object()
+_FORMATS = {"yaml": (".yaml", ".yml"), "json": (".json",), "toml": (".toml",)}
+"""The files that a loader reads, by what its name contains."""
+
+_Read: TypeAlias = "dict[tuple[Path, Span], Occurrence]"
+
 
 @dataclass(frozen=True, slots=True)
 class _Place:
@@ -69,18 +93,41 @@ class _Place:
         return syntax_tree(self.file)
 
 
+@dataclass(frozen=True, eq=False)
+class Miss:
+    """A value of a setting that the program has no use for, and the error that it raises."""
+
+    known: Known
+    node: ast.expr
+    file: ParsedPython
+    error: str
+    accepted: tuple[str, ...] = ()
+
+
 @dataclass(eq=False)
 class Evaluator:
     """Evaluates expressions in one run, as long as its budget lasts."""
 
     run: RunEnvironment
     _steps: int = 0
-    _found: dict[ast.expr, Known | None] = field(default_factory=dict)
+    _found: dict[ast.expr, tuple[Known | None, _Read]] = field(default_factory=dict)
     """What expressions came to where no call gives anything; None while one is worked out."""
+    _read: _Read = field(default_factory=dict)
+    """The settings that are read for what is worked out now."""
+    _overlays: tuple[Overlay, ...] | None = None
+    missed: list[Miss] = field(default_factory=list)
+    """The values of settings for which an expression raises."""
 
     def value(self, node: ast.expr, file: ParsedPython) -> Known | None:
         """What an expression of a file of the program comes to."""
         return self._value(node, _Place(file))
+
+    def noting(self, work: Callable[[], T]) -> tuple[T, tuple[Occurrence, ...]]:
+        """What some work comes to, and the settings that are read for it."""
+        before, self._read = self._read, {}
+        result = work()
+        found, self._read = self._read, before
+        return result, tuple(found.values())
 
     def truth(self, node: ast.expr, file: ParsedPython) -> bool | None:
         """Whether a condition holds; None if that is not known."""
@@ -88,25 +135,43 @@ class Evaluator:
 
     def reaches(self, node: ast.AST, file: ParsedPython) -> bool:
         """False if a condition around a node certainly fails in this run."""
-        syntax = syntax_tree(file)
-        inner = node
-        for parent in syntax.around(node):
-            if isinstance(parent, FUNCTIONS):
-                return True
-            if isinstance(parent, ast.If | ast.IfExp) and inner is not parent.test:
-                body = parent.body if isinstance(parent.body, list) else [parent.body]
-                if self.truth(parent.test, file) is (inner not in body):
-                    return False
-            inner = parent
-        return True
+        return reached(node, file, self) is not False
 
     def _value(self, node: ast.expr, at: _Place) -> Known | None:
         if at.given:
             return self._computed(node, at)
         if node not in self._found:
-            self._found[node] = None  # what needs itself has no value
-            self._found[node] = self._computed(node, at)
-        return self._found[node]
+            self._found[node] = None, {}  # what needs itself has no value
+            before, self._read = self._read, {}
+            known = self._computed(node, at)
+            self._found[node] = known, self._read
+            self._read = before
+        known, read = self._found[node]
+        self._read |= read
+        return known
+
+    def _option(self, name: str) -> Known | None:
+        """An option: a file that the program lays over its options, the words, the defaults."""
+        if self.run.opened is not None and name in self.run.program.opened:
+            return None  # some file, whatever the default
+        if self._overlays is None:
+            self._overlays = ()  # none while the path of the file is worked out
+            self._overlays = tuple(overlays(self))
+            self._found.clear()
+        for overlay in self._overlays:
+            if overlay.is_default and self.run.is_given(name):
+                break
+            if overlay.settings is None:
+                return None
+            if name in overlay.settings.names():
+                return overlay.settings.get(name)
+        return self.run.option(name)
+
+    def _noted(self, known: Known | None) -> Known | None:
+        """A setting that is read."""
+        if known is not None and (written := known.written) is not None:
+            self._read[written.file.text.path, written.origin.span] = written
+        return known
 
     def _computed(self, node: ast.expr, at: _Place) -> Known | None:
         self._steps += 1
@@ -123,7 +188,7 @@ class Evaluator:
             case ast.Attribute(value=owner, attr=name):
                 return self._dtype(node, at) or self._member(owner, name, at)
             case ast.Subscript(value=ast.Dict() as table, slice=key):
-                return self._looked_up(table, self._value(key, at), at)
+                return self._looked_up(table, self._value(key, at), at, node)
             case ast.Subscript(value=owner, slice=key):
                 return self._item(owner, key, at)
             case ast.Call():
@@ -193,7 +258,7 @@ class Evaluator:
         position = names.index(name) - is_method
         found = (
             (file, call)
-            for file, call in self.run.program.calls(called)
+            for file, call in self.run.program.calls_of(called, at.file)
             if (is_method and not is_built) or _is_plain(call, file)
         )
         calls = list(islice(found, _MAX_CALLS + 1))
@@ -220,10 +285,22 @@ class Evaluator:
             return None
         if 0 <= position < len(call.args):
             return self._value(call.args[position], caller)
-        if any(keyword.arg is None for keyword in call.keywords):
-            return None
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                given = self._spread(keyword.value, name, caller)
+                if given is not _NOTHING:
+                    return given if isinstance(given, Known) else None
         default = _default(function, name)
         return None if default is None else self._value(default, at)
+
+    def _spread(self, node: ast.expr, name: str, at: _Place) -> Known | object | None:
+        """What `**section` gives to a parameter; `_NOTHING` if it certainly does not."""
+        known = self._value(node, at)
+        if known is None or not isinstance(known.value, Settings):
+            return None
+        if name not in known.value.names():
+            return _NOTHING
+        return self._noted(known.value.get(name))
 
     def _of_command(self, name: str, function: FunctionDefinition, at: _Place) -> Known | None:
         """A parameter of a function that the command line itself calls: Hydra, click, Fire."""
@@ -245,8 +322,8 @@ class Evaluator:
 
     def _default_of(self, name: str, function: FunctionDefinition, at: _Place) -> Known | None:
         """An option that is a parameter: the word of the command line, or its default."""
-        if (known := self.run.option(name)) is not None:
-            return known
+        if (known := self._option(name)) is not None:
+            return self._noted(known)
         if name in self.run.words:
             return None
         default = _default(function, name)
@@ -264,23 +341,42 @@ class Evaluator:
     def _member(self, owner: ast.expr, name: str, at: _Place) -> Known | None:
         """An option or a setting, unless the program assigns it before it is read."""
         known = self._value(owner, at)
-        if known is None or self._is_assigned(name, owner, at):
+        if known is None or not isinstance(known.value, Options | Settings):
             return None
+        if stores := self._stored(name, owner, at):
+            return self._assigned_member(stores)
         match known.value:
             case Options():
-                return self.run.option(name)
+                return self._noted(self._option(name))
             case Settings() as settings:
-                return settings.get(name)
+                return self._noted(settings.get(name))
         return None
 
-    def _is_assigned(self, name: str, read: ast.expr, at: _Place) -> bool:
-        """True unless all assignments come later in the function that reads it."""
+    def _stored(self, name: str, read: ast.expr, at: _Place) -> list[tuple[ParsedPython, ast.expr]]:
+        """Where a member is assigned, but for what comes later in the function that reads it."""
         own = at.syntax.function(read)
-        for file, node in self.run.program.assigned.get(name, ()):
-            is_later = file is at.file and own is at.syntax.function(node)
-            if not (is_later and node.lineno > read.lineno):
-                return True
-        return False
+        return [
+            (file, node)
+            for file, node in self.run.program.assigned.get(name, ())
+            if not (
+                file is at.file and own is at.syntax.function(node) and node.lineno > read.lineno
+            )
+        ]
+
+    def _assigned_member(self, stores: list[tuple[ParsedPython, ast.expr]]) -> Known | None:
+        """The value of the one assignment that runs, if it is certain that no other does."""
+        if len(stores) > _MAX_CALLS:
+            return None
+        states = [(reached(node, file, self), file, node) for file, node in stores]
+        running = [(file, node) for state, file, node in states if state is not False]
+        if len(running) != 1 or not any(state for state, _, _ in states):
+            return None
+        ((file, node),) = running
+        match syntax_tree(file).parent(node):
+            case ast.Assign(targets=[target], value=value) if target is node:
+                known = self._value(value, _Place(file))
+                return known if known is not None and known.is_plain else None
+        return None
 
     def _item(self, owner: ast.expr, key: ast.expr, at: _Place) -> Known | None:
         index = self._value(key, at)
@@ -293,7 +389,7 @@ class Evaluator:
         if isinstance(owner, ast.Name):
             table = self._table(owner, at)
             if table is not None:
-                return self._looked_up(table, index, at)
+                return self._looked_up(table, index, at, owner)
         return self._member(owner, index.value, at) if isinstance(index.value, str) else None
 
     def _table(self, name: ast.Name, at: _Place) -> ast.Dict | None:
@@ -308,8 +404,10 @@ class Evaluator:
                     return table
         return None
 
-    def _looked_up(self, table: ast.Dict, index: Known | None, at: _Place) -> Known | None:
-        """`{"bf16": torch.bfloat16}[args.dtype]`."""
+    def _looked_up(
+        self, table: ast.Dict, index: Known | None, at: _Place, node: ast.expr
+    ) -> Known | None:
+        """`{"bf16": torch.bfloat16}[args.dtype]`, at a node that raises for other keys."""
         if index is None or not index.is_plain:
             return None
         for key, value in zip(table.keys, table.values, strict=True):
@@ -317,7 +415,18 @@ class Evaluator:
                 case ast.Constant(value=one) if one == index.value:
                     found = self._value(value, at)
                     return index.derived(found.value) if found is not None else None
+        names = [key.value for key in table.keys if isinstance(key, ast.Constant)]
+        if len(names) == len(table.keys):
+            self._miss(index, node, at, f"KeyError: {index.value!r}", names)
         return None
+
+    def _miss(
+        self, known: Known, node: ast.expr, at: _Place, error: str, names: Sequence[object] = ()
+    ) -> None:
+        """A value of a setting for which the program raises."""
+        if known.written is not None and known.is_plain:
+            accepted = tuple(str(name) for name in names)
+            self.missed.append(Miss(known, node, at.file, error, accepted))
 
     # Calls
 
@@ -325,8 +434,8 @@ class Evaluator:
         name = callee_name(call)
         called = qualified(call.func, at.syntax.names)
         match call:
-            case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
-                return self._getattr(owner, key, at)
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *rest]):
+                return self._getattr(owner, key, rest, at)
             case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[key, *rest]):
                 return self._get(owner, key, rest, at)
             case ast.Call(
@@ -339,16 +448,28 @@ class Evaluator:
                 return known.derived(text.lower() if method == "lower" else text.strip())
         if name in _PARSING or called in _PARSERS:
             return Known(Options())
+        if makes_grad_scaler(called):
+            return Known(Thing())
         if called in _LOADING:
             path = self._value(call.args[0], at) if call.args else None
-            return self._loaded(path, at)
+            return self._loaded(path, called, at)
         if name in _OPENING:
             return self._opened(call, at)
         if name in _WRAPPING:
-            spread = [keyword.value for keyword in call.keywords if keyword.arg is None]
-            inner = [*call.args, *spread][:1]
-            return self._value(inner[0], at) if inner else None
+            return self._wrapped(call, at)
         return self._returned(name, call, at)
+
+    def _wrapped(self, call: ast.Call, at: _Place) -> Known | None:
+        """What a copy or another form of settings holds: `dict(settings, **words)`."""
+        spread = [keyword.value for keyword in call.keywords if keyword.arg is None]
+        given = [*call.args, *spread]
+        known = self._value(given[0], at) if given else None
+        if known is None or not isinstance(known.value, Settings) or len(given) == 1:
+            return known
+        if len(given) > 2 or not self.run.program.calls("Fire"):
+            return known if self.run.launch is None else None
+        words = {**known.value.overrides, **self.run.typed_words}
+        return Known(replace(known.value, overrides=words), known.written)
 
     def _opened(self, call: ast.Call, at: _Place) -> Known | None:
         """The path of a file that is opened: `open(path)`, `Path(path)`, `path.read_text()`."""
@@ -359,11 +480,17 @@ class Evaluator:
                 return self._value(path, at)
         return None
 
-    def _loaded(self, path: Known | None, at: _Place) -> Known | None:
-        if path is None or not isinstance(path.value, str):
-            return None
-        settings = self.run.settings(path.value, at.file.text.path)
-        return Known(settings, path.written) if settings is not None else None
+    def _loaded(self, path: Known | None, loader: str, at: _Place) -> Known | None:
+        """The settings of a file. Where no launch says which, it is the one that is looked at."""
+        settings: Settings | None = None
+        if path is not None and isinstance(path.value, str):
+            settings = self.run.settings(path.value, at.file.text.path)
+        opened = self.run.opened
+        if opened is not None and (settings is None or (path and path.written is not None)):
+            kind = next((one for one in _FORMATS if one in loader.lower()), "yaml")
+            if opened.suffix in _FORMATS[kind]:
+                settings = self.run.settings_at(opened)
+        return Known(settings, path.written if path else None) if settings is not None else None
 
     def _returned(self, name: str, call: ast.Call, at: _Place) -> Known | None:
         """What a function of the program returns: `load_config(args.config)`."""
@@ -385,20 +512,21 @@ class Evaluator:
             if keyword.arg in given:
                 given[keyword.arg] = self._value(keyword.value, at)
         inside = _Place(file, given, at.depth + 1)
-        returns = [
-            node for node in ast.walk(function) if isinstance(node, ast.Return) and node.value
-        ]
-        if not returns or len(returns) > _MAX_CALLS:
-            return None
-        return agreed([self._value(each.value, inside) for each in returns if each.value])
+        return Returns(lambda each: self._value(each, inside)).of(function)
 
-    def _getattr(self, owner: ast.expr, key: ast.expr, at: _Place) -> Known | None:
+    def _getattr(
+        self, owner: ast.expr, key: ast.expr, rest: list[ast.expr], at: _Place
+    ) -> Known | None:
         name = self._value(key, at)
         if name is None or not isinstance(name.value, str):
             return None
         if isinstance(owner, ast.Name) and qualified(owner, at.syntax.names) == "torch":
-            text = name.value.removeprefix("torch.")
-            return name.derived(f"torch.{ALIASES[text]}") if text in ALIASES else None
+            if name.value in ALIASES:
+                return name.derived(f"torch.{ALIASES[name.value]}")
+            if names_precision(name.value) and not rest:
+                error = f"AttributeError: module 'torch' has no attribute {name.value!r}"
+                self._miss(name, owner, at, error)
+            return None
         return self._member(owner, name.value, at)
 
     def _get(
@@ -406,7 +534,14 @@ class Evaluator:
     ) -> Known | None:
         index = self._value(key, at)
         if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
-            return self._looked_up(table, index, at)
+            before, self.missed = self.missed, []
+            found = self._looked_up(table, index, at, owner)
+            is_missed, self.missed = bool(self.missed), before
+            if is_missed:  # `get` raises nothing
+                assert index is not None
+                fallback = self._value(rest[0], at) if rest else Known(None)
+                return index.derived(fallback.value) if fallback is not None else None
+            return found
         known = self._value(owner, at)
         if index is None or not isinstance(index.value, str) or known is None:
             return None

@@ -15,6 +15,11 @@ class Options:
 
 
 @dataclass(frozen=True, slots=True)
+class Thing:
+    """An object of which it is known that it exists: it is true, and not None."""
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """A file that a program reads, or a section of it.
 
