@@ -37,8 +37,8 @@ from precision_lint.facts.runs.defaults import DefaultsSource
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.hydra import configuration, starts_hydra
 from precision_lint.facts.runs.program import Program
-from precision_lint.facts.runs.readers import SINKS, readers
-from precision_lint.facts.runs.roles import readings_of_roles
+from precision_lint.facts.runs.readers import readers
+from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, options
@@ -237,7 +237,7 @@ class _Linker:
         run = RunEnvironment(self.program_at(path, file), file, started, self.composition)
         if self.project.reaches(path, calls_pattern()):
             yield from readings_of_calls(run)
-        if self.project.reaches(path, SINKS):
+        if started is not None and may_give_roles(started):
             yield from readings_of_roles(run)
 
     def program_at(self, path: Path, file: ParsedConfig) -> Program:

@@ -23,6 +23,7 @@ _MOST_FILES = 20
 _MOST_BYTES = 1 << 20
 _OPENING = ("open", "load", "Path", "load_config", "read_config")
 _LOADERS = (b"json.load", b"yaml.", b"OmegaConf", b"toml", b"from_pretrained")
+_REGIONS = (b"autocast(", b"GradScaler(")
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,7 +149,9 @@ def keyword_of(call: ast.Call, name: str) -> ast.expr | None:
 
 def _is_about_settings(content: bytes) -> bool:
     return any(
-        mark in content for marks_of in (MARKERS, marks.PYTHON, _LOADERS) for mark in marks_of
+        mark in content
+        for marks_of in (MARKERS, marks.PYTHON, _LOADERS, _REGIONS)
+        for mark in marks_of
     )
 
 

@@ -17,7 +17,6 @@ from precision_lint.facts.settings.vocabulary import is_about_precision, names_p
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
 
-SINKS = "|".join(map(re.escape, MARKS))
 _STARTED = (
     rb"__name__\s*==\s*[\"']__main__|\.parse_args\(|\.parse_known_args\(|\bFire\("
     rb"|\bhydra\.main\b|\bargbind\b"
@@ -35,6 +34,8 @@ _LEAST_KEYS = 5
 _MOST_KEYS = 400
 _MOST_PROGRAMS = 40
 _MOST_READERS = 4
+_MOST_FILES = 30
+"""Of a program, the nearest first: what reads its settings is near its start."""
 
 
 def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
@@ -46,6 +47,9 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     names = {entry.name for entry in entries if entry.name}
     precise = {entry.name for entry in entries if entry.name and _is_precise(entry)}
     if not precise or len(names) < _LEAST_KEYS:
+        return ()
+    mentioned = "|".join(map(re.escape, sorted(precise)))
+    if not project.python_source_matches(rf"\b(?:{mentioned})\b".encode()):
         return ()
     scores = [
         (len(names & words) / len(names), path)
@@ -76,18 +80,18 @@ def _entries(mapping: Mapping) -> Iterator[Entry]:
 def _programs(format: str, project: Recording) -> tuple[tuple[Path, frozenset[str]], ...]:
     """The programs that load such files, each with the names that its code mentions."""
     return project.config_files.once(
-        ("readers", format), lambda: tuple(_found(_LOADERS[format], project))
+        ("readers", format), lambda: tuple(_found(re.compile(_LOADERS[format]), project))
     )
 
 
-def _found(loader: str, project: Recording) -> Iterator[tuple[Path, frozenset[str]]]:
+def _found(loader: re.Pattern[str], project: Recording) -> Iterator[tuple[Path, frozenset[str]]]:
+    files = project.config_files
     started = project.python_sources_matching(_STARTED)
     for path in started[:_MOST_PROGRAMS]:
-        if project.reaches(path, loader) and project.reaches(path, SINKS):
-            words: set[str] = set()
-            for part in project.program(path):
-                words.update(_mentioned(part, project))
-            yield path, frozenset(words)
+        parts = tuple(islice(project.program(path), _MOST_FILES))
+        texts = [files.text(part) for part in parts]
+        if any(mark in text for text in texts for mark in MARKS) and any(map(loader.search, texts)):
+            yield path, frozenset().union(*(_mentioned(part, project) for part in parts))
 
 
 def _mentioned(path: Path, project: Recording) -> frozenset[str]:

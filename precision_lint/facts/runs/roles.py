@@ -8,10 +8,12 @@ of its weights. The places are in `sinks`, their values under the run come from 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from precision_lint.facts.amp.autocast import records_no_gradients
+from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import Conflict, Framework, Key, Test, frameworks
@@ -22,16 +24,23 @@ from precision_lint.facts.runs.reach import reached
 from precision_lint.facts.runs.reachable import may_run
 from precision_lint.facts.runs.sinks import Sink, sinks
 from precision_lint.facts.runs.words import refused
-from precision_lint.facts.settings.vocabulary import names_bfloat16, names_float16
+from precision_lint.facts.settings.vocabulary import (
+    is_about_precision,
+    names_bfloat16,
+    names_float16,
+    names_precision,
+)
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Confidence, Related, Severity, Span
 from precision_lint.model.memo import fact
+from precision_lint.source.config.options import options
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_SINKS = 60
 """Places of one program; more are those of a library."""
 _SLUG = "pytorch"
+_FILE = re.compile(r"\.(?:ya?ml|json|toml)\b")
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,15 @@ class Use:
     settings: tuple[Occurrence, ...]
     written: Occurrence | None
     """The setting that decides it; None for what the program says itself."""
+
+
+def may_give_roles(launch: Launch) -> bool:
+    """True if a launch says something of precision, or names files that may."""
+    words = launch.words
+    return any(
+        is_about_precision(option.name) or names_precision(option.value)
+        for option in options(words)
+    ) or any("=" in word.text or _FILE.search(word.text) or "config" in word.text for word in words)
 
 
 def readings_of_roles(run: RunEnvironment) -> Iterator[EffectiveConfig]:
