@@ -35,7 +35,7 @@ from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Span
-from precision_lint.model.memo import T
+from precision_lint.model.memo import T, fact
 from precision_lint.source.python.bindings import attribute, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -106,10 +106,12 @@ class Miss:
 
 @dataclass(eq=False)
 class Evaluator:
-    """Evaluates expressions in one run, as long as its budget lasts."""
+    """Evaluates expressions in one run; each question has a budget."""
 
     run: RunEnvironment
     _steps: int = 0
+    _depth: int = 0
+    """How many questions wait for the one that is answered now."""
     _found: dict[ast.expr, tuple[Known | None, _Read]] = field(default_factory=dict)
     """What expressions came to where no call gives anything; None while one is worked out."""
     _read: _Read = field(default_factory=dict)
@@ -117,10 +119,17 @@ class Evaluator:
     _overlays: tuple[Overlay, ...] | None = None
     missed: list[Miss] = field(default_factory=list)
     """The values of settings for which an expression raises."""
+    _reaching: dict[ast.AST, tuple[bool | None, _Read]] = field(default_factory=dict)
+    """What is known of the functions that may be called, and what was read to find out."""
 
     def value(self, node: ast.expr, file: ParsedPython) -> Known | None:
         """What an expression of a file of the program comes to."""
-        return self._value(node, _Place(file))
+        if not self._depth:
+            self._steps = 0
+        self._depth += 1
+        known = self._value(node, _Place(file))
+        self._depth -= 1
+        return known
 
     def noting(self, work: Callable[[], T]) -> tuple[T, tuple[Occurrence, ...]]:
         """What some work comes to, and the settings that are read for it."""
@@ -166,6 +175,18 @@ class Evaluator:
             if name in overlay.settings.names():
                 return overlay.settings.get(name)
         return self.run.option(name)
+
+    def reaches_function(self, function: ast.AST, work: Callable[[], bool | None]) -> bool | None:
+        """Whether a function is called, worked out once; None while it is."""
+        if function not in self._reaching:
+            self._reaching[function] = None, {}
+            before, self._read = self._read, {}
+            state = work()
+            self._reaching[function] = state, self._read
+            self._read = before
+        state, read = self._reaching[function]
+        self._read |= read
+        return state
 
     def _noted(self, known: Known | None) -> Known | None:
         """A setting that is read."""
@@ -598,6 +619,12 @@ class Evaluator:
             case ast.NotEq() | ast.IsNot():
                 return said.derived(not equal(one.value, other.value))
         return None
+
+
+@fact
+def evaluator_of(run: RunEnvironment) -> Evaluator:
+    """The evaluator of a run, which keeps what it found."""
+    return Evaluator(run)
 
 
 def _is_plain(call: ast.Call, file: ParsedPython) -> bool:

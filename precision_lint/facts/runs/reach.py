@@ -27,14 +27,16 @@ def reached(
     """
     syntax = syntax_tree(file)
     found: list[bool | None] = []
-    function: ast.AST | None = None
     for state in _conditions(node, file, evaluator, syntax):
         if state is False:
             return False
         found.append(state)
     function = syntax.function(node)
     if isinstance(function, FunctionDefinition) and hops:
-        state = _called(function, file, evaluator, syntax, hops)
+        owner = function
+        state = evaluator.reaches_function(
+            owner, lambda: _called(owner, file, evaluator, syntax, hops)
+        )
         if state is False:
             return False
         found.append(state)

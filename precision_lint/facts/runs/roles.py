@@ -18,7 +18,7 @@ from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import Conflict, Framework, Key, Test, frameworks
 from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator
+from precision_lint.facts.runs.evaluation import Evaluator, evaluator_of
 from precision_lint.facts.runs.known import Known
 from precision_lint.facts.runs.reach import reached
 from precision_lint.facts.runs.reachable import may_run
@@ -70,7 +70,7 @@ def may_give_roles(launch: Launch) -> bool:
 
 def readings_of_roles(run: RunEnvironment) -> Iterator[EffectiveConfig]:
     """What the program of a run does with the settings of precision that the run gives."""
-    evaluator = Evaluator(run)
+    evaluator = evaluator_of(run)
     used = list(uses(evaluator))
     made = [*_of_misses(evaluator, used), *_of_words(run), *_of_branches(evaluator, used)]
     settings = {
@@ -249,6 +249,8 @@ def _of_misses(evaluator: Evaluator, used: Sequence[Use]) -> Iterator[tuple[Occu
         if written is None or isinstance(written.origin, CodePlace) or miss.node in seen:
             continue
         seen.add(miss.node)
+        if not (is_about_precision(written.name) or names_precision(miss.known.value)):
+            continue
         if syntax.may_fail_on_purpose(miss.node) or not reached(miss.node, miss.file, evaluator):
             continue
         accepted = f"; it knows {', '.join(miss.accepted)}" if miss.accepted else ""
