@@ -18,7 +18,7 @@ from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import Conflict, Framework, Key, Test, frameworks
 from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator, evaluator_of
+from precision_lint.facts.runs.evaluation import Evaluator, Miss, evaluator_of
 from precision_lint.facts.runs.known import Known
 from precision_lint.facts.runs.reach import reached
 from precision_lint.facts.runs.reachable import may_run
@@ -148,8 +148,8 @@ def _use(sink: Sink, evaluator: Evaluator) -> Use | None:
             evaluator.value(sink.dtype, sink.file) if sink.dtype is not None else Known(sink.plain)
         )
     )
-    value, deciding = _value(sink, enabled, dtype)
-    if value is None and sink.kind == "weights" and not _may_be_dtype(dtype):
+    value, deciding = _value(sink, enabled, dtype, evaluator)
+    if value is None and sink.kind == "weights" and dtype is not None:
         return None
     settings = (*of_dtype, *of_switch, *around)
     written = deciding.written if deciding is not None else None
@@ -158,12 +158,16 @@ def _use(sink: Sink, evaluator: Evaluator) -> Use | None:
     return Use(sink, value, state is True, settings, written)
 
 
-def _may_be_dtype(known: Known | None) -> bool:
-    return known is None
+def _no_attribute(sink: Sink, dtype: Known) -> list[Miss]:
+    """A name that transformers looks up in `torch`, which has none of that name."""
+    if not sink.takes_names or dtype.written is None:
+        return []
+    error = f"AttributeError: module 'torch' has no attribute {dtype.value!r}"
+    return [Miss(dtype, sink.node, sink.file, error)]
 
 
 def _value(
-    sink: Sink, enabled: Known | None, dtype: Known | None
+    sink: Sink, enabled: Known | None, dtype: Known | None, evaluator: Evaluator
 ) -> tuple[str | None, Known | None]:
     """What a sink is given, and what says so."""
     if enabled is None:
@@ -178,7 +182,9 @@ def _value(
     if sink.kind == "matmul":
         return name, dtype if sink.dtype is not None else enabled
     if sink.dtype is not None and (not dtype.value.startswith("torch.") or name not in ALIASES):
-        is_named = sink.kind == "weights" and name in ALIASES
+        is_named = sink.kind in ("weights", "4-bit products") and name in ALIASES
+        if dtype.value not in ALIASES and names_precision(dtype.value):
+            evaluator.missed += _no_attribute(sink, dtype)
         return (ALIASES[name], dtype) if is_named else (None, None)
     return ALIASES.get(name, name), dtype if dtype.written is not None else enabled
 
@@ -234,6 +240,7 @@ _NOTES = {
     "scaler": "the scaler",
     "weights": "the weights",
     "default dtype": "the default dtype",
+    "4-bit products": "what 4-bit weights are computed in",
     "matmul": "the precision of products",
 }
 
@@ -256,6 +263,8 @@ def _of_misses(evaluator: Evaluator, used: Sequence[Use]) -> Iterator[tuple[Occu
         accepted = f"; it knows {', '.join(miss.accepted)}" if miss.accepted else ""
         name = _at(written.name, miss.node, miss.file)
         message = f"the program has no precision `{miss.known.value}`{accepted}"
+        if not accepted:
+            message = f"`torch` has no dtype `{miss.known.value}`, which the program looks up there"
         yield (
             _with_use(name, written, miss.node, miss.file, "this raises"),
             _conflict(name, message, miss.error, raises=True),

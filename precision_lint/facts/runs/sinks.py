@@ -14,7 +14,9 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-SinkKind: TypeAlias = Literal["autocast", "scaler", "weights", "default dtype", "matmul"]
+SinkKind: TypeAlias = Literal[
+    "autocast", "scaler", "weights", "4-bit products", "default dtype", "matmul"
+]
 
 MARKS = ("autocast", "GradScaler", "_dtype", ".half()", ".bfloat16()", "_tf32", "_precision(")
 """A file without any of these decides nothing."""
@@ -52,6 +54,14 @@ class Sink:
     is_hidden: bool = False
     """Starred arguments may say anything else."""
 
+    @property
+    def takes_names(self) -> bool:
+        """True for calls of transformers, which look names of dtypes up in `torch`."""
+        if not isinstance(self.node, ast.Call):
+            return False
+        called = qualified(self.node.func, syntax_tree(self.file).names)
+        return called.startswith("transformers.")
+
 
 @fact
 def sinks(file: ParsedPython) -> tuple[Sink, ...]:
@@ -76,6 +86,10 @@ def _found(file: ParsedPython, syntax: SyntaxTree) -> Iterator[Sink]:
                     subject = _target(call, syntax) or last_name(_owner(call))
                     yield Sink("weights", call, file, keyword.value, subject=subject)
     yield from _casts(file, syntax)
+    for call in syntax.calls("BitsAndBytesConfig"):
+        for keyword in call.keywords:
+            if keyword.arg == "bnb_4bit_compute_dtype":
+                yield Sink("4-bit products", call, file, keyword.value)
     for call in syntax.calls("set_default_dtype"):
         if qualified(call.func, syntax.names) == "torch.set_default_dtype" and call.args:
             yield Sink("default dtype", call, file, call.args[0])
