@@ -198,6 +198,11 @@ def _judged(conflict: Conflict, run: EffectiveConfig, project: Recording) -> Ite
     references = [one for name in names if (one := run.reference(name)) is not None]
     for candidates in (settings, references):
         written = [setting.written for setting in candidates if setting.written is not None]
+        if "scaler" in conflict.when and isinstance(run.source, RolesSource):
+            from precision_lint.facts.runs.reported import is_reported  # needs the dtype flow
+
+            if is_reported(run, project):
+                return
         if place := _place(conflict, run, written, project):
             yield Verdict(conflict, run, project, place, (*settings, *references))
             break

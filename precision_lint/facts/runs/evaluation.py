@@ -124,6 +124,11 @@ class Evaluator:
 
     def value(self, node: ast.expr, file: ParsedPython) -> Known | None:
         """What an expression of a file of the program comes to."""
+        if self._overlays is None:
+            self._overlays = ()  # none while the path of the file is worked out
+            self._overlays = tuple(overlays(self))
+            self._found.clear()
+            self._reaching.clear()
         if not self._depth:
             self._steps = 0
         self._depth += 1
@@ -163,17 +168,16 @@ class Evaluator:
         """An option: a file that the program lays over its options, the words, the defaults."""
         if self.run.opened is not None and name in self.run.program.opened:
             return None  # some file, whatever the default
-        if self._overlays is None:
-            self._overlays = ()  # none while the path of the file is worked out
-            self._overlays = tuple(overlays(self))
-            self._found.clear()
-        for overlay in self._overlays:
+        for overlay in self._overlays or ():
             if overlay.is_default and self.run.is_given(name):
                 break
             if overlay.settings is None:
                 return None
             if name in overlay.settings.names():
                 return overlay.settings.get(name)
+        if self.run.opened is not None and name not in self.run.program.options:
+            settings = self.run.settings_at(self.run.opened)  # no parser has it: it is the file's
+            return settings.get(name) if settings is not None else None
         return self.run.option(name)
 
     def reaches_function(self, function: ast.AST, work: Callable[[], bool | None]) -> bool | None:

@@ -20,6 +20,7 @@ from precision_lint.facts.frameworks.table import Conflict, Framework, Key, Test
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.evaluation import Evaluator, Miss, evaluator_of
 from precision_lint.facts.runs.known import Known
+from precision_lint.facts.runs.losers import losers
 from precision_lint.facts.runs.reach import reached
 from precision_lint.facts.runs.reachable import may_run
 from precision_lint.facts.runs.sinks import Sink, sinks
@@ -73,6 +74,7 @@ def readings_of_roles(run: RunEnvironment) -> Iterator[EffectiveConfig]:
     evaluator = evaluator_of(run)
     used = list(uses(evaluator))
     made = [*_of_misses(evaluator, used), *_of_words(run), *_of_branches(evaluator, used)]
+    made += _of_losers(evaluator, used)
     settings = {
         (one.file.text.path, one.origin.span): one
         for use in used
@@ -303,6 +305,29 @@ def _of_branches(
             _with_use(name, written, sink.node, sink.file, _NOTES[sink.kind]),
             _conflict(name, message, says, raises=False),
         )
+
+
+def _of_losers(evaluator: Evaluator, used: Sequence[Use]) -> Iterator[tuple[Occurrence, Conflict]]:
+    """The settings that are given and lose against another one."""
+    for use in used:
+        for one in losers(use.sink, evaluator) if use.is_certain else ():
+            name = _at(one.written.name, one.test, one.file)
+            taken, lost = (str(value).removeprefix("torch.") for value in (one.taken, one.lost))
+            message = f"`{one.written.name}` loses: `{one.winner.name}` is asked first"
+            says = f"the dtype is {taken}, and {lost} only if `{one.winner.name}` is off"
+            yield (
+                _with_use(name, one.written, one.test, one.file, "this is not asked any more"),
+                Conflict(
+                    "overridden-precision-setting",
+                    "ignored",
+                    message,
+                    says,
+                    "the program",
+                    when={name: Test(present=True)},
+                    at=(name,),
+                    severity=Severity.WARNING,
+                ),
+            )
 
 
 def _meant(value: object) -> str:
