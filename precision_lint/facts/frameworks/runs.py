@@ -275,7 +275,7 @@ class _Linker:
                 reading = replace(reading, fallbacks=beneath)
             elif reading.may_link(link.name):
                 is_open = True
-        links = {"gpu": gpu} if gpu else {}
+        links = {**reading.links, "gpu": gpu} if gpu else {**reading.links}
         for link in (link for link in reading.framework.links if not link.merges):
             found = self.target(reading, link)
             if found is not None:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from precision_lint.facts.runs.known import Options, Settings
+from precision_lint.facts.runs.questions import Questions
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
-
-if TYPE_CHECKING:
-    from precision_lint.facts.runs.evaluation import Evaluator
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +23,7 @@ class Overlay:
     is_default: bool
 
 
-def overlays(evaluator: Evaluator) -> Iterator[Overlay]:
+def overlays(evaluator: Questions) -> Iterator[Overlay]:
     """What replaces the options of a run, the strongest first."""
     program = evaluator.run.program
     for file, call in program.calls("update"):
@@ -41,7 +38,7 @@ def overlays(evaluator: Evaluator) -> Iterator[Overlay]:
 
 
 def _overlay(
-    call: ast.Call, node: ast.expr, file: ParsedPython, evaluator: Evaluator, *, is_default: bool
+    call: ast.Call, node: ast.expr, file: ParsedPython, evaluator: Questions, *, is_default: bool
 ) -> Iterator[Overlay]:
     if not evaluator.reaches(call, file):
         return
@@ -51,7 +48,7 @@ def _overlay(
         yield Overlay(value if isinstance(value, Settings) else None, is_default)
 
 
-def _is_of_options(function: ast.expr, file: ParsedPython, evaluator: Evaluator) -> bool:
+def _is_of_options(function: ast.expr, file: ParsedPython, evaluator: Questions) -> bool:
     """True for `args.__dict__.update` and `vars(args).update`."""
     match function:
         case ast.Attribute(
@@ -63,7 +60,7 @@ def _is_of_options(function: ast.expr, file: ParsedPython, evaluator: Evaluator)
     return False
 
 
-def _copied(call: ast.Call, file: ParsedPython, evaluator: Evaluator) -> Iterator[Overlay]:
+def _copied(call: ast.Call, file: ParsedPython, evaluator: Questions) -> Iterator[Overlay]:
     """`for key, value in settings.items(): setattr(args, key, value)`."""
     match call.args:
         case [owner, ast.Name(id=key), ast.Name()]:

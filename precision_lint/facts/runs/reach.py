@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
+from precision_lint.facts.runs.questions import Questions
 from precision_lint.facts.runs.reachable import is_main
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FUNCTIONS, FunctionDefinition, Leaving
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
-
-if TYPE_CHECKING:
-    from precision_lint.facts.runs.evaluation import Evaluator
 
 _MOST_CALLS = 8
 _MOST_HOPS = 3
 
 
 def reached(
-    node: ast.AST, file: ParsedPython, evaluator: Evaluator, hops: int = _MOST_HOPS
+    node: ast.AST, file: ParsedPython, evaluator: Questions, hops: int = _MOST_HOPS
 ) -> bool | None:
     """Whether the conditions around a node, and around the calls of its function, hold.
 
@@ -44,7 +41,7 @@ def reached(
 
 
 def _conditions(
-    node: ast.AST, file: ParsedPython, evaluator: Evaluator, syntax: SyntaxTree
+    node: ast.AST, file: ParsedPython, evaluator: Questions, syntax: SyntaxTree
 ) -> Iterator[bool | None]:
     """Whether each condition holds that decides about a node in its function."""
     inner = node
@@ -72,7 +69,7 @@ def _conditions(
 
 
 def _left_before(
-    statement: ast.stmt, file: ParsedPython, evaluator: Evaluator, syntax: SyntaxTree
+    statement: ast.stmt, file: ParsedPython, evaluator: Questions, syntax: SyntaxTree
 ) -> Iterator[bool | None]:
     """Whether `if …: return` before a statement lets it run."""
     for other in syntax.block(statement):
@@ -87,7 +84,7 @@ def _left_before(
 def _called(
     function: FunctionDefinition,
     file: ParsedPython,
-    evaluator: Evaluator,
+    evaluator: Questions,
     syntax: SyntaxTree,
     hops: int,
 ) -> bool | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from precision_lint.facts.amp.autocast import autocast_call
 from precision_lint.facts.amp.scalers import enabled_position, makes_grad_scaler
+from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
@@ -17,6 +18,15 @@ from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 SinkKind: TypeAlias = Literal[
     "autocast", "scaler", "weights", "4-bit products", "default dtype", "matmul"
 ]
+
+NOTES: Mapping[SinkKind, str] = {
+    "autocast": "the autocast region",
+    "scaler": "the scaler",
+    "weights": "the weights",
+    "default dtype": "the default dtype",
+    "4-bit products": "what 4-bit weights are computed in",
+    "matmul": "the precision of products",
+}
 
 MARKS = ("autocast", "GradScaler", "_dtype", ".half()", ".bfloat16()", "_tf32", "_precision(")
 """A file without any of these decides nothing."""
@@ -61,6 +71,22 @@ class Sink:
             return False
         called = qualified(self.node.func, syntax_tree(self.file).names)
         return called.startswith("transformers.")
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a sink is given in one run.
+
+    `value` is None if that is not known. It `is_certain` that it is reached if all conditions
+    around it are known to hold. `settings` are those that were read to find out.
+    """
+
+    sink: Sink
+    value: str | None
+    is_certain: bool
+    settings: tuple[Occurrence, ...]
+    written: Occurrence | None
+    """The setting that decides it; None for what the program says itself."""
 
 
 @fact

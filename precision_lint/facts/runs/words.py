@@ -25,12 +25,12 @@ _MOST_CHOICES = 12
 
 @dataclass(frozen=True)
 class Refused:
-    """A word, the declaration of its option, what is wrong with it, and what happens."""
+    """A word, the declaration of its option, what the parser takes, and what happens."""
 
     written: Occurrence
     declaration: ast.Call
     file: ParsedPython
-    message: str
+    reason: str
     says: str
     raises: bool = True
 
@@ -55,20 +55,20 @@ def _judged(name: str, value: str, option: Option, run: RunEnvironment) -> Itera
     kind_name = "" if kind is None else dotted(kind) or "?"
     flag = f"--{option.name}"
     if kind_name == "bool" and value.lower() in _NO:
-        message = f"`{flag} {value}` switches `{name}` on: its type is `bool`"
+        reason = f"`{name}` is on, because its type is `bool`"
         says = "bool('False') is True: any word but an empty one is true"
-        yield Refused(written, call, file, message, says, raises=False)
+        yield Refused(written, call, file, reason, says, raises=False)
     elif kind_name in _LITERALS and value in ("true", "false"):
         error = _LITERALS[kind_name].format(value)
-        message = f"`{flag} {value}` is read by `{kind_name}`, which knows `{value.title()}`"
-        yield Refused(written, call, file, message, error)
+        reason = f"`{kind_name}` knows `{value.title()}`"
+        yield Refused(written, call, file, reason, error)
     elif kind_name in ("", "str") and keyword_of(call, "nargs") is None:
         choices = _choices(call)
         if choices and value not in choices:
             shown = ", ".join(repr(one) for one in choices[:_MOST_CHOICES])
-            message = f"`{flag}` cannot be `{value}`: the program offers {shown}"
+            reason = f"its parser takes {shown}"
             says = f"error: argument {flag}: invalid choice: {value!r} (choose from {shown})"
-            yield Refused(written, call, file, message, says)
+            yield Refused(written, call, file, reason, says)
 
 
 def _choices(call: ast.Call) -> list[str]:
