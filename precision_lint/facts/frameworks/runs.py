@@ -191,8 +191,9 @@ class _Linker:
             run = RunEnvironment(program, file, None, self.composition, opened=file.text.path)
             for reading in (*readings_of_calls(run), *readings_of_roles(run)):
                 source = reading.source
-                given = source.given.values() if isinstance(source, CallSource) else ()
-                if any(one.file.text is file.text for one in given):
+                given = source.given.items() if isinstance(source, CallSource) else ()
+                precise = [one for name, one in given if reading.key(name).role != "other"]
+                if any(one.file.text is file.text for one in precise) or reading.links:
                     yield reading
 
     def overridden(

@@ -193,8 +193,8 @@ class Evaluator:
         return state
 
     def _noted(self, known: Known | None) -> Known | None:
-        """A setting that is read."""
-        if known is not None and (written := known.written) is not None:
+        """A setting that is read; a section is none by itself."""
+        if known is not None and known.is_plain and (written := known.written) is not None:
             self._read[written.file.text.path, written.origin.span] = written
         return known
 
