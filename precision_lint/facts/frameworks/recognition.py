@@ -85,10 +85,16 @@ def _of_mappings(
 
 
 def _of_python(file: ParsedConfig, python: ParsedPython) -> Iterator[EffectiveConfig]:
+    text = python.text.text
+    has_displays = re.search(_any_of(_display_names()), text) is not None
+    if not has_displays and not re.search(calls_pattern(), text):
+        return
     for made in python_settings(python):
         if made.callee not in ("", "dict"):
             for framework in called(made.callee):
                 yield EffectiveConfig(framework, MappingSource(file, made.mapping))
+            continue
+        if not has_displays:
             continue
         for mapping in mappings([made.mapping]):
             source = MappingSource(file, mapping)
@@ -115,10 +121,17 @@ def called(callee: str) -> tuple[Framework, ...]:
 
 @lru_cache(maxsize=1)
 def calls_pattern() -> str:
-    """A regular expression for the calls that any framework may read."""
+    """A regular expression for the calls that any framework may read, and imports under an alias."""
     ways = (way for framework in frameworks().values() for way in framework.ways)
     names = {name.rpartition(".")[2] for way in ways for name in way.callees}
-    return rf"\b(?:{'|'.join(sorted(names))})\s*\("
+    return rf"\b(?:{'|'.join(sorted(names))})(?:\s*\(|\s+as\b)"
+
+
+@lru_cache(maxsize=1)
+def _display_names() -> tuple[str, ...]:
+    """The names that a display in Python is recognized by."""
+    index = _index()
+    return tuple(sorted(name for name in index if any(way.in_python for _, way in index[name])))
 
 
 def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveConfig]:

@@ -246,7 +246,8 @@ class Imports:
             found = {path: None}
             pending = [path]
             for each in pending:  # grows: the nearest come first
-                new = sorted(self._imports_of(each) - found.keys())[: _MOST_LINKED - len(found)]
+                imports = [one for one in self._imports_of(each) if one not in found]
+                new = sorted(imports)[: _MOST_LINKED - len(found)]
                 found |= dict.fromkeys(new)
                 pending += new
             self._programs[path] = tuple(found)
