@@ -121,7 +121,7 @@ def called(callee: str) -> tuple[Framework, ...]:
 
 @lru_cache(maxsize=1)
 def calls_pattern() -> str:
-    """A regular expression for the calls that any framework may read, and imports under an alias."""
+    """A regular expression for the calls that any framework may read, and imports `as` another."""
     ways = (way for framework in frameworks().values() for way in framework.ways)
     names = {name.rpartition(".")[2] for way in ways for name in way.callees}
     return rf"\b(?:{'|'.join(sorted(names))})(?:\s*\(|\s+as\b)"

@@ -6,10 +6,12 @@ Conditions that are known are decided. A loop, or a block that may not run, leav
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from precision_lint.facts.runs.known import Known, Options, agreed, truth
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks
 from precision_lint.source.python.syntax_tree import Scope
 
@@ -23,6 +25,7 @@ class Walk:
     name: str
     end: tuple[int, int] | None
     """The row and the column where the variable is read; None for the end of the block."""
+    file: ParsedPython
 
     def after(self, body: Sequence[ast.stmt], known: Known | None) -> Known | None:
         """The value after the statements of a block, given the one before it."""
@@ -40,7 +43,7 @@ class Walk:
             and isinstance(node.func.value, ast.Name)
             and node.func.value.id == self.name
             and node.func.attr.startswith(("update", "pop", "setdefault", "merge", "override"))
-            for node in ast.walk(scope)
+            for node in walk(scope)
         )
 
     def _past(self, statement: ast.stmt, known: Known | None) -> Known | None:
@@ -105,9 +108,14 @@ class Walk:
         return first <= self.end <= (last.end_lineno or 0, last.end_col_offset or 0)
 
     def _binds(self, statement: ast.stmt) -> bool:
-        return any(
-            isinstance(node, ast.Name)
-            and node.id == self.name
-            and not isinstance(node.ctx, ast.Load)
-            for node in ast.walk(statement)
-        )
+        known: dict[ast.stmt, frozenset[str]] = self.file.fact(Walk, dict)
+        if statement not in known:
+            known[statement] = frozenset(_bound_in(statement))
+        return self.name in known[statement]
+
+
+def _bound_in(statement: ast.stmt) -> Iterator[str]:
+    """The names that a statement, or one inside of it, binds or deletes."""
+    for node in walk(statement):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            yield node.id
