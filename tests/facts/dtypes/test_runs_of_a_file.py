@@ -1,4 +1,4 @@
-"""What cannot happen in a run of the file: code of other programs, branches that a call excludes."""
+"""What cannot happen in a run: code of other programs, branches that a call excludes."""
 
 from __future__ import annotations
 
