@@ -165,10 +165,8 @@ class _Linker:
 
     def programs(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that a file starts call, with the arguments that the run gives."""
-        if file.python is not None:
-            if any(map(_takes_arguments, _readings(file, self.project))):
-                yield from self.unlaunched(file)
-            return
+        if file.python is not None and any(map(_takes_arguments, _readings(file, self.project))):
+            yield from self.unlaunched(file)
         for each in (file, *(embedded.file for embedded in file.embedded)):
             commands = each.script.commands if each.script is not None else ()
             if each.is_excerpt:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from precision_lint.model.finding import Span
@@ -14,6 +14,7 @@ Construct: TypeAlias = Literal["if", "case", "loop", "function", "list"]
 
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
 _PRINTING = frozenset({"echo", "printf", "alias"})
+_WRAP = "--wrap"
 _WRITING = frozenset({"cat", "tee"})
 
 
@@ -72,16 +73,31 @@ class Heredoc:
 
 
 def inner_script(words: tuple[Word, ...]) -> Word | None:
-    """The script in `srun bash -c "..."`: the word after a shell's option `-c`."""
+    """The script in `srun bash -c "..."`, the word after a shell's option `-c`, or in
+    `sbatch --wrap="..."`.
+    """
     if not words or words[0].text in _PRINTING:
         return None
     names = [word.text.rpartition("/")[2] for word in words]
+    if names[0] == "sbatch":
+        return _wrapped(words)
     shell = next((index for index, name in enumerate(names) if name in _SHELLS), len(words))
     for index in range(shell + 1, len(words) - 1):
         option = words[index].text
         if not option.startswith("-"):
             return None
         if option.endswith("c") and not option.startswith("--"):
+            return words[index + 1]
+    return None
+
+
+def _wrapped(words: tuple[Word, ...]) -> Word | None:
+    """The script that `sbatch` writes around the value of its option `--wrap`."""
+    for index, word in enumerate(words):
+        if word.text.startswith(_WRAP + "="):
+            script = word.traced[len(_WRAP) + 1 :]
+            return replace(word, traced=script, verbatim=False)
+        if word.text == _WRAP and index + 1 < len(words):
             return words[index + 1]
     return None
 
