@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from precision_lint.model.finding import Span
@@ -60,8 +60,8 @@ class Command:
 class Heredoc:
     """A here-document: what `command` is given to write to `target`, or to run as a script.
 
-    In the body of one that is not `quoted` the shell replaces variables. `tabs` says that tabs at
-    the start of its lines are dropped (`<<-`).
+    In the body of one that is not `quoted` the shell replaces variables: `values` are those that
+    are known. `tabs` says that tabs at the start of its lines are dropped (`<<-`).
     """
 
     command: Command
@@ -70,6 +70,7 @@ class Heredoc:
     tabs: bool
     target: Text | None = None
     is_run: bool = False
+    values: Mapping[str, Assigned] = field(default_factory=dict)
 
 
 def inner_script(words: tuple[Word, ...]) -> Word | None:

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.source.config.parse import parse_config
+from precision_lint.source.config.settings_tree import Mapping
+from precision_lint.source.text.text import SourceText
 from tests.facts.frameworks.test_runs import found, project
 
 PROGRAM = """\
@@ -74,3 +77,62 @@ def test_a_script_in_a_word(tmp_path: Path, script: str, row: int | None) -> Non
 )
 def test_the_two_halves_of_a_command(tmp_path: Path, text: str, row: int | None) -> None:
     assert rows(tmp_path, "job.yaml", text) == ([] if row is None else [row])
+
+
+TEMPLATE = """\
+for p in fp16 bf16; do
+cat > ds_$p.json <<EOF
+{{"train_batch_size": 8, "$p": {{"enabled": true, {setting}}}}}
+EOF
+deepspeed train_ds.py --deepspeed_config ds_$p.json
+done
+"""
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ('"loss_scale_window": 100', [3]),
+        ('"immediate_grad_update": true', []),
+        ('"$OTHER": 100', []),
+    ],
+)
+def test_a_here_document_in_a_loop(tmp_path: Path, setting: str, expected: list[int]) -> None:
+    """The file of each pass has the values of that pass, and only one of them is wrong."""
+    text = TEMPLATE.format(setting=setting)
+    assert rows(tmp_path, "run.sh", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "values"),
+    [
+        ("fp16: $A\n", {"fp16": True}),
+        ('fp16: "$A"\n', {"fp16": "true"}),
+        ("p: x-${B}-$A\n", {"p": "x-bf16-true"}),
+        ("p: $A$UNKNOWN\n", {"p": None}),
+        ("p: ${A:-no}\n", {"p": None}),
+        ("p: \\$A\n", {"p": None}),
+        ("$B: 1\n", {"bf16": 1}),
+    ],
+)
+def test_what_a_script_puts_into_a_file(
+    tmp_path: Path, body: str, values: dict[str, object]
+) -> None:
+    text = SourceText(tmp_path / "a.sh", f"A=true\nB=bf16\ncat > a.yaml <<EOF\n{body}EOF\n")
+    (written,) = parse_config(text, "shell").embedded
+    (document,) = written.file.documents
+    assert isinstance(document, Mapping)
+    assert {entry.name: entry.scalar for entry in document.entries} == values
+
+
+@pytest.mark.parametrize(
+    ("script", "row"),
+    [
+        ("for p in fp16 bf16; do\nsbatch <<EOF\n#!/bin/bash\npython train.py --$p --bf16\nEOF\ndone\n", 4),
+        ("for p in fp16 bf16; do\ncat > j_$p.sh <<EOF\npython train.py --$p --bf16\nEOF\ndone\n", 3),
+        ("p=fp16\nsbatch <<'EOF'\n#!/bin/bash\npython train.py --$p --bf16\nEOF\n", None),
+        ("p=fp16\nsbatch <<EOF\n#!/bin/bash\np=bf16\npython train.py --$p --bf16\nEOF\n", None),
+    ],
+)  # fmt: skip
+def test_a_script_in_a_here_document(tmp_path: Path, script: str, row: int | None) -> None:
+    assert rows(tmp_path, "run.sh", script) == ([] if row is None else [row])
