@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 from typing import Literal as OneOf
 from typing import TypeAlias
 
 from precision_lint.model.finding import Span
+from precision_lint.source.shell.alternatives import added, choices
 from precision_lint.source.shell.commands import (
     Branch,
     Command,
@@ -119,17 +120,29 @@ def parse(
     lexer = Lexer(text, range(len(text)), margin)
     lexer.at = len(text) - len(text.lstrip(" \r\n"))
     tokens = list(lexer)
-    reader = _Reader(source, _last_assignments(tokens), follow)
-    reader.variables.exports_all = exports_all
-    for name, assigned in (given or {}).items():
-        reader.variables.set(name, assigned)
-        reader.variables.export(name)
-    reader.read(tokens)
+    last = _last_assignments(tokens)
+
+    def read(chosen: Mapping[str, int]) -> _Reader:
+        reader = _Reader(source, last, follow)
+        reader.expander.choices = chosen
+        reader.variables.exports_all = exports_all
+        for name, assigned in (given or {}).items():
+            reader.variables.set(name, assigned)
+            reader.variables.export(name)
+        reader.read(tokens)
+        return reader
+
+    reader = read({})
+    script = reader.script()
+    for chosen in choices(reader.expander.asked, text):
+        job = read(chosen)
+        commands = (*script.commands, *added(script.commands, job.commands))
+        script = replace(script, commands=commands)
     defect = lexer.defect
     if defect is None:
-        return reader.script(), None
+        return script, None
     message, offset = defect
-    return reader.script(), Unparsable(message, *source.position(offset))
+    return script, Unparsable(message, *source.position(offset))
 
 
 def _last_assignments(tokens: Sequence[Token]) -> dict[str, int]:
