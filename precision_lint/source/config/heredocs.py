@@ -75,7 +75,7 @@ def _filled(part: ParsedConfig, expanded: dict[Span, str | None], kind: Format) 
     if not values or kind == "shell":
         return part
     from precision_lint.source.config.filled import Filling
-    from precision_lint.source.config.parse import read_literal
+    from precision_lint.source.config.trees import read_literal
 
     unknown = frozenset(expanded) - values.keys()
     text = part.text
