@@ -79,6 +79,7 @@ def test_the_two_halves_of_a_command(tmp_path: Path, text: str, row: int | None)
     assert rows(tmp_path, "job.yaml", text) == ([] if row is None else [row])
 
 
+LOOP = "for p in fp16 bf16; do\n"
 TEMPLATE = """\
 for p in fp16 bf16; do
 cat > ds_$p.json <<EOF
@@ -128,11 +129,11 @@ def test_what_a_script_puts_into_a_file(
 @pytest.mark.parametrize(
     ("script", "row"),
     [
-        ("for p in fp16 bf16; do\nsbatch <<EOF\n#!/bin/bash\npython train.py --$p --bf16\nEOF\ndone\n", 4),
-        ("for p in fp16 bf16; do\ncat > j_$p.sh <<EOF\npython train.py --$p --bf16\nEOF\ndone\n", 3),
+        (LOOP + "sbatch <<EOF\n#!/bin/bash\npython train.py --$p --bf16\nEOF\ndone\n", 4),
+        (LOOP + "cat > j_$p.sh <<EOF\npython train.py --$p --bf16\nEOF\ndone\n", 3),
         ("p=fp16\nsbatch <<'EOF'\n#!/bin/bash\npython train.py --$p --bf16\nEOF\n", None),
         ("p=fp16\nsbatch <<EOF\n#!/bin/bash\np=bf16\npython train.py --$p --bf16\nEOF\n", None),
     ],
-)  # fmt: skip
+)
 def test_a_script_in_a_here_document(tmp_path: Path, script: str, row: int | None) -> None:
     assert rows(tmp_path, "run.sh", script) == ([] if row is None else [row])

@@ -127,7 +127,8 @@ def test_words(tmp_path: Path, program: str, words: str, both: bool) -> None:
         ("args.__dict__.update(read)\n", "--bf16 --fp16", OFF, False),
         ("for key, value in read.items():\n    setattr(args, key, value)\n", "--bf16", ON, True),
         (
-            "for key, value in read.items():\n    if key in known:\n        setattr(args, key, value)\n",
+            "for key, value in read.items():\n    if key in known:\n"
+            "        setattr(args, key, value)\n",
             "--bf16 --fp16",
             ON,
             False,
