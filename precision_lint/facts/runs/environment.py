@@ -48,7 +48,7 @@ class RunEnvironment(Memo):
         default = self.default(name)
         if option := self._given(name):
             return self._word(name, option, default)
-        if self._is_open or default is None:
+        if self.has_unknown_words or default is None:
             return None
         return default
 
@@ -211,7 +211,7 @@ class RunEnvironment(Memo):
         return Known(given.value, written)
 
     @cached_property
-    def _is_open(self) -> bool:
+    def has_unknown_words(self) -> bool:
         """True if words of the command line are unknown, which may be options."""
         words = self.launch.words if self.launch else ()
         taken = {id(word) for option in options(words) for word in option.words[1:]}
@@ -231,7 +231,7 @@ class _OptionWords:
 
     def has(self, name: str) -> bool:
         given = self.run._given(name) is not None
-        return given or self.is_section(name) or self.run._is_open
+        return given or self.is_section(name) or self.run.has_unknown_words
 
     def is_section(self, name: str) -> bool:
         return any(word.startswith(f"{name}.") for word in self.run.words)
@@ -248,7 +248,7 @@ class _AssignmentWords:
     run: RunEnvironment
 
     def has(self, name: str) -> bool:
-        return name in self.run.overrides or self.is_section(name) or self.run._is_open
+        return name in self.run.overrides or self.is_section(name) or self.run.has_unknown_words
 
     def is_section(self, name: str) -> bool:
         return any(word.startswith(f"{name}.") for word in self.run.overrides)
