@@ -36,6 +36,7 @@ from precision_lint.facts.runs.calls import readings_of_calls
 from precision_lint.facts.runs.defaults import DefaultsSource
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.hydra import configuration, starts_hydra
+from precision_lint.facts.runs.lightning_cli import CLI, readings_of_cli
 from precision_lint.facts.runs.program import Program
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
@@ -165,10 +166,8 @@ class _Linker:
 
     def programs(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that a file starts call, with the arguments that the run gives."""
-        if file.python is not None:
-            if any(map(_takes_arguments, _readings(file, self.project))):
-                yield from self.unlaunched(file)
-            return
+        if file.python is not None and any(map(_takes_arguments, _readings(file, self.project))):
+            yield from self.unlaunched(file)
         for each in (file, *(embedded.file for embedded in file.embedded)):
             commands = each.script.commands if each.script is not None else ()
             if each.is_excerpt:
@@ -219,10 +218,11 @@ class _Linker:
     def calls(
         self, path: Path, file: ParsedConfig, started: Launch | None
     ) -> Iterator[EffectiveConfig]:
-        if not self.project.reaches(path, calls_pattern()):
-            return iter(())
         run = RunEnvironment(self.program_at(path, file), file, started, self.composition)
-        return readings_of_calls(run)
+        if self.project.reaches(path, calls_pattern()):
+            yield from readings_of_calls(run)
+        if started is not None and self.project.reaches(path, rf"\b{CLI}\b"):
+            yield from readings_of_cli(run)
 
     def program_at(self, path: Path, file: ParsedConfig) -> Program:
         """The program at a path, made once for all launches of a file."""

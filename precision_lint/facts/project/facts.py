@@ -345,6 +345,12 @@ class Recording:
 
         return follow
 
+    def composes_settings(self, path: Path) -> bool:
+        """True if a file with Hydra's `defaults` may be composed of one that a rule looks at."""
+        answer = self._facts.config_files.composes_settings(path)
+        self._record("composes_settings", path, answer=answer)
+        return answer
+
     # Python files
 
     def python_source_matches(self, pattern: bytes) -> bool:

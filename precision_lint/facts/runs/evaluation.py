@@ -9,12 +9,21 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.hydra import configuration
-from precision_lint.facts.runs.known import Known, Options, Settings, agreed, equal, truth
+from precision_lint.facts.runs.known import (
+    Holder,
+    Items,
+    Known,
+    Options,
+    agreed,
+    equal,
+    truth,
+)
+from precision_lint.facts.runs.objects import WRAPPED, Objects, display
 from precision_lint.facts.runs.variables import Walk
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.dtypes import ALIASES
@@ -23,6 +32,7 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FUNCTIONS, FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
+    last_name,
     named_parameters,
     parameters,
     qualified,
@@ -35,19 +45,22 @@ _MAX_DEPTH = 24
 _MAX_CALLS = 8
 """Calls of one function that must agree on an argument."""
 
-_PARSING = frozenset({
-    "parse_args", "parse_known_args", "parse_args_into_dataclasses", "parse_intermixed_args",
-})  # fmt: skip
-_PARSERS = frozenset({"tyro.cli", "simple_parsing.parse", "pyrallis.parse", "draccus.parse"})
 _LOADING = frozenset({
     "yaml.load", "yaml.safe_load", "yaml.full_load", "json.load", "json.loads", "toml.load",
     "toml.loads", "tomllib.load", "tomli.load", "omegaconf.OmegaConf.load", "YAML.load",
 })  # fmt: skip
-_OPENING = frozenset({"open", "Path", "read_text", "read_bytes", "read", "expanduser", "resolve"})
+_OPENING = frozenset({
+    "open", "Path", "read_text", "read_bytes", "read", "expanduser", "resolve", "abspath",
+    "realpath",
+})  # fmt: skip
+_VARIABLES = frozenset({"os.environ.get", "os.getenv"})
 _WRAPPING = frozenset({
     "Namespace", "SimpleNamespace", "EasyDict", "edict", "DictConfig", "Box", "AttrDict", "Munch",
     "munchify", "DotMap", "create", "to_container", "vars", "asdict", "dict", "deepcopy", "copy",
     "str", "bool", "int", "DefaultMunch", "ConfigDict",
+})  # fmt: skip
+_MAKING = frozenset({
+    "dict", "Namespace", "SimpleNamespace", "EasyDict", "edict", "AttrDict", "Munch", "ConfigDict",
 })  # fmt: skip
 _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
 _STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
@@ -60,9 +73,15 @@ class _Place:
     file: ParsedPython
     given: Mapping[str, Known | None] = field(default_factory=dict)
     depth: int = 0
+    bound: Mapping[str, Known] = field(default_factory=dict)
+    """What the variables of a loop are."""
 
     def deeper(self) -> _Place:
-        return _Place(self.file, self.given, self.depth + 1)
+        return replace(self, depth=self.depth + 1)
+
+    def with_names(self, bound: Mapping[str, Known] | None) -> _Place:
+        """The same place in one pass of a loop."""
+        return replace(self, bound={**self.bound, **bound}) if bound else self
 
     @property
     def syntax(self) -> SyntaxTree:
@@ -101,7 +120,7 @@ class Evaluator:
         return True
 
     def _value(self, node: ast.expr, at: _Place) -> Known | None:
-        if at.given:
+        if at.given or at.bound:
             return self._computed(node, at)
         if node not in self._found:
             self._found[node] = None  # what needs itself has no value
@@ -117,11 +136,15 @@ class Evaluator:
             case ast.Constant(value=value):
                 return Known(value)
             case ast.Name():
-                return self._dtype(node, at) or self._name(node, at)
+                return self._named(node, at) or self._name(node, at)
+            case ast.Dict():
+                return self._display(node, at)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                return Known(Items(tuple(self._value(item, at) for item in items)))
             case ast.Attribute(value=ast.Name(id="self")):
                 return self._of_self(node, at)
             case ast.Attribute(value=owner, attr=name):
-                return self._dtype(node, at) or self._member(owner, name, at)
+                return self._named(node, at) or self._member(owner, name, at)
             case ast.Subscript(value=ast.Dict() as table, slice=key):
                 return self._looked_up(table, self._value(key, at), at)
             case ast.Subscript(value=owner, slice=key):
@@ -142,11 +165,33 @@ class Evaluator:
 
     # Names
 
-    def _dtype(self, node: ast.expr, at: _Place) -> Known | None:
-        package, _, name = qualified(node, at.syntax.names).rpartition(".")
-        return Known(f"torch.{ALIASES[name]}") if package == "torch" and name in ALIASES else None
+    def _named(self, node: ast.expr, at: _Place) -> Known | None:
+        """What a library keeps under a name: a dtype, the flags of absl."""
+        path = qualified(node, at.syntax.names)
+        package, _, name = path.rpartition(".")
+        if package == "torch" and name in ALIASES:
+            return Known(f"torch.{ALIASES[name]}")
+        return self._objects(at).named(path)
+
+    def _objects(self, at: _Place) -> Objects:
+        return Objects(self.run, at.file, lambda node: self._value(node, at))
+
+    def _display(self, node: ast.Dict, at: _Place) -> Known | None:
+        values: dict[str, Known | None] = {}
+        spread: list[Known | None] = []
+        for key, value in zip(node.keys, node.values, strict=True):
+            match key:
+                case None if not values:
+                    spread.append(self._value(value, at))
+                case ast.Constant(value=str(name)):
+                    values[name] = self._value(value, at)
+                case _:
+                    return None
+        return display(values, spread)
 
     def _name(self, node: ast.Name, at: _Place) -> Known | None:
+        if node.id in at.bound:
+            return at.bound[node.id]
         syntax = at.syntax
         scope: Scope | None = syntax.function(node) or syntax.tree
         while scope is not None:
@@ -164,16 +209,18 @@ class Evaluator:
             return None
         own: Scope = at.syntax.function(node) or at.syntax.tree
         end = (node.lineno, node.col_offset) if own is scope else None
-        walk = Walk(lambda each: self._value(each, at), node.id, end, at.file)
+        walk = Walk(
+            lambda each, bound=None: self._value(each, at.with_names(bound)),
+            node.id,
+            end,
+            at.file,
+        )
         start: Known | None = None
         if not isinstance(scope, ast.Module) and any(
             each.arg == node.id for each in parameters(scope.args)
         ):
             start = self._parameter(node.id, scope, at)
-        known = walk.after(scope.body, start)
-        if known is not None and isinstance(known.value, Settings) and walk.is_changed(scope):
-            return None
-        return known
+        return walk.after(scope.body, start)
 
     def _parameter(self, name: str, function: Scope, at: _Place) -> Known | None:
         """What the callers of a function give to a parameter."""
@@ -198,7 +245,7 @@ class Evaluator:
         )
         calls = list(islice(found, _MAX_CALLS + 1))
         if not calls or len(calls) > _MAX_CALLS:
-            return Known(Options()) if not calls and holds_settings(name) else None
+            return self._objects(at).options if not calls and holds_settings(name) else None
         values = [self._argument(call, file, name, position, function, at) for file, call in calls]
         return agreed(values)
 
@@ -234,6 +281,9 @@ class Evaluator:
                 path = configuration(self.run)
                 settings = self.run.settings_at(path, overrides=True) if path else None
                 return Known(settings) if settings is not None else None
+            if called in WRAPPED and name == named_parameters(function.args)[0].arg:
+                wanted = named_parameters(function.args)[0].annotation
+                return self._objects(at).filled(last_name(wanted), "config_path")
             if called.rpartition(".")[2] in _COMMANDS and "." in called:
                 return self._default_of(name, function, at)
         for starter in _STARTERS:
@@ -245,12 +295,10 @@ class Evaluator:
 
     def _default_of(self, name: str, function: FunctionDefinition, at: _Place) -> Known | None:
         """An option that is a parameter: the word of the command line, or its default."""
-        if (known := self.run.option(name)) is not None:
-            return known
-        if name in self.run.words:
-            return None
+        if name in self.run.program.options:
+            return self.run.option(name)
         default = _default(function, name)
-        return self._value(default, at) if isinstance(default, ast.Constant) else None
+        return self._objects(at).parameter(name, default)
 
     def _of_self(self, node: ast.Attribute, at: _Place) -> Known | None:
         owner = enclosing_class(node, at.syntax)
@@ -266,12 +314,11 @@ class Evaluator:
         known = self._value(owner, at)
         if known is None or self._is_assigned(name, owner, at):
             return None
-        match known.value:
-            case Options():
-                return self.run.option(name)
-            case Settings() as settings:
-                return settings.get(name)
-        return None
+        if name == "__dict__":
+            return known
+        if isinstance(known.value, Options) and (items := self.run.items(name)) is not None:
+            return Known(items)
+        return known.value.get(name) if isinstance(known.value, Holder) else None
 
     def _is_assigned(self, name: str, read: ast.expr, at: _Place) -> bool:
         """True unless all assignments come later in the function that reads it."""
@@ -286,15 +333,23 @@ class Evaluator:
         index = self._value(key, at)
         if index is None:
             return None
+        if qualified(owner, at.syntax.names) == "os.environ" and isinstance(index.value, str):
+            return self.run.variable(index.value)
         if isinstance(index.value, int) and not isinstance(index.value, bool):
-            inner = self._value(owner, at)  # `parse_known_args()[0]`
-            is_options = inner is not None and isinstance(inner.value, Options)
-            return inner if is_options and index.value == 0 else None
-        if isinstance(owner, ast.Name):
+            inner = self._value(owner, at)
+            if inner is not None and isinstance(inner.value, Items):
+                return inner.value.at(index.value)
+            is_options = inner is not None and isinstance(inner.value, Holder)
+            return inner if is_options and index.value == 0 else None  # `parse_known_args()[0]`
+        if isinstance(owner, ast.Name) and not self._is_holder(owner, at):
             table = self._table(owner, at)
             if table is not None:
                 return self._looked_up(table, index, at)
         return self._member(owner, index.value, at) if isinstance(index.value, str) else None
+
+    def _is_holder(self, name: ast.Name, at: _Place) -> bool:
+        known = self._value(name, at)
+        return known is not None and isinstance(known.value, Holder)
 
     def _table(self, name: ast.Name, at: _Place) -> ast.Dict | None:
         """The display that a name stands for, if it is assigned once."""
@@ -327,6 +382,8 @@ class Evaluator:
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
                 return self._getattr(owner, key, at)
+            case ast.Call(args=[ast.Constant(value=str(variable)), *_]) if called in _VARIABLES:
+                return self.run.variable(variable)
             case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[key, *rest]):
                 return self._get(owner, key, rest, at)
             case ast.Call(
@@ -337,8 +394,17 @@ class Evaluator:
                     return None
                 text = known.value
                 return known.derived(text.lower() if method == "lower" else text.strip())
-        if name in _PARSING or called in _PARSERS:
-            return Known(Options())
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="endswith"),
+                args=[ast.Constant(value=str(end))],
+            ):
+                known = self._value(owner, at)
+                is_text = known is not None and isinstance(known.value, str)
+                return known.derived(str(known.value).endswith(end)) if known and is_text else None
+            case ast.Call(func=ast.Name(id="len"), args=[items]):
+                known = self._value(items, at)
+                counted = known.value if known is not None else None
+                return Known(len(counted.items)) if isinstance(counted, Items) else None
         if called in _LOADING:
             path = self._value(call.args[0], at) if call.args else None
             return self._loaded(path, at)
@@ -347,8 +413,19 @@ class Evaluator:
         if name in _WRAPPING:
             spread = [keyword.value for keyword in call.keywords if keyword.arg is None]
             inner = [*call.args, *spread][:1]
-            return self._value(inner[0], at) if inner else None
-        return self._returned(name, call, at)
+            return self._wrapped(inner, call, at)
+        return self._objects(at).made(call, called) or self._returned(name, call, at)
+
+    def _wrapped(self, inner: list[ast.expr], call: ast.Call, at: _Place) -> Known | None:
+        """`dict(settings, name=value)`, `SimpleNamespace(name=value)`, `bool(value)`."""
+        given = {each.arg: self._value(each.value, at) for each in call.keywords if each.arg}
+        known = self._value(inner[0], at) if inner else None
+        is_made = callee_name(call) in _MAKING
+        if not is_made:
+            return known
+        if inner and known is None:
+            return None
+        return display(given, [known] if inner else [])
 
     def _opened(self, call: ast.Call, at: _Place) -> Known | None:
         """The path of a file that is opened: `open(path)`, `Path(path)`, `path.read_text()`."""
@@ -405,13 +482,14 @@ class Evaluator:
         self, owner: ast.expr, key: ast.expr, rest: list[ast.expr], at: _Place
     ) -> Known | None:
         index = self._value(key, at)
-        if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
-            return self._looked_up(table, index, at)
         known = self._value(owner, at)
+        is_table = known is None or not isinstance(known.value, Holder)
+        if isinstance(owner, ast.Name) and is_table and (table := self._table(owner, at)):
+            return self._looked_up(table, index, at)
         if index is None or not isinstance(index.value, str) or known is None:
             return None
         found = self._member(owner, index.value, at)
-        is_absent = isinstance(known.value, Settings) and index.value not in known.value.names()
+        is_absent = isinstance(known.value, Holder) and not known.value.has(index.value)
         if found is None and is_absent and rest and index.value not in self.run.program.assigned:
             return self._value(rest[0], at)
         return found
@@ -443,7 +521,7 @@ class Evaluator:
 
     def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, at: _Place) -> Known | None:
         one = self._value(left, at)
-        if one is None or isinstance(one.value, Options | Settings):
+        if one is None or isinstance(one.value, Holder | Items):
             return None
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(right, ast.List | ast.Tuple | ast.Set):
@@ -454,7 +532,7 @@ class Evaluator:
             is_in = any(item is not None and equal(one.value, item.value) for item in items)
             return one.derived(is_in is isinstance(op, ast.In))
         other = self._value(right, at)
-        if other is None or isinstance(other.value, Options | Settings):
+        if other is None or isinstance(other.value, Holder | Items):
             return None
         said = one if one.written is not None else other
         match op:

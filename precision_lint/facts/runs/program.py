@@ -82,6 +82,10 @@ class Program(Memo):
         """Its functions with a name."""
         return [(file, each) for file in self.files for each in _functions(file).get(name, ())]
 
+    def classes(self, name: str) -> list[tuple[ParsedPython, ast.ClassDef]]:
+        """Its classes with a name."""
+        return [(file, each) for file in self.files for each in _classes(file).get(name, ())]
+
     def calls(self, name: str) -> Sequence[tuple[ParsedPython, ast.Call]]:
         """The calls of what has a name."""
         return self.fact(("calls", name), lambda: tuple(self._calls(name)))
@@ -111,6 +115,15 @@ def _functions(file: ParsedPython) -> Mapping[str, list[FunctionDefinition]]:
     found: dict[str, list[FunctionDefinition]] = {}
     for node in file.nodes:
         if isinstance(node, FunctionDefinition):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+@fact
+def _classes(file: ParsedPython) -> Mapping[str, list[ast.ClassDef]]:
+    found: dict[str, list[ast.ClassDef]] = {}
+    for node in file.nodes:
+        if isinstance(node, ast.ClassDef):
             found.setdefault(node.name, []).append(node)
     return found
 
