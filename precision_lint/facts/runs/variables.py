@@ -145,7 +145,7 @@ class Walk:
 
     def _changes(self, statement: ast.AST) -> bool:
         """True if a statement may change what the variable holds."""
-        for node in ast.walk(statement):
+        for node in walk(statement):
             match node:
                 case ast.Call(func=ast.Attribute(value=holder, attr=method)) if self._is_held(
                     holder
