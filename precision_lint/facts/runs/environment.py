@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -35,6 +35,8 @@ class RunEnvironment(Memo):
     file: ParsedConfig
     launch: Launch | None
     read: ReadConfig
+    chosen: Mapping[str, str | int | bool] = field(default_factory=dict)
+    """Options of which a value is supposed, as if the command line gave it."""
 
     def option(self, name: str) -> Known | None:
         """The value of an option by its name in the program; None if only run time knows it.
@@ -42,6 +44,8 @@ class RunEnvironment(Memo):
         What the program assigns to it later is not asked here.
         """
         declared = self.program.options.get(name, ())
+        if name in self.chosen:
+            return self._supposed(name)
         default = self._default(name)
         if option := self._given(name, declared):
             return self._word(name, option, declared, default)
@@ -81,6 +85,15 @@ class RunEnvironment(Memo):
                 return Settings(
                     MappingSource(file, root), overrides=self.overrides if overrides else {}
                 )
+        return None
+
+    def _supposed(self, name: str) -> Known | None:
+        """An option with the value that is supposed, which is written where it is declared."""
+        for given in self.program.options.get(name, ()):
+            file = self.program.project.config_files.at(given.origin.source.path)
+            if file is not None:
+                value = self.chosen[name]
+                return Known(value, Occurrence(name, value, CodePlace(given.origin.span), file))
         return None
 
     def _given(self, name: str, declared: tuple[Declaration, ...] | object) -> Option | None:
