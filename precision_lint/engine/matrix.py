@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from precision_lint.engine.matrix_rows import Candidate
+from precision_lint.engine.matrix_candidate import Candidate
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.offers import Offer
 from precision_lint.model.finding import Finding, Place, Witness
@@ -96,19 +96,26 @@ def _grouped(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _signature(row: Row) -> tuple[object, ...]:
+    """What equal rows have in common; where the options of a program are followed into it, the
+    frameworks that it calls are no difference.
+    """
     cells = tuple(
         (
             cell.state,
-            tuple((one.setting, str(one.value), one.kind, one.why) for one in cell.offers),
+            tuple((one.setting, str(one.value), one.kind, _callee(one)) for one in cell.offers),
             tuple(one.sort_key for one in cell.findings),
         )
         for cell in row.cells.values()
     )
     others = tuple(one.sort_key for one in row.others)
     unread = tuple(one.text for one in row.candidate.unread)
-    one = row.candidate
-    program = one.program if one.kind == "launch" else None
-    return one.kind, one.frameworks or program, cells, others, unread
+    is_own = any(one.option for one in row.candidate.offers)
+    return () if is_own else row.candidate.frameworks, cells, others, unread
+
+
+def _callee(offer: Offer) -> str:
+    """The name of what is called where the code itself decides."""
+    return offer.why.partition("(")[0].rpartition(".")[2] if not offer.setting else ""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 from precision_lint.engine.matrix import Cell, Matrix, Row
-from precision_lint.engine.matrix_rows import Candidate
+from precision_lint.engine.matrix_candidate import Candidate
 from precision_lint.facts.runs.offers import Offer
 from precision_lint.model.finding import Finding, Place, Span
 from precision_lint.model.precision import PRECISIONS

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from precision_lint.engine.matrix import Cell, Matrix, Row
-from precision_lint.engine.matrix_rows import Candidate
+from precision_lint.engine.matrix_candidate import Candidate
 from precision_lint.facts.runs.offers import Offer
 from precision_lint.model.finding import Finding
 from precision_lint.model.precision import PRECISIONS, Precision, precision_of
@@ -65,8 +65,9 @@ def state(cell: Cell) -> str:
 
 
 def offered(cell: Cell, report: Report) -> str:
-    """What offers a precision: `--dtype bf16 (default)  train.py:5`; empty if nothing does."""
-    texts = list(dict.fromkeys(_offer(one, report) for one in cell.offers))
+    """What offers a precision: `--dtype bf16 (default) (train.py:5)`; empty if nothing does."""
+    told = (one for one in cell.offers if one.kind != "not followed")
+    texts = list(dict.fromkeys(_offer(one, report) for one in told))
     more = ", …" if len(texts) > _MOST_OFFERS else ""
     return ", ".join(texts[:_MOST_OFFERS]) + more
 
@@ -74,11 +75,8 @@ def offered(cell: Cell, report: Report) -> str:
 def _offer(one: Offer, report: Report) -> str:
     place = report.row(one.place)
     why = f": {cut(one.why)}" if one.why and one.kind == "refused" else ""
-    match one.kind:
-        case "refused":
-            return f"{_setting(one)} refused ({place}){why}"
-        case "not followed":
-            return f"{_setting(one)} not understood ({place})"
+    if one.kind == "refused":
+        return f"{_setting(one)} refused ({place}){why}"
     default = " (default)" if one.is_default and one.setting else ""
     return f"{_setting(one)}{default} ({place})"
 

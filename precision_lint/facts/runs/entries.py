@@ -1,4 +1,8 @@
-"""The entry points of a project: the Python files that are started, and not only imported."""
+"""The entry points of a project: the Python files that are started, and not only imported.
+
+These are the files with `if __name__ == "__main__":`, the modules of console scripts, and scripts:
+files that nothing imports, with a loop or the call of a main function at the top.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,10 @@ _MAIN = re.compile(
     rb"""__name__)""",
     re.MULTILINE,
 )
+_STARTS = re.compile(
+    rb"^(?:for|while)[ \t]|^(?:\w+\.)?(?:main|train|run|Fire|app|cli)\(", re.MULTILINE
+)
+"""A loop, or the call of a main function, at the top of a file."""
 _SCRIPT = re.compile(r"""["']?[\w.-]+["']?\s*=\s*["']?([A-Za-z_][\w.]*):[A-Za-z_]\w*""")
 """`name = "package.module:function"` in pyproject.toml, setup.cfg and setup.py."""
 _SECTION = re.compile(r"\[(?:project|tool\.poetry)\.scripts\]|console_scripts")
@@ -25,15 +33,18 @@ def entry_points(paths: Iterable[Path], project: Recording) -> Iterator[Path]:
     for path in paths:
         if path.suffix != ".py" or project.is_test(path):
             continue
-        if path in scripts or path.name == "__main__.py" or _has_main(path):
+        if path in scripts or path.name == "__main__.py" or _is_started(path, project):
             yield path
 
 
-def _has_main(path: Path) -> bool:
+def _is_started(path: Path, project: Recording) -> bool:
     try:
-        return _MAIN.search(path.read_bytes()) is not None
+        content = path.read_bytes()
     except OSError:
         return False
+    if _MAIN.search(content):
+        return True
+    return _STARTS.search(content) is not None and not project.users(path)
 
 
 def _console_scripts(project: Recording) -> Iterator[Path]:

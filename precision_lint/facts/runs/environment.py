@@ -53,6 +53,10 @@ class RunEnvironment(Memo):
             return None
         return default
 
+    def gives(self, name: str) -> bool:
+        """True if the command line gives an option, by its name in the program."""
+        return self._given(name, ()) is not None
+
     @cached_property
     def words(self) -> Mapping[str, Option]:
         """The options of the command line, the last of each name."""

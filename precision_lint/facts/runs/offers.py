@@ -81,7 +81,7 @@ def offers_of(base: RunEnvironment) -> Offers:
             found += _offers(base, domain, value, _at(outcome, varying))
     said = {one.precision for one in found if one.setting}
     found = [one for one in found if one.setting or one.precision not in said]
-    fixed = tuple(one for one in plain if _position(one) not in decisive)
+    fixed = tuple(one for one in plain if one.is_of_all and _position(one) not in decisive)
     switches = tuple(_of_parsed_classes(base.program))
     found += switches
     if not followed and not switches:
@@ -152,6 +152,8 @@ def _offers(
             yield Offer(named, "refused", place, domain.shown, domain.name, value, is_default, why)
         return
     precisions = precisions_of(found)
+    if not found and (named == "fp32" or value is False):
+        precisions = ("fp32",)  # nothing lower is reached
     for precision in precisions:
         if value is False and is_default:
             yield Offer(precision, "followed", place, is_default=True)

@@ -38,7 +38,8 @@ def refusals(run: RunEnvironment, option: str) -> Iterator[Refusal]:
             if not any(_mentions(test, option) for test, _ in tests):
                 continue
             decided = [evaluator.truth(test, file) is holds for test, holds in tests]
-            if all(decided) and may_run(statement, file, run.program):
+            is_met = all(decided) and evaluator.reaches(statement, file)
+            if is_met and may_run(statement, file, run.program):
                 shown = " ".join(file.text[file.span_of(statement)].split())
                 yield Refusal(file.text.place(file.span_of(statement)), shown)
 
