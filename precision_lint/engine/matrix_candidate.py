@@ -61,7 +61,7 @@ class Candidate:
             known = self.environment.option(option)
             if known is not None:
                 return (known.value,)
-            if self.environment.gives(option):
+            if self.environment.given(option) is not None:
                 return None
         declared = (each for each in domains(self.environment.program) if each.name == option)
         return next((tuple(each.values) for each in declared), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from precision_lint.engine.explain_config import Run, place_of, source_of
@@ -60,7 +61,11 @@ def launched(
         frameworks=_names(runs),
         offers=tuple(offers),
         open=may_be(unknown),
-        unread=(*_not_understood(unread, offers), *sinks_not_understood(unknown)),
+        unread=(
+            *_not_understood(unread, offers),
+            *(_unknown_words(run, known) if known is not None else ()),
+            *sinks_not_understood(unknown),
+        ),
         verdicts=_verdicts(runs),
         refused=_refused(read, facts),
         files=_files(file.text.path, read),
@@ -114,16 +119,17 @@ def _offers(
 
 def _of_program(run: RunEnvironment, known: Offers, place: Place) -> Iterator[Offer]:
     """What the sinks come to that the options of the program decide."""
-    followed = {one.option for one in known.offers if one.kind == "followed" and one.option}
     found = launched_sinks(run, known)
     precisions = precisions_of_sinks(found)
-    if not precisions and not any(map(run.gives, followed)):
-        yield from known.offers  # `"$@"` may be any of its options
+    if not precisions:
+        is_unknown = next(_unknown_words(run, known), None) is not None
+        for one in known.offers:  # `"$@"` may be any of its options
+            yield replace(one, kind="not followed") if is_unknown else one
         return
     words = [
         option.written
         for domain in domains(run.program)
-        if run.gives(domain.name)
+        if run.given(domain.name) is not None
         if (option := run.option(domain.name)) is not None and option.written is not None
     ]
     why = next((one.refused for one in found if one.refused), "")
@@ -133,6 +139,16 @@ def _of_program(run: RunEnvironment, known: Offers, place: Place) -> Iterator[Of
         at = place_of(named[0]) if named else place
         kind = "refused" if why else "followed"
         yield Offer(precision, kind, at, text, is_default=not named, why=why)  # type: ignore[arg-type]
+
+
+def _unknown_words(run: RunEnvironment, known: Offers) -> Iterator[NotUnderstood]:
+    """The decisive options of a launch of which only run time knows the value."""
+    for name in sorted({one.option for one in known.offers if one.kind == "followed"}):
+        option = run.given(name)
+        if option is not None and run.option(name) is None:
+            text = run.file.text
+            source = " ".join(text[word.span] for word in option.words)
+            yield NotUnderstood(source, text.place(option.span))
 
 
 def _named(written: Occurrence) -> Precision | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from html import escape
 
@@ -11,9 +10,9 @@ from precision_lint.engine.matrix import Cell, Matrix, Row
 from precision_lint.model.finding import Finding
 from precision_lint.model.precision import PRECISIONS
 from precision_lint.report import matrix_words as words
+from precision_lint.report.ink import revealed
 from precision_lint.report.model import Report
 
-_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069]")
 _STYLE = """\
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem;
   color: #1f2328; background: #fff; }
@@ -109,4 +108,4 @@ def _finding(finding: Finding, report: Report) -> str:
 
 def _text(text: str) -> str:
     """A text of the project: nothing in it is markup, and nothing in it is invisible."""
-    return escape(_HIDDEN.sub("\N{REPLACEMENT CHARACTER}", text))
+    return escape(revealed(text))

@@ -9,10 +9,10 @@ from precision_lint.engine.matrix import Matrix, Row
 from precision_lint.model.finding import Finding
 from precision_lint.model.precision import PRECISIONS
 from precision_lint.report import matrix_words as words
+from precision_lint.report.ink import revealed
 from precision_lint.report.model import Report
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~])")
-_HIDDEN = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def render(matrix: Matrix, report: Report) -> Iterator[str]:
@@ -60,4 +60,4 @@ def _finding(finding: Finding, report: Report) -> str:
 
 def escaped(text: str) -> str:
     """A text of the project on one line, so that nothing in it is markup."""
-    return _SPECIAL.sub(r"\\\1", _HIDDEN.sub(" ", text))
+    return _SPECIAL.sub(r"\\\1", revealed(text))

@@ -9,7 +9,7 @@ from precision_lint.engine.matrix import Cell, Matrix, Row
 from precision_lint.engine.matrix_candidate import Candidate
 from precision_lint.facts.runs.offers import Offer
 from precision_lint.model.finding import Finding
-from precision_lint.model.precision import PRECISIONS, Precision, precision_of
+from precision_lint.model.precision import PRECISIONS, Precision
 from precision_lint.report.model import Report
 
 NOTHING = "No entry point or launch here says anything of precision."
@@ -87,7 +87,7 @@ def _setting(one: Offer) -> str:
     match one.value:
         case None:
             return cut(one.setting)
-        case True if precision_of(one.setting.lstrip("-")) == one.precision:
+        case True if one.setting.startswith("--"):
             return one.setting
         case bool():
             return f"{one.setting} {'on' if one.value else 'off'}"

@@ -64,7 +64,8 @@ def _domain(name: str, declared: list[Declaration], program: Program) -> Domain 
             values.setdefault(given.value, given.origin.source.place(given.origin.span))
     offers = [given for given in arguments if not given.is_default]
     if not offers and values:
-        for value, place in _read_values(program).get(name, ()):
+        place = next(iter(values.values()))
+        for value in _read_values(program).get(name, ()):
             values.setdefault(value, place)
     if not any(isinstance(value, bool) or precision_of(value) for value in values):
         return None
@@ -100,17 +101,14 @@ def _is_choice(value: object) -> bool:
 
 
 @fact
-def _read_values(program: Program) -> Mapping[str, list[tuple[str, Place]]]:
-    """The strings that attributes and keys are compared with or looked up by, where they name
-    precisions.
-    """
-    found: dict[str, list[tuple[str, Place]]] = {}
+def _read_values(program: Program) -> Mapping[str, list[str]]:
+    """The names of precisions that attributes and keys are compared with or looked up by."""
+    found: dict[str, list[str]] = {}
     for file in program.files:
         for name, node in _compared(file):
             match node:
                 case ast.Constant(value=str(value)) if precision_of(value) is not None:
-                    place = file.text.place(file.span_of(node))
-                    found.setdefault(name, []).append((value, place))
+                    found.setdefault(name, []).append(value)
     return found
 
 

@@ -11,7 +11,7 @@ from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence, typed
 from precision_lint.facts.runs.known import Known, Settings
 from precision_lint.facts.runs.program import Program
-from precision_lint.facts.settings.given import Declaration, Kind
+from precision_lint.facts.settings.given import Kind
 from precision_lint.model.memo import Memo
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options
@@ -47,15 +47,19 @@ class RunEnvironment(Memo):
         if name in self.chosen:
             return self._supposed(name)
         default = self._default(name)
-        if option := self._given(name, declared):
+        if option := self.given(name):
             return self._word(name, option, declared, default)
         if self._is_open or default is None:
             return None
         return default
 
-    def gives(self, name: str) -> bool:
-        """True if the command line gives an option, by its name in the program."""
-        return self._given(name, ()) is not None
+    def given(self, name: str) -> Option | None:
+        """The words of the command line that set an option, by its name in the program."""
+        found = self.words.get(name)
+        for flag, given in self.program.flags.items():
+            if given.path[-1] == name and flag in self.words:
+                found = self.words[flag]
+        return found or self.words.get(f"no_{name}")
 
     @cached_property
     def words(self) -> Mapping[str, Option]:
@@ -99,14 +103,6 @@ class RunEnvironment(Memo):
                 value = self.chosen[name]
                 return Known(value, Occurrence(name, value, CodePlace(given.origin.span), file))
         return None
-
-    def _given(self, name: str, declared: tuple[Declaration, ...] | object) -> Option | None:
-        """The option of the command line that sets an attribute."""
-        found = self.words.get(name)
-        for flag, given in self.program.flags.items():
-            if given.path[-1] == name and flag in self.words:
-                found = self.words[flag]
-        return found or self.words.get(f"no_{name}")
 
     def _word(
         self, name: str, option: Option, declared: object, default: Known | None

@@ -155,7 +155,8 @@ class Evaluator:
             return None
         own: Scope = at.syntax.function(node) or at.syntax.tree
         end = (node.lineno, node.col_offset) if own is scope else None
-        walk = Walk(lambda each: self._value(each, at), node.id, end)
+        stores = at.syntax.stores(scope, node.id)
+        walk = Walk(lambda each: self._value(each, at), node.id, end, stores)
         start: Known | None = None
         if not isinstance(scope, ast.Module) and any(
             each.arg == node.id for each in parameters(scope.args)

@@ -26,6 +26,7 @@ Kind: TypeAlias = Literal["followed", "refused", "not followed"]
 names a precision, but no sink is seen to depend on it."""
 
 _Position: TypeAlias = "tuple[Place, Part, str]"
+_Outcome: TypeAlias = "tuple[Precision | None, str]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ class Offers:
 
 def offers_of(base: RunEnvironment) -> Offers:
     """The precisions of the program of a run that is started without a word."""
-    plain = tuple(sinks(base))
+    unchosen = tuple(sinks(base))
     found: list[Offer] = []
     followed: list[tuple[Domain, Mapping[Value, tuple[Sink, ...]], frozenset[_Position]]] = []
     for domain in domains(base.program):
@@ -80,8 +81,13 @@ def offers_of(base: RunEnvironment) -> Offers:
         for value, outcome in outcomes.items():
             found += _offers(base, domain, value, _at(outcome, varying))
     said = {one.precision for one in found if one.setting}
-    found = [one for one in found if one.setting or one.precision not in said]
-    fixed = tuple(one for one in plain if one.is_of_all and _position(one) not in decisive)
+    first = {one.precision: one for one in reversed(found) if not one.setting}
+    found = [
+        one
+        for one in found
+        if one.setting or (one.precision not in said and one is first[one.precision])
+    ]
+    fixed = tuple(one for one in unchosen if one.is_of_all and _position(one) not in decisive)
     switches = tuple(_of_parsed_classes(base.program))
     found += switches
     if not followed and not switches:
@@ -118,11 +124,14 @@ def _position(one: Sink) -> _Position:
     return one.place, one.part, one.shown
 
 
-def _by_position(found: Iterable[Sink]) -> dict[_Position, tuple[object, ...]]:
-    return {_position(one): (one.precision, one.refused) for one in found}
+def _by_position(found: Iterable[Sink]) -> dict[_Position, frozenset[_Outcome]]:
+    outcomes: dict[_Position, set[_Outcome]] = {}
+    for one in found:
+        outcomes.setdefault(_position(one), set()).add((one.precision, one.refused))
+    return {position: frozenset(one) for position, one in outcomes.items()}
 
 
-def _varying(outcomes: list[dict[_Position, tuple[object, ...]]]) -> frozenset[_Position]:
+def _varying(outcomes: list[dict[_Position, frozenset[_Outcome]]]) -> frozenset[_Position]:
     """The sinks that are not the same for all values."""
     positions = frozenset(position for outcome in outcomes for position in outcome)
     return frozenset(

@@ -15,6 +15,7 @@ from precision_lint.facts.settings.given import Declaration, Kind
 from precision_lint.model.memo import Memo, fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import dotted
 
 _MOST_FILES = 20
 """Files of one program that are parsed, the nearest first: the others rarely hold settings."""
@@ -125,6 +126,8 @@ def _stores(file: ParsedPython) -> Iterator[tuple[str, ast.expr]]:
         match node:
             case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Store()):
                 pass
+            case ast.Attribute() if (dotted(node) or "").startswith("torch."):
+                pass  # `torch.backends.cudnn.allow_tf32 = args.allow_tf32`
             case ast.Attribute(attr=name, ctx=ast.Store()):
                 yield name, node
             case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store()):

@@ -1,4 +1,7 @@
-"""Where a program itself refuses the value of an option: it raises, or an assertion fails."""
+"""Where a program itself refuses the value of an option.
+
+It raises, an assertion fails, or a table of the program does not have the value.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from precision_lint.facts.runs.alternatives import table_of
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.reachable import may_run
@@ -40,8 +44,37 @@ def refusals(run: RunEnvironment, option: str) -> Iterator[Refusal]:
             decided = [evaluator.truth(test, file) is holds for test, holds in tests]
             is_met = all(decided) and evaluator.reaches(statement, file)
             if is_met and may_run(statement, file, run.program):
-                shown = " ".join(file.text[file.span_of(statement)].split())
-                yield Refusal(file.text.place(file.span_of(statement)), shown)
+                yield _refusal(statement, file)
+        for lookup in _lookups(file):
+            is_asked = _mentions(lookup.slice, option) and _lacks(lookup, file, evaluator)
+            is_reached = is_asked and evaluator.reaches(lookup, file)
+            if is_reached and may_run(lookup, file, run.program):
+                yield _refusal(lookup, file, "no such entry: {}")
+
+
+def _refusal(node: ast.expr | ast.stmt, file: ParsedPython, text: str = "{}") -> Refusal:
+    shown = " ".join(file.text[file.span_of(node)].split())
+    return Refusal(file.text.place(file.span_of(node)), text.format(shown))
+
+
+def _lacks(lookup: ast.Subscript, file: ParsedPython, evaluator: Evaluator) -> bool:
+    """True if a table certainly lacks the value that it is asked for."""
+    table = table_of(lookup.value, file)
+    known = evaluator.value(lookup.slice, file)
+    if table is None or known is None or not known.is_plain:
+        return False
+    keys = [key.value for key in table.keys if isinstance(key, ast.Constant)]
+    return len(keys) == len(table.keys) and known.value not in keys
+
+
+@fact
+def _lookups(file: ParsedPython) -> tuple[ast.Subscript, ...]:
+    """Where a table is asked for one of its entries."""
+    return tuple(
+        node
+        for node in file.nodes
+        if isinstance(node, ast.Subscript) and table_of(node.value, file) is not None
+    )
 
 
 @fact

@@ -19,7 +19,7 @@ from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.reachable import may_run
-from precision_lint.facts.runs.torch_sinks import MARKS, TorchPlace, outcome, torch_places
+from precision_lint.facts.runs.torch_sinks import MARKS, TorchPlace, outcomes, torch_places
 from precision_lint.model.finding import Place
 from precision_lint.model.precision import Precision
 from precision_lint.source.python.parse import ParsedPython
@@ -32,7 +32,7 @@ _MOST_PLACES = 200
 class Sink:
     """A place that decides a precision, and the one that it gets in a run.
 
-    It is None if only run time knows it.
+    It is None if only run time knows it. Where the hardware decides, there is one for each.
     """
 
     part: Part
@@ -53,9 +53,9 @@ def sinks(run: RunEnvironment) -> Iterator[Sink]:
     for file, one in _places(run.program):
         if evaluator.reaches(one.node, file):
             span = file.span_of(one.node)
-            precision = outcome(one, file, evaluator)
             shown = " ".join(file.text[span].split())
-            yield Sink(one.part, file.text.place(span), shown, precision, one.is_of_all)
+            for precision in sorted(outcomes(one, file, evaluator), key=str):
+                yield Sink(one.part, file.text.place(span), shown, precision, one.is_of_all)
 
 
 def _of_frameworks(run: RunEnvironment) -> Iterator[Sink]:

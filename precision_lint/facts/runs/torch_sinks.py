@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from precision_lint.facts.dtypes.sources import NETWORK_NAME
 from precision_lint.facts.frameworks.precision import Part
+from precision_lint.facts.runs.alternatives import alternatives
 from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.model.memo import fact
 from precision_lint.model.precision import Precision, precision_of
@@ -126,37 +127,49 @@ def _dtype_argument(call: ast.Call) -> ast.expr | None:
 # What they come to
 
 
-def outcome(place: TorchPlace, file: ParsedPython, evaluator: Evaluator) -> Precision | None:
-    """The precision that a place comes to in one run; None if only run time knows it."""
+def outcomes(
+    place: TorchPlace, file: ParsedPython, evaluator: Evaluator
+) -> frozenset[Precision | None]:
+    """The precisions that a place may come to in one run: several where the hardware decides, None
+    if only run time knows it.
+    """
     match place.node:
         case ast.Assign(value=value):
             holds = evaluator.truth(value, file)
-            return None if holds is None else "tf32" if holds else "fp32"
+            return _one(None if holds is None else "tf32" if holds else "fp32")
         case ast.Call() as call:
             return _of_call(call, file, evaluator)
-    return None
+    return _one(None)
 
 
-def _of_call(call: ast.Call, file: ParsedPython, evaluator: Evaluator) -> Precision | None:
+def _one(precision: Precision | None) -> frozenset[Precision | None]:
+    return frozenset({precision})
+
+
+def _of_call(
+    call: ast.Call, file: ParsedPython, evaluator: Evaluator
+) -> frozenset[Precision | None]:
     match last_name(call.func):
         case "autocast":
             return _autocast(call, call.func, call.args, file, evaluator)
         case "partial":
             return _autocast(call, call.args[0], call.args[1:], file, evaluator)
         case "half" | "bfloat16" as name:
-            return _CASTS[name]
+            return _one(_CASTS[name])
         case "set_default_dtype":
-            return _value(call.args[0], file, evaluator)
+            return _values(call.args[0], file, evaluator)
         case "set_float32_matmul_precision":
             known = evaluator.value(call.args[0], file)
-            return _PRODUCTS.get(str(known.value)) if known is not None else None
+            return _one(_PRODUCTS.get(str(known.value)) if known is not None else None)
     given = _dtype_argument(call)
-    return _value(given, file, evaluator) if given is not None else None
+    return _values(given, file, evaluator) if given is not None else _one(None)
 
 
-def _value(node: ast.expr, file: ParsedPython, evaluator: Evaluator) -> Precision | None:
-    known = evaluator.value(node, file)
-    return precision_of(known.value) if known is not None and known.is_plain else None
+def _values(
+    node: ast.expr, file: ParsedPython, evaluator: Evaluator
+) -> frozenset[Precision | None]:
+    values = alternatives(node, file, evaluator)
+    return frozenset(map(precision_of, values)) if values else _one(None)
 
 
 def _autocast(
@@ -165,7 +178,7 @@ def _autocast(
     arguments: list[ast.expr],
     file: ParsedPython,
     evaluator: Evaluator,
-) -> Precision | None:
+) -> frozenset[Precision | None]:
     """The precision of an autocast region: float32 if it is off."""
     name = qualified(function, syntax_tree(file).names)
     of_device = name.startswith(("torch.cuda.amp.", "torch.cpu.amp."))
@@ -175,10 +188,10 @@ def _autocast(
     if "enabled" in given:
         holds = evaluator.truth(given["enabled"], file)
         if holds is not True:
-            return "fp32" if holds is False else None
+            return _one("fp32" if holds is False else None)
     dtype = given.get("dtype")
     if dtype is not None and not (isinstance(dtype, ast.Constant) and dtype.value is None):
-        return _value(dtype, file, evaluator)
+        return _values(dtype, file, evaluator)
     device = evaluator.value(given["device_type"], file) if "device_type" in given else None
     is_cpu = name.startswith("torch.cpu.") or (device is not None and device.value == "cpu")
-    return "bf16" if is_cpu else "fp16"
+    return _one("bf16" if is_cpu else "fp16")

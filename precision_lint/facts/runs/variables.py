@@ -23,6 +23,8 @@ class Walk:
     name: str
     end: tuple[int, int] | None
     """The row and the column where the variable is read; None for the end of the block."""
+    stores: Sequence[ast.Name]
+    """Where its scope binds it."""
 
     def after(self, body: Sequence[ast.stmt], known: Known | None) -> Known | None:
         """The value after the statements of a block, given the one before it."""
@@ -105,9 +107,6 @@ class Walk:
         return first <= self.end <= (last.end_lineno or 0, last.end_col_offset or 0)
 
     def _binds(self, statement: ast.stmt) -> bool:
-        return any(
-            isinstance(node, ast.Name)
-            and node.id == self.name
-            and not isinstance(node.ctx, ast.Load)
-            for node in ast.walk(statement)
-        )
+        start = statement.lineno, statement.col_offset
+        end = statement.end_lineno or 0, statement.end_col_offset or 0
+        return any(start <= (node.lineno, node.col_offset) < end for node in self.stores)
