@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from precision_lint.engine.matrix_candidate import Candidate
+from precision_lint.engine.matrix_candidate import USUAL, Candidate, NotUnderstood
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.offers import Offer
 from precision_lint.model.finding import Finding, Place, Witness
@@ -23,6 +23,9 @@ State: TypeAlias = Literal["ok", "findings", "refused", "unknown", "not offered"
 """`ok`: it is offered, the way of the setting into the program is understood, and nothing is found;
 `findings`: what is found happens in it; `refused`: the program or a framework rejects it;
 `unknown`: it may be offered, and what the program does is not understood; `not offered`."""
+
+
+_NOTHING_KNOWN = "how it chooses its precision"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,19 @@ class _Runs:
         cells = {
             precision: self.cell(precision, tuple(found)) for precision, found in inside.items()
         }
+        if not self.candidate.offers and any(inside.values()):
+            return self.not_understood(cells, tuple(others))
         return Row(self.candidate, cells, tuple(others))
+
+    def not_understood(self, cells: Mapping[Precision, Cell], others: tuple[Finding, ...]) -> Row:
+        """A row with findings, of which nobody knows what it offers."""
+        unread = (*self.candidate.unread, NotUnderstood(_NOTHING_KNOWN, self.candidate.place))
+        unknown = {
+            precision: replace(cell, state="unknown")
+            for precision, cell in cells.items()
+            if cell.state == "not offered" and precision in USUAL
+        }
+        return Row(replace(self.candidate, unread=unread), {**cells, **unknown}, others)
 
     def cell(self, precision: Precision, findings: tuple[Finding, ...]) -> Cell:
         """What is known of one precision."""

@@ -19,6 +19,10 @@ Key: TypeAlias = "tuple[str, Span, str, str]"
 """What a finding is sorted by, which identifies it."""
 
 
+USUAL: frozenset[Precision] = frozenset({"fp32", "fp16", "bf16"})
+"""What something unknown may choose; little chooses float8."""
+
+
 @dataclass(frozen=True, slots=True)
 class NotUnderstood:
     """Something that may decide a precision, and that is not followed."""
@@ -68,15 +72,14 @@ class Candidate:
 
 
 def is_followed(offers: Iterable[Offer]) -> bool:
-    """True if one of some offers is understood."""
-    return any(one.kind == "followed" for one in offers)
+    """True if one of some offers is understood. TF32 says nothing of other precisions."""
+    return any(one.kind == "followed" and one.precision != "tf32" for one in offers)
 
 
 def may_be(unknown: Iterable[Sink]) -> frozenset[Precision]:
     """What sinks of which nothing is known may come to."""
     products = frozenset[Precision]({"tf32"})
-    others = frozenset[Precision]({"fp32", "fp16", "bf16"})
-    return frozenset().union(*(products if one.part == "matmul" else others for one in unknown))
+    return frozenset().union(*(products if one.part == "matmul" else USUAL for one in unknown))
 
 
 def sinks_not_understood(unknown: Iterable[Sink]) -> Iterator[NotUnderstood]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from precision_lint.engine.explain_config import Run, place_of, source_of
 from precision_lint.engine.matrix_candidate import (
+    USUAL,
     Candidate,
     Key,
     NotUnderstood,
@@ -48,10 +49,13 @@ def launched(
     """
     run = environment(path, file, launch, facts)
     read = [one.explained.reading for one in runs]
+    verdicts = _verdicts(runs)
     unread = [*(one for each in runs for one in each.unread), *left]
     offers = list(_offers(run, known, read, unread, file.text.place(launch.span)))
-    fixed = known.fixed if known is not None else ()
-    unknown = [one for one in fixed if one.precision is None and not is_followed(offers)]
+    is_known = is_followed(offers)
+    fixed = known.fixed if known is not None and not is_known else ()
+    unknown = [one for one in fixed if one.precision is None]
+    unset = [] if is_known else list(_unknown_settings(read))
     return Candidate(
         "launch",
         file.text.place(launch.span),
@@ -60,14 +64,15 @@ def launched(
         started=launch.program,
         frameworks=_names(runs),
         offers=tuple(offers),
-        open=may_be(unknown),
+        open=may_be(unknown) | (USUAL if unset else frozenset()),
         unread=(
             *_not_understood(unread, offers),
+            *unset,
             *(_unknown_words(run, known) if known is not None else ()),
             *sinks_not_understood(unknown),
         ),
-        verdicts=_verdicts(runs),
-        refused=_refused(read, facts),
+        verdicts=verdicts,
+        refused=_refused(read, verdicts, facts),
         files=_files(file.text.path, read),
         environment=run,
     )
@@ -77,9 +82,10 @@ def read_by_frameworks(runs: Sequence[Run], facts: Recording) -> Candidate:
     """The row of a launch of another package's program, or of a file."""
     first = runs[0].explained
     read = [one.explained.reading for one in runs]
+    verdicts = _verdicts(runs)
     offers = tuple(_of_readings(read))
     unread = [one for each in runs for one in each.unread]
-    is_said = any(one.precision is None for each in read for one in chosen(each))
+    unset = [] if is_followed(offers) else list(_unknown_settings(read))
     return Candidate(
         "launch" if first.program else "file",
         first.place,
@@ -88,10 +94,10 @@ def read_by_frameworks(runs: Sequence[Run], facts: Recording) -> Candidate:
         first.program,
         _names(runs),
         offers,
-        LOW | {"fp32"} if is_said and not offers else frozenset(),
-        tuple(_not_understood(unread, offers)),
-        _verdicts(runs),
-        _refused(read, facts),
+        USUAL if unset else frozenset(),
+        (*_not_understood(unread, offers), *unset),
+        verdicts,
+        _refused(read, verdicts, facts),
         _files(first.place.path, read),
     )
 
@@ -197,6 +203,17 @@ def _of_readings(read: Sequence[EffectiveConfig]) -> Iterator[Offer]:
                 yield Offer(precision, "followed", place, is_default=True)
 
 
+def _unknown_settings(read: Sequence[EffectiveConfig]) -> Iterator[NotUnderstood]:
+    """The settings of precision of which only run time knows the value, each once."""
+    found = {
+        place_of(one.written): NotUnderstood(source_of(one.written), place_of(one.written))
+        for reading in read
+        for one in chosen(reading)
+        if one.precision is None and one.written is not None and one.part != "matmul"
+    }
+    yield from found.values()
+
+
 def _setting(one: Chosen, written: Occurrence) -> str:
     """A setting with its whole name: `bf16.enabled: true`."""
     if isinstance(written.origin, Option):
@@ -220,13 +237,13 @@ def _verdicts(runs: Sequence[Run]) -> frozenset[Key]:
 
 
 def _refused(
-    read: Sequence[EffectiveConfig], facts: Recording
+    read: Sequence[EffectiveConfig], verdicts: frozenset[Key], facts: Recording
 ) -> frozenset[tuple[Path, Span, str]]:
     """The conflicts that raise."""
     return frozenset(
         (place.path, place.span, verdict.message())
         for one in read
-        for verdict in verdicts_of(one, facts)
+        for verdict in (verdicts_of(one, facts) if verdicts else ())
         if verdict.conflict.verdict == "error"
         for place in (verdict.file.text.place(verdict.place.origin.span),)
     )

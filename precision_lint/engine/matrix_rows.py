@@ -100,8 +100,9 @@ def _started(
 
 
 def _entry(path: Path, run: RunEnvironment, offers: Offers) -> Candidate:
-    followed = is_followed(one for one in offers.offers if one.precision != "tf32")
-    unknown = [] if followed else [one for one in offers.fixed if one.precision is None]
+    unknown = (
+        [] if is_followed(offers.offers) else [one for one in offers.fixed if one.precision is None]
+    )
     return Candidate(
         "entry point",
         run.file.text.place(Span(0, 0)),

@@ -25,6 +25,8 @@ Kind: TypeAlias = Literal["followed", "refused", "not followed"]
 """What becomes of a value: it is followed to the sinks; the program or a framework rejects it; it
 names a precision, but no sink is seen to depend on it."""
 
+_TRAINERS = r"\b\w*Trainer\s*\("
+"""What arguments are made for: a program that calls none only borrows their parser."""
 _Position: TypeAlias = "tuple[Place, Part, str]"
 _Outcome: TypeAlias = "tuple[Precision | None, str]"
 
@@ -184,7 +186,8 @@ def _not_followed(domain: Domain) -> Iterator[Offer]:
 def _of_parsed_classes(program: Program) -> Iterator[Offer]:
     """The options that a framework's own class of arguments gives to a command line."""
     seen = set()
-    for place, name in parsed_classes(program):
+    is_handed_on = program.project.reaches(program.path, _TRAINERS)
+    for place, name in parsed_classes(program) if is_handed_on else ():
         for framework in called(name):
             for option, precision in offered_switches(framework):
                 if precision not in seen:

@@ -66,6 +66,8 @@ def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
             outer = found.setdefault(scope, set())
             for expression in (*node.decorator_list, *getattr(node, "bases", ())):
                 outer.update(_names(expression))
+            if node.decorator_list and scope == _TOP:
+                outer.add(node.name)  # `@app.command()` and `@call_parse` start it
             is_special = node.name.startswith("__") and scope
             pending += [(each, scope if is_special else node.name) for each in node.body]
             if isinstance(node, FunctionDefinition):
