@@ -24,7 +24,7 @@ def show(session: Session, output_format: str) -> int:
     named = [path for path in session.paths if not path.is_dir() and kind_of(path) is not None]
     files = sorted({*named, *session.files(console.note)})
     facts = ProjectFacts(session.project).recording()
-    rows = candidates(files, facts, session.settings.min_confidence)
+    rows = candidates(files, named, facts, session.settings.min_confidence)
     checked = sorted({*files, *reached(rows, facts)})
     job = replace(session.job(), fix=None, write=False)
     with progress(len(checked), sys.stderr) as advance:

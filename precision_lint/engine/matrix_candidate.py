@@ -76,6 +76,11 @@ def is_followed(offers: Iterable[Offer]) -> bool:
     return any(one.kind == "followed" and one.precision != "tf32" for one in offers)
 
 
+def is_chosen(offer: Offer) -> bool:
+    """True if a setting chooses, and not the code itself. TF32 chooses no other precision."""
+    return bool(offer.setting or offer.is_default) and offer.precision != "tf32"
+
+
 def may_be(unknown: Iterable[Sink]) -> frozenset[Precision]:
     """What sinks of which nothing is known may come to."""
     products = frozenset[Precision]({"tf32"})

@@ -12,6 +12,7 @@ from precision_lint.engine.matrix_candidate import (
     Candidate,
     Key,
     NotUnderstood,
+    is_chosen,
     is_followed,
     may_be,
     sinks_not_understood,
@@ -52,10 +53,18 @@ def launched(
     verdicts = _verdicts(runs)
     unread = [*(one for each in runs for one in each.unread), *left]
     offers = list(_offers(run, known, read, unread, file.text.place(launch.span)))
-    is_known = is_followed(offers)
+    is_known = any(one.kind == "followed" and is_chosen(one) for one in offers)
     fixed = known.fixed if known is not None and not is_known else ()
     unknown = [one for one in fixed if one.precision is None]
-    unset = [] if is_known else list(_unknown_settings(read))
+    unset = [] if is_followed(offers) else list(_unknown_settings(read))
+    words = list(_unknown_words(run, known)) if known is not None else []
+    left_over = [
+        *_not_understood(unread, offers),
+        *unset,
+        *words,
+        *(() if words else _not_followed(offers)),
+        *sinks_not_understood(unknown),
+    ]
     return Candidate(
         "launch",
         file.text.place(launch.span),
@@ -65,17 +74,23 @@ def launched(
         frameworks=_names(runs),
         offers=tuple(offers),
         open=may_be(unknown) | (USUAL if unset else frozenset()),
-        unread=(
-            *_not_understood(unread, offers),
-            *unset,
-            *(_unknown_words(run, known) if known is not None else ()),
-            *sinks_not_understood(unknown),
-        ),
+        unread=tuple({_row(one.place): one for one in reversed(left_over)}.values())[::-1],
         verdicts=verdicts,
         refused=_refused(read, verdicts, facts),
         files=_files(file.text.path, read),
         environment=run,
     )
+
+
+def _row(place: Place) -> tuple[Path, int]:
+    return place.path, place.start.row
+
+
+def _not_followed(offers: Iterable[Offer]) -> Iterator[NotUnderstood]:
+    """The options of a program that go nowhere, with the values that a launch leaves to them."""
+    for one in offers:
+        if one.kind == "not followed" and one.option and one.is_default:
+            yield NotUnderstood(f"{one.setting} {one.value}", one.place)
 
 
 def read_by_frameworks(runs: Sequence[Run], facts: Recording) -> Candidate:
@@ -196,8 +211,11 @@ def _of_readings(read: Sequence[EffectiveConfig]) -> Iterator[Offer]:
             settings = [one for one in chosen(reading) if one.precision == precision]
             first = next((one for one in settings if one.written is not None), None)
             if first is not None and first.written is not None:
-                text = _setting(first, first.written)
-                yield Offer(precision, "followed", place_of(first.written), text)
+                at, text = place_of(first.written), _setting(first, first.written)
+                if first.written.file.python is None:
+                    yield Offer(precision, "followed", at, text)
+                else:
+                    yield Offer(precision, "followed", at, why=text)
             else:
                 place = reading.file.text.place(reading.source.span)
                 yield Offer(precision, "followed", place, is_default=True)

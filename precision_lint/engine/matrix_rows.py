@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -10,7 +10,7 @@ from precision_lint.engine.explain_config import Run, runs_of
 from precision_lint.engine.matrix_candidate import (
     Candidate,
     NotUnderstood,
-    is_followed,
+    is_chosen,
     may_be,
     sinks_not_understood,
 )
@@ -34,25 +34,28 @@ _OF_PRECISION = (
 """What a program mentions somewhere if it says anything of precision."""
 
 
-def candidates(files: Sequence[Path], facts: Recording, least: Confidence) -> list[Candidate]:
-    """The rows of some files: entry points first, then launches and files, in order of place."""
+def candidates(
+    files: Sequence[Path], named: Iterable[Path], facts: Recording, least: Confidence
+) -> list[Candidate]:
+    """The rows of some files: entry points first, then launches and files, in order of place.
+
+    The Python files of `named` are entry points, whatever they look like.
+    """
     explanation = runs_of(files, facts, frozenset(), lambda _: None, least)
-    configs = [run for run in explanation.runs if run.path.suffix != ".py"]
-    readings = _by_spot(configs)
+    readings = _by_spot(run for run in explanation.runs if run.path.suffix != ".py")
     unread = {(one.place.path, one.place.span): one.unread for one in explanation.unexplained}
-    started = list(_started(files, facts))
-    programs = dict.fromkeys([*entry_points(files, facts), *(one for _, _, one in started)])
+    launches = _launches(files, readings, facts)
+    entries = [*entry_points(files, facts), *(path for path in named if path.suffix == ".py")]
     known: dict[Path, Offers] = {}
     found: list[Candidate] = []
-    for path in programs:
+    for path in dict.fromkeys([*entries, *(path for _, _, path in launches.values())]):
         file = facts.config_files.at(path)
         if file is not None and facts.reaches(path, _OF_PRECISION):
             run = environment(path, file, None, facts)
             known[path] = offers_of(run)
             found.append(_entry(path, run, known[path]))
-    for file, launch, path in started:
-        spot = (file.text.path, launch.span)
-        read, left = readings.pop(spot, []), unread.pop(spot, ())
+    for spot, (file, launch, path) in launches.items():
+        read, left = readings.pop(spot, []), unread.get(spot, ())
         found.append(launched(file, launch, path, known.get(path), read, left, facts))
     found += [read_by_frameworks(runs, facts) for runs in readings.values()]
     return sorted(found, key=_order)
@@ -85,24 +88,28 @@ def _end(run: Run) -> int:
     return run.explained.place.span.end
 
 
-def _started(
-    files: Iterable[Path], facts: Recording
-) -> Iterator[tuple[ParsedConfig, Launch, Path]]:
-    """The launches of programs of the project; what only tests it is left out."""
-    for path in files:
+def _launches(
+    files: Iterable[Path], readings: Mapping[_Spot, list[Run]], facts: Recording
+) -> dict[_Spot, tuple[ParsedConfig, Launch, Path]]:
+    """The launches of programs of the project; what only tests it is left out.
+
+    Those of `readings` may be in other files, which start what is in these.
+    """
+    found: dict[_Spot, tuple[ParsedConfig, Launch, Path]] = {}
+    for path in dict.fromkeys([*files, *(path for path, _ in readings)]):
         if path.suffix == ".py" or facts.is_test(path):
             continue
         file = facts.config_files.at(path)
         if file is not None and (file.script is not None or file.embedded):
             for each, launch, program in started_programs(file, facts):
                 if not facts.is_test(program):
-                    yield each, launch, program
+                    found[each.text.path, launch.span] = each, launch, program
+    return found
 
 
 def _entry(path: Path, run: RunEnvironment, offers: Offers) -> Candidate:
-    unknown = (
-        [] if is_followed(offers.offers) else [one for one in offers.fixed if one.precision is None]
-    )
+    is_known = any(one.kind == "followed" and is_chosen(one) for one in offers.offers)
+    unknown = [] if is_known else [one for one in offers.fixed if one.precision is None]
     return Candidate(
         "entry point",
         run.file.text.place(Span(0, 0)),
