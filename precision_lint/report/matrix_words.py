@@ -20,6 +20,7 @@ LEGEND = (
 _LONGEST = 70
 _MOST_ALIKE = 5
 _MOST_OFFERS = 4
+_MOST_UNREAD = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,12 @@ def _setting(one: Offer) -> str:
 
 
 def not_understood(row: Row, report: Report) -> Iterator[str]:
-    """`--dtype (train.py:5)`."""
-    for one in row.candidate.unread:
+    """`--dtype (train.py:5)`; the first of many."""
+    unread = row.candidate.unread
+    for one in unread[:_MOST_UNREAD]:
         yield f"{cut(one.text)} ({report.row(one.place)})"
+    if len(unread) > _MOST_UNREAD:
+        yield f"{len(unread) - _MOST_UNREAD} more"
 
 
 def findings(matrix: Matrix, report: Report) -> Sequence[Told]:

@@ -14,7 +14,9 @@ from precision_lint.model.precision import LOW, PRECISIONS, Precision, precision
 Part: TypeAlias = Literal["compute", "weights", "matmul"]
 
 _ROLES: dict[str, Part] = {"compute": "compute", "weights": "weights", "matmul": "matmul"}
-_NOT_CHOOSING = frozenset({"half_precision_backend"})
+_NOT_CHOOSING = frozenset(
+    {"half_precision_backend", "downcast_bf16", "ACCELERATE_DOWNCAST_BF16", "XLA_DOWNCAST_BF16"}
+)
 """Keys with the role of a precision that say how it is computed, and not in which."""
 _NO_RUNS = frozenset({"gpu", "program"})
 """Links that say where a run computes, and what its program does."""

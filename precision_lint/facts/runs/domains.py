@@ -71,7 +71,7 @@ def _domain(name: str, declared: list[Declaration], program: Program) -> Domain 
         return None
     defaults = {given.value for given in arguments if given.is_default}
     default = defaults.pop() if len(defaults) == 1 else None
-    flag = arguments[0].flag
+    flag = ".".join((*arguments[0].path[:-1], arguments[0].flag))
     shown = f"--{flag.replace('_', '-')}" if _has_dash(arguments[0]) else f"--{flag}"
     is_option = arguments[0].kind is Kind.ARGUMENT
     return Domain(

@@ -56,6 +56,8 @@ class RunEnvironment(Memo):
     def given(self, name: str) -> Option | None:
         """The words of the command line that set an option, by its name in the program."""
         found = self.words.get(name)
+        for given in self.program.options.get(name, ()):
+            found = self.words.get(".".join(given.path), found)
         for flag, given in self.program.flags.items():
             if given.path[-1] == name and flag in self.words:
                 found = self.words[flag]

@@ -260,7 +260,9 @@ class Evaluator:
             return None
         match known.value:
             case Options():
-                return self.run.option(name)
+                known = self.run.option(name)
+                is_section = known is None and name in self.run.program.sections
+                return Known(Options()) if is_section else known
             case Settings() as settings:
                 return settings.get(name)
         return None

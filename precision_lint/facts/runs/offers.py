@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal, TypeAlias
 
 from precision_lint.facts.frameworks.precision import Part, combined, offered_switches
@@ -25,6 +26,7 @@ Kind: TypeAlias = Literal["followed", "refused", "not followed"]
 """What becomes of a value: it is followed to the sinks; the program or a framework rejects it; it
 names a precision, but no sink is seen to depend on it."""
 
+_MOST_SWITCHES = 4
 _TRAINERS = r"\b\w*Trainer\s*\("
 """What arguments are made for: a program that calls none only borrows their parser."""
 _Position: TypeAlias = "tuple[Place, Part, str]"
@@ -58,30 +60,55 @@ class Offers:
     """What it decides whatever its options are."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Followed:
+    """An option that sinks depend on: what they come to for each value, and which they are."""
+
+    domain: Domain
+    outcomes: Mapping[Value, tuple[Sink, ...]]
+    positions: frozenset[_Position]
+
+    @property
+    def computes(self) -> bool:
+        return any(part == "compute" for _, part, _ in self.positions)
+
+    @property
+    def is_of_products(self) -> bool:
+        """True if it only decides how products of float32 are computed."""
+        return all(part == "matmul" for _, part, _ in self.positions)
+
+    @property
+    def part_of_run(self) -> bool:
+        """False if it decides the weights alone."""
+        return any(part != "weights" for _, part, _ in self.positions)
+
+
 def offers_of(base: RunEnvironment) -> Offers:
     """The precisions of the program of a run that is started without a word."""
     unchosen = tuple(sinks(base))
     found: list[Offer] = []
-    followed: list[tuple[Domain, Mapping[Value, tuple[Sink, ...]], frozenset[_Position]]] = []
+    followed: list[_Followed] = []
     for domain in domains(base.program):
-        for run in _bases(base, domain):
-            outcomes: Mapping[Value, tuple[Sink, ...]] = {
-                value: tuple(sinks(_with(run, domain, value))) for value in domain.values
-            }
-            varying = _varying([_by_position(found) for found in outcomes.values()])
-            if varying:
-                followed.append((domain, outcomes, varying))
-                break
+        one = _follow(base, domain)
+        if one is not None:
+            followed.append(one)
         else:
             found += _not_followed(domain)
-    if any(part == "compute" for _, _, varying in followed for _, part, _ in varying):
-        followed = [
-            each for each in followed if any(part != "weights" for _, part, _ in each[2])
-        ]  # the dtype of some model is no precision of the run then
-    decisive = frozenset[_Position]().union(*(varying for _, _, varying in followed))
-    for domain, outcomes, varying in followed:
-        for value, outcome in outcomes.items():
-            found += _offers(base, domain, value, _at(outcome, varying))
+    if any(one.computes for one in followed):
+        # The dtype of some model is no precision of the run then.
+        followed = [one for one in followed if one.part_of_run]
+    decisive = frozenset[_Position]().union(*(one.positions for one in followed))
+    fixed = tuple(one for one in unchosen if one.is_of_all and _position(one) not in decisive)
+    switches = tuple(_of_parsed_classes(base.program))
+    chosen = [one for one in followed if not one.is_of_products]
+    in_code = () if chosen or switches else tuple(_in_code(fixed))
+    for one in followed:
+        is_alone = not (chosen or switches or in_code)
+        for value, outcome in one.outcomes.items():
+            for offer in _offers(base, one.domain, value, _at(outcome, one.positions)):
+                # A run in float16 is no run in float32 because TF32 is off.
+                if is_alone or not one.is_of_products or offer.precision == "tf32":
+                    found.append(offer)
     said = {one.precision for one in found if one.setting}
     first = {one.precision: one for one in reversed(found) if not one.setting}
     found = [
@@ -89,11 +116,7 @@ def offers_of(base: RunEnvironment) -> Offers:
         for one in found
         if one.setting or (one.precision not in said and one is first[one.precision])
     ]
-    fixed = tuple(one for one in unchosen if one.is_of_all and _position(one) not in decisive)
-    switches = tuple(_of_parsed_classes(base.program))
-    found += switches
-    if not followed and not switches:
-        found += _in_code(fixed)
+    found += (*switches, *in_code)
     return Offers(tuple(found), decisive, fixed)
 
 
@@ -107,14 +130,30 @@ def precisions_of(found: Iterable[Sink]) -> tuple[Precision, ...]:
     return combined((one.part, one.precision) for one in found)
 
 
+def _follow(base: RunEnvironment, domain: Domain) -> _Followed | None:
+    """The sinks that an option decides, those that compute first; None if it decides none."""
+    found: _Followed | None = None
+    for run in _bases(base, domain):
+        outcomes: Mapping[Value, tuple[Sink, ...]] = {
+            value: tuple(sinks(_with(run, domain, value))) for value in domain.values
+        }
+        varying = _varying([_by_position(each) for each in outcomes.values()])
+        if any(part == "compute" for _, part, _ in varying):
+            computing = frozenset(each for each in varying if each[1] != "weights")
+            return _Followed(domain, outcomes, computing)
+        if varying and found is None:
+            found = _Followed(domain, outcomes, varying)
+    return found
+
+
 def _bases(base: RunEnvironment, domain: Domain) -> Iterator[RunEnvironment]:
     """The runs in which the values of an option are compared: that without a word, and those with
     one switch more, such as `--amp` for `--amp_dtype`.
     """
     yield base
-    for other in domains(base.program):
-        if other is not domain and other.is_switch:
-            yield _with(base, other, other.default is not True)
+    switches = (each for each in domains(base.program) if each is not domain and each.is_switch)
+    for other in islice(switches, _MOST_SWITCHES):
+        yield _with(base, other, other.default is not True)
 
 
 def _with(base: RunEnvironment, domain: Domain, value: Value) -> RunEnvironment:

@@ -61,6 +61,12 @@ class Program(Memo):
         return found
 
     @cached_property
+    def sections(self) -> frozenset[str]:
+        """What dotted options are grouped by: `ds` of `--ds.param_dtype`."""
+        declared = (given for each in self.options.values() for given in each)
+        return frozenset(name for given in declared for name in given.path[:-1])
+
+    @cached_property
     def flags(self) -> Mapping[str, Declaration]:
         """The options whose attribute has another name, by their names on a command line."""
         return {

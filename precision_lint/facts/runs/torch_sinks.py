@@ -1,6 +1,7 @@
 """The places in a program that decide a precision in torch's own terms, and what they come to.
 
-These are autocast regions, casts and loading of networks, the default dtype, and TF32.
+These are autocast regions, casts and loading of networks, dtypes that are looked up by name, the
+default dtype, and TF32.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 MARKS = (
     b"autocast", b".half()", b".bfloat16()", b"dtype=", b"allow_tf32", b"float32_matmul_precision",
-    b".to(",
+    b".to(", b"getattr(torch",
 )  # fmt: skip
 """What a file holds that has such a place."""
 
@@ -32,9 +33,10 @@ Node: TypeAlias = "ast.Call | ast.Assign"
 _CASTS: Mapping[str, Precision] = {"half": "fp16", "bfloat16": "bf16"}
 _CALLS = (
     "autocast", "partial", "half", "bfloat16", "to", "from_pretrained", "set_default_dtype",
-    "set_float32_matmul_precision",
+    "set_float32_matmul_precision", "getattr",
 )  # fmt: skip
 _PRODUCTS: Mapping[str, Precision] = {"highest": "fp32", "high": "tf32", "medium": "tf32"}
+_OF_DTYPE = re.compile(r"dtype|precision")
 _OF_ALL = re.compile(
     r"(?:base_|hf_|gpt_|diffusion_)?(?:model|net|network|unet\d*|transformer|llm|pipe|pipeline)"
 )
@@ -80,11 +82,22 @@ def _place(call: ast.Call, name: str, syntax: SyntaxTree) -> TorchPlace | None:
             return TorchPlace(call, "weights")
         case "set_float32_matmul_precision" if call.args:
             return TorchPlace(call, "matmul")
+        case "getattr" if _looks_up_dtype(call, syntax):
+            return TorchPlace(call, "weights")
         case "half" | "bfloat16" if not call.args:
             return _of_network(call, syntax)
         case "to" | "from_pretrained" if _dtype_argument(call) is not None:
             return _of_network(call, syntax)
     return None
+
+
+def _looks_up_dtype(call: ast.Call, syntax: SyntaxTree) -> bool:
+    """True for `getattr(torch, config.policy_dtype)`."""
+    match call.args:
+        case [ast.Name() as owner, name] if not isinstance(name, ast.Constant):
+            is_torch = qualified(owner, syntax.names) == "torch"
+            return is_torch and _OF_DTYPE.search(ast.unparse(name)) is not None
+    return False
 
 
 def _of_network(call: ast.Call, syntax: SyntaxTree) -> TorchPlace | None:
@@ -158,6 +171,8 @@ def _of_call(
             return _one(_CASTS[name])
         case "set_default_dtype":
             return _values(call.args[0], file, evaluator)
+        case "getattr":
+            return _values(call, file, evaluator)
         case "set_float32_matmul_precision":
             known = evaluator.value(call.args[0], file)
             return _one(_PRODUCTS.get(str(known.value)) if known is not None else None)
