@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.values import Constant
 
-_OPERATORS: dict[type[ast.cmpop], Callable[[object, object], object]] = {
+_OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne,
     ast.Is: operator.eq, ast.IsNot: operator.ne,
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,

@@ -81,6 +81,14 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     return tuple(run for run in (*own, *others) if not _is_merged(run, merged))
 
 
+def environment(
+    path: Path, file: ParsedConfig, started: Launch | None, project: Recording
+) -> RunEnvironment:
+    """The run of the program at a path that a launch in a file starts, or that nothing does."""
+    linker = _Linker(file, project)
+    return RunEnvironment(linker.program_at(path, file), file, started, linker.composition)
+
+
 def _takes_arguments(reading: EffectiveConfig) -> bool:
     """True if a call in Python has arguments that the file alone does not say."""
     source = reading.source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -39,14 +39,18 @@ class RunEnvironment(Memo):
     file: ParsedConfig
     launch: Launch | None
     read: ReadConfig
+    chosen: Mapping[str, str | int | bool] = field(default_factory=dict)
+    """Options of which a value is supposed, as if the command line gave it."""
 
     def option(self, name: str) -> Known | None:
         """The value of an option by its name in the program; None if only run time knows it.
 
         What the program assigns to it later is not asked here.
         """
+        if name in self.chosen:
+            return self._supposed(name)
         default = self.default(name)
-        if option := self._given(name):
+        if option := self.given(name):
             return self._word(name, option, default)
         if self.has_unknown_words or default is None:
             return None
@@ -55,6 +59,16 @@ class RunEnvironment(Memo):
     def declares(self, name: str) -> bool:
         """True if an option has the name, or may have it."""
         return name in self.program.options or self.command_line.has(name)
+
+    def given(self, name: str) -> Option | None:
+        """The words of the command line that set an option, by its name in the program."""
+        found = self.words.get(name)
+        for given in self.program.options.get(name, ()):
+            found = self.words.get(".".join(given.path), found)
+        for flag, given in self.program.flags.items():
+            if given.path[-1] == name and flag in self.words:
+                found = self.words[flag]
+        return found or next(filter(None, map(self.words.get, _negated(name))), None)
 
     @cached_property
     def words(self) -> Mapping[str, Option]:
@@ -99,7 +113,7 @@ class RunEnvironment(Memo):
 
     def items(self, name: str) -> Items | None:
         """The words that an option takes, for one that is declared to take several."""
-        option = self._given(name)
+        option = self.given(name)
         if option is None or self.launch is None or not self._takes_several(name):
             return None
         words = self.launch.words
@@ -162,13 +176,14 @@ class RunEnvironment(Memo):
                 )
         return None
 
-    def _given(self, name: str) -> Option | None:
-        """The option of the command line that sets an attribute."""
-        found = self.words.get(name)
-        for flag, given in self.program.flags.items():
-            if given.path[-1] == name and flag in self.words:
-                found = self.words[flag]
-        return found or next(filter(None, map(self.words.get, _negated(name))), None)
+    def _supposed(self, name: str) -> Known | None:
+        """An option with the value that is supposed, which is written where it is declared."""
+        for given in self.program.options.get(name, ()):
+            file = self.program.project.config_files.at(given.origin.source.path)
+            if file is not None:
+                value = self.chosen[name]
+                return Known(value, Occurrence(name, value, CodePlace(given.origin.span), file))
+        return None
 
     def _word(self, name: str, option: Option, default: Known | None) -> Known | None:
         """An option as the program's parser reads it."""
@@ -230,14 +245,14 @@ class _OptionWords:
     run: RunEnvironment
 
     def has(self, name: str) -> bool:
-        given = self.run._given(name) is not None
+        given = self.run.given(name) is not None
         return given or self.is_section(name) or self.run.has_unknown_words
 
     def is_section(self, name: str) -> bool:
         return any(word.startswith(f"{name}.") for word in self.run.words)
 
     def read(self, name: str, default: Known | None) -> Known | None:
-        option = self.run._given(name)
+        option = self.run.given(name)
         return self.run._word(name, option, default) if option is not None else None
 
 

@@ -24,12 +24,13 @@ from precision_lint.facts.runs.known import (
     truth,
 )
 from precision_lint.facts.runs.objects import WRAPPED, Objects, display
+from precision_lint.facts.runs.reaching import is_reached
 from precision_lint.facts.runs.variables import Walk
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.source.python.bindings import attribute, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FUNCTIONS, FunctionDefinition
+from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
     last_name,
@@ -106,18 +107,8 @@ class Evaluator:
         return truth(self.value(node, file))
 
     def reaches(self, node: ast.AST, file: ParsedPython) -> bool:
-        """False if a condition around a node certainly fails in this run."""
-        syntax = syntax_tree(file)
-        inner = node
-        for parent in syntax.around(node):
-            if isinstance(parent, FUNCTIONS):
-                return True
-            if isinstance(parent, ast.If | ast.IfExp) and inner is not parent.test:
-                body = parent.body if isinstance(parent.body, list) else [parent.body]
-                if self.truth(parent.test, file) is (inner not in body):
-                    return False
-            inner = parent
-        return True
+        """False if a node is certainly not reached in this run where its function is called."""
+        return is_reached(node, syntax_tree(file), lambda test: self.truth(test, file))
 
     def _value(self, node: ast.expr, at: _Place) -> Known | None:
         if at.given or at.bound:
@@ -213,7 +204,7 @@ class Evaluator:
             lambda each, bound=None: self._value(each, at.with_names(bound)),
             node.id,
             end,
-            at.file,
+            at.syntax.stores(scope, node.id),
         )
         start: Known | None = None
         if not isinstance(scope, ast.Module) and any(
@@ -316,9 +307,16 @@ class Evaluator:
             return None
         if name == "__dict__":
             return known
-        if isinstance(known.value, Options) and (items := self.run.items(name)) is not None:
-            return Known(items)
-        return known.value.get(name) if isinstance(known.value, Holder) else None
+        match known.value:
+            case Options() if (items := self.run.items(name)) is not None:
+                return Known(items)
+            case Holder() as holder:
+                found = holder.get(name)
+                is_section = found is None and isinstance(holder, Options)
+                if is_section and name in self.run.program.sections:
+                    return Known(holder)
+                return found
+        return None
 
     def _is_assigned(self, name: str, read: ast.expr, at: _Place) -> bool:
         """True unless all assignments come later in the function that reads it."""
@@ -462,8 +460,12 @@ class Evaluator:
             if keyword.arg in given:
                 given[keyword.arg] = self._value(keyword.value, at)
         inside = _Place(file, given, at.depth + 1)
+        syntax = syntax_tree(file)
         returns = [
-            node for node in ast.walk(function) if isinstance(node, ast.Return) and node.value
+            node
+            for node in ast.walk(function)
+            if isinstance(node, ast.Return) and node.value
+            if is_reached(node, syntax, lambda test: truth(self._value(test, inside)))
         ]
         if not returns or len(returns) > _MAX_CALLS:
             return None

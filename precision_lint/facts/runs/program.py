@@ -15,6 +15,7 @@ from precision_lint.facts.settings.given import Declaration, Kind
 from precision_lint.model.memo import Memo, fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import dotted
 
 _MOST_FILES = 20
 """Files of one program that are parsed, the nearest first: the others rarely hold settings."""
@@ -58,6 +59,12 @@ class Program(Memo):
             for given in _declared(file):
                 found.setdefault(given.path[-1], []).append(given)
         return found
+
+    @cached_property
+    def sections(self) -> frozenset[str]:
+        """What dotted options are grouped by: `ds` of `--ds.param_dtype`."""
+        declared = (given for each in self.options.values() for given in each)
+        return frozenset(name for given in declared for name in given.path[:-1])
 
     @cached_property
     def flags(self) -> Mapping[str, Declaration]:
@@ -138,6 +145,8 @@ def _stores(file: ParsedPython) -> Iterator[tuple[str, ast.expr]]:
         match node:
             case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Store()):
                 pass
+            case ast.Attribute() if (dotted(node) or "").startswith("torch."):
+                pass  # `torch.backends.cudnn.allow_tf32 = args.allow_tf32`
             case ast.Attribute(attr=name, ctx=ast.Store()):
                 yield name, node
             case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store()):

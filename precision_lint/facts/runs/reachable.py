@@ -17,8 +17,8 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 
 _TOP = ""
 _MAIN = "__main__"
-_REGISTERING = frozenset({"command", "callback"})
-"""Decorators of click and typer that make a function a command, which its group then calls."""
+_REGISTERING = frozenset({"command", "callback", "call_parse"})
+"""Decorators of click, typer and fastcore that make a function a command, which is then called."""
 
 
 def used_names(program: Program) -> frozenset[str]:

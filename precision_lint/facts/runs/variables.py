@@ -6,14 +6,13 @@ Conditions that are known are decided. A loop, or a block that may not run, leav
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from precision_lint.facts.runs.known import Holder, Items, Known, agreed, truth
 from precision_lint.facts.runs.objects import updated
 from precision_lint.source.python.nodes import walk
-from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks
 
 
@@ -38,7 +37,8 @@ class Walk:
     name: str
     end: tuple[int, int] | None
     """The row and the column where the variable is read; None for the end of the block."""
-    file: ParsedPython
+    stores: Sequence[ast.Name]
+    """Where its scope binds it."""
     bound: Mapping[str, Known] = field(default_factory=dict)
     """What the variables of the loops around a statement are in one pass."""
 
@@ -189,17 +189,9 @@ class Walk:
         return first <= self.end <= (last.end_lineno or 0, last.end_col_offset or 0)
 
     def _binds(self, statement: ast.stmt) -> bool:
-        known: dict[ast.stmt, frozenset[str]] = self.file.fact(Walk, dict)
-        if statement not in known:
-            known[statement] = frozenset(_bound_in(statement))
-        return self.name in known[statement]
-
-
-def _bound_in(statement: ast.stmt) -> Iterator[str]:
-    """The names that a statement, or one inside of it, binds or deletes."""
-    for node in walk(statement):
-        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            yield node.id
+        start = statement.lineno, statement.col_offset
+        end = statement.end_lineno or 0, statement.end_col_offset or 0
+        return any(start <= (node.lineno, node.col_offset) < end for node in self.stores)
 
 
 def _may_leave(statement: ast.stmt) -> bool:

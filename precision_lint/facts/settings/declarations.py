@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.facts.origin import Origin
-from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal
+from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal, witness
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import statements
 from precision_lint.source.python.syntax import last_name, with_defaults
@@ -109,7 +109,9 @@ class _Reader:
         *,
         is_default: bool = False,
     ) -> Declaration:
-        origin = Origin(self.file.text, self.file.span_of(node), text)
+        origin = Origin(
+            self.file.text, self.file.span_of(node), text, witness=witness(what.path, value)
+        )
         flag = key_path(what.shown)[-1] if what.shown.startswith("-") else what.path[-1]
         switches_to = not (what.is_switch and what.implied)
         return Declaration(
@@ -121,7 +123,12 @@ class _Reader:
         name = _string(key)
         if name and _word(holder) == "environ":
             for constant in self.values(value):
-                origin = Origin(self.file.text, self.file.span_of(value), f"`{name}` is set here")
+                origin = Origin(
+                    self.file.text,
+                    self.file.span_of(value),
+                    f"`{name}` is set here",
+                    witness=witness((name,), constant),
+                )
                 yield Declaration(Kind.VARIABLE, (name,), constant, origin)
 
     def values(self, node: ast.expr) -> Iterator[object]:

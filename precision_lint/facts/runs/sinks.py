@@ -1,0 +1,104 @@
+"""Where a program decides in which precision it runs, and what comes out in one of its runs.
+
+These places are the sinks of settings: those of torch itself, and the calls of frameworks whose
+tables say which argument is a precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from precision_lint.facts.frameworks.precision import Part, chosen
+from precision_lint.facts.frameworks.reading import EffectiveConfig
+from precision_lint.facts.frameworks.sources import CallSource
+from precision_lint.facts.frameworks.verdicts import verdicts_of
+from precision_lint.facts.runs.calls import readings_of_calls
+from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.evaluation import Evaluator
+from precision_lint.facts.runs.program import Program
+from precision_lint.facts.runs.reachable import may_run
+from precision_lint.facts.runs.torch_sinks import MARKS, TorchPlace, outcomes, torch_places
+from precision_lint.model.finding import Place
+from precision_lint.model.precision import Precision
+from precision_lint.source.python.parse import ParsedPython
+
+_MOST_FILES = 30
+_MOST_PLACES = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Sink:
+    """A place that decides a precision, and the one that it gets in a run.
+
+    It is None if only run time knows it. Where the hardware decides, there is one for each.
+    """
+
+    part: Part
+    place: Place
+    shown: str
+    """The source of the call, for a report."""
+    precision: Precision | None
+    is_of_all: bool = True
+    """False for the weights of one network among others."""
+    refused: str = ""
+    """Why the framework rejects what it is given, in its own words."""
+
+
+def sinks(run: RunEnvironment) -> Iterator[Sink]:
+    """The sinks of a program that one of its runs reaches."""
+    yield from _of_frameworks(run)
+    evaluator = Evaluator(run)
+    for file, one in _places(run.program):
+        if evaluator.reaches(one.node, file):
+            span = file.span_of(one.node)
+            shown = " ".join(file.text[span].split())
+            for precision in sorted(outcomes(one, file, evaluator), key=str):
+                yield Sink(one.part, file.text.place(span), shown, precision, one.is_of_all)
+
+
+def _of_frameworks(run: RunEnvironment) -> Iterator[Sink]:
+    """What the calls of frameworks get in a run."""
+    for reading in readings_of_calls(run):
+        source = reading.source
+        assert isinstance(source, CallSource)
+        place = source.code.text.place(source.call)
+        why = next(_refused(reading, run), "")
+        for one in chosen(reading):
+            if one.written is not None:
+                shown = f"{reading.framework.name}: {one.key}"
+                yield Sink(one.part, place, shown, one.precision, refused=why)
+
+
+def _refused(reading: EffectiveConfig, run: RunEnvironment) -> Iterator[str]:
+    for verdict in verdicts_of(reading, run.program.project):
+        if verdict.conflict.verdict == "error":
+            yield verdict.message()
+
+
+def _places(program: Program) -> Iterator[tuple[ParsedPython, TorchPlace]]:
+    """The places of a program that may run when it is started."""
+    files = program.project.config_files
+    paths = files.once(("files with sinks", program.path), lambda: tuple(_paths(program)))
+    count = 0
+    for path in paths:
+        file = program.project.module(path)
+        for one in torch_places(file) if file is not None else ():
+            if file is not None and count < _MOST_PLACES and may_run(one.node, file, program):
+                count += 1
+                yield file, one
+
+
+def _paths(program: Program) -> Iterator[Path]:
+    count = 0
+    for path in program.project.program(program.path):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            continue
+        if b"torch" in content and any(mark in content for mark in MARKS):
+            count += 1
+            if count > _MOST_FILES:
+                return
+            yield path
