@@ -15,6 +15,7 @@ NAMES = {
     "precision_lint.model.finding": (
         "Applicability Confidence Edit Finding Fix Related Severity Span"
     ),
+    "precision_lint.model.precision": "precision_of",
     # What the hooks are called with
     "precision_lint.facts.context": "ConfigFile PythonFile",
     "precision_lint.model.memo": "fact",

@@ -85,6 +85,7 @@ from precision_lint.model.finding import Related as Related
 from precision_lint.model.finding import Severity as Severity
 from precision_lint.model.finding import Span as Span
 from precision_lint.model.memo import fact as fact
+from precision_lint.model.precision import precision_of as precision_of
 from precision_lint.model.rule import Rule as Rule
 from precision_lint.source.python.bindings import attribute as attribute
 from precision_lint.source.python.bindings import binding as binding

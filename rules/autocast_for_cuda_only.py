@@ -77,6 +77,7 @@ RULE = Rule(
     summary="an autocast region that names CUDA, in a program that offers other devices",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     triggers=((b"autocast",), (b"torch",), (b"cuda",)),
     pitfalls=("C11",),
 )

@@ -79,6 +79,7 @@ RULE = Rule(
     summary="an autocast region that ignores the setting which switches the others",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"autocast",), (b"torch",)),
     pitfalls=("C10",),

@@ -72,6 +72,7 @@ RULE = Rule(
     summary="half-precision activations in a float32 island inside autocast",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="always",
     triggers=((b"autocast",), (b"torch",), (b"enabled",), (b"False",)),
     pitfalls=("C08",),

@@ -65,6 +65,7 @@ RULE = Rule(
     summary="an autocast context that is created and never entered",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"autocast",), (b"torch",)),
 )

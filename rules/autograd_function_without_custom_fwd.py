@@ -77,6 +77,7 @@ RULE = Rule(
     summary="a custom autograd.Function that autocast breaks in its backward",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="display",
     triggers=((b"save_for_backward",), (b"Function",)),
     pitfalls=("C07",),

@@ -77,6 +77,7 @@ RULE = Rule(
     summary="a backward pass, or a whole training loop, inside an autocast region",
     severity=Severity.INFO,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     triggers=((b"autocast",), (b"torch",), (b".backward(",)),
     pitfalls=("C05",),
 )

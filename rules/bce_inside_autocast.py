@@ -73,6 +73,7 @@ RULE = Rule(
     summary="binary cross entropy of probabilities under CUDA autocast",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"autocast",), (b"torch",), (b"binary_cross_entropy", b"BCELoss")),
     pitfalls=("C06",),

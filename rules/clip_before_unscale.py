@@ -66,6 +66,7 @@ RULE = Rule(
     summary="gradients that are clipped or measured before `unscale_`",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16",),
     fix="sometimes",
     triggers=((b".scale(", b"scaler", b"Scaler"), (b"clip", b".norm(", b"step")),
     pitfalls=("B03",),

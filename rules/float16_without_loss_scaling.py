@@ -74,6 +74,7 @@ RULE = Rule(
     summary="training under float16 autocast without a GradScaler",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16",),
     triggers=((b"autocast",), (b".backward(",), (b".step(",)),
     pitfalls=("C04",),
 )

@@ -91,6 +91,7 @@ RULE = Rule(
     summary="a GradScaler that is on while training runs in bfloat16",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("bf16",),
     fix="sometimes",
     triggers=(
         (b"Scaler", b"AmpOptimWrapper", b"apex"),

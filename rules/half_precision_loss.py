@@ -73,6 +73,7 @@ from precision_lint.rule_api import (
     Severity,
     Span,
     Tensor,
+    precision_of,
 )
 
 RULE = Rule(
@@ -81,6 +82,7 @@ RULE = Rule(
     summary="a classification loss of logits in half precision",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=(
         (b"torch",),
@@ -125,6 +127,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         why="The loss has 8 significant bits in bfloat16, 11 in float16: compute it in float32.",
         fix=_fix(call, file),
         related=[tensor.origin.related] if tensor.origin is not None else [],
+        precisions=tuple(filter(None, map(precision_of, dtypes))) or RULE.precisions,
     )
 
 

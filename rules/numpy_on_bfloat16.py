@@ -104,6 +104,7 @@ from precision_lint.rule_api import (
     Severity,
     Tensor,
     guard_excludes_bfloat16,
+    precision_of,
     sinks,
 )
 
@@ -116,6 +117,7 @@ RULE = Rule(
     summary="NumPy conversion of a tensor that is or can be bfloat16",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("bf16", "fp8"),
     fix="sometimes",
     triggers=((b"torch",), (*_NAMES, *_LIBRARIES)),
     calls=frozenset(
@@ -160,6 +162,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         f"{sinks.scalar_type((dtypes or [BFLOAT16])[0])}`, raised if the tensor is {dtype}.",
         fix=_fix(call, file, sink, converted),
         related=list(origins),
+        precisions=tuple(dict.fromkeys(filter(None, map(precision_of, dtypes or [BFLOAT16])))),
     )
 
 

@@ -58,6 +58,7 @@ RULE = Rule(
     summary="a GradScaler, and not a ShardedGradScaler, over FSDP",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16",),
     triggers=((b"GradScaler(",), (b"FullyShardedDataParallel",), (b".step(",)),
     pitfalls=("B09",),
 )

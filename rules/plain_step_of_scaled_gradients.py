@@ -62,6 +62,7 @@ RULE = Rule(
     summary="`optimizer.step()` where the gradients are scaled",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16",),
     fix="sometimes",
     triggers=((b".scale(",), (b".step()",)),
     pitfalls=("B05",),

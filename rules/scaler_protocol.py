@@ -81,6 +81,7 @@ RULE = Rule(
     summary="`unscale_`, `step` and `update` of a scaler out of order",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16",),
     fix="sometimes",
     triggers=((b".unscale_(", b"scaler", b"Scaler"), (b"step", b"unscale_")),
     pitfalls=("B04",),

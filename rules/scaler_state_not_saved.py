@@ -63,6 +63,7 @@ RULE = Rule(
     summary="a checkpoint without the state of the GradScaler",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16",),
     fix="display",
     triggers=((b"GradScaler(",), (b".scale(",), (b".state_dict()",)),
     pitfalls=("B08",),

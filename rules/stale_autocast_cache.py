@@ -78,6 +78,7 @@ RULE = Rule(
     summary="weights that change between two uses inside one autocast region",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     triggers=((b"autocast",), (b"torch",), (b".step(", b".load_state_dict(")),
     pitfalls=("C05",),
 )

@@ -64,6 +64,7 @@ RULE = Rule(
     summary="`scaler.step` where no loss is ever scaled",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16",),
     fix="sometimes",
     triggers=((b"GradScaler(",), (b".step(",)),
     pitfalls=("B06",),

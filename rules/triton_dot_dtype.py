@@ -66,6 +66,7 @@ RULE = Rule(
     summary="`tl.dot` gets operands or an accumulator of incompatible dtypes",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"triton",), (b"jit",)),
     pitfalls=("G04", "G05"),

@@ -75,6 +75,7 @@ RULE = Rule(
     summary="a long sum that is accumulated in half precision",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"triton",), (b"jit",)),
     pitfalls=("G05", "G06", "G07"),

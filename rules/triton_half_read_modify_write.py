@@ -74,6 +74,7 @@ RULE = Rule(
     summary="a Triton kernel updates a value that it has already stored in half precision",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     triggers=((b"triton",), (b"jit",)),
     pitfalls=("G06", "G07"),
 )

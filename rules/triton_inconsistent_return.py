@@ -76,6 +76,7 @@ RULE = Rule(
     summary="a Triton helper returns two dtypes, or a ternary has two",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"triton",), (b"jit",)),
     pitfalls=("G09",),

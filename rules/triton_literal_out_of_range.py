@@ -84,6 +84,7 @@ RULE = Rule(
     summary="a number in a Triton kernel is zero or infinity in half precision",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"triton",), (b"jit",)),
     pitfalls=("G07",),

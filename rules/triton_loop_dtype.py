@@ -68,6 +68,7 @@ RULE = Rule(
     summary="a variable changes its dtype in a loop of a Triton kernel",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"triton",), (b"jit",)),
     pitfalls=("G02",),

@@ -78,6 +78,7 @@ RULE = Rule(
     summary="a math function or atomic of Triton gets half precision, or an operator float8",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"triton",), (b"jit",)),
     pitfalls=("G03", "G06"),

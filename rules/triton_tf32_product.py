@@ -61,6 +61,7 @@ RULE = Rule(
     summary="`tl.dot` multiplies float32 in TF32",
     severity=Severity.INFO,
     since="0.1.0",
+    precisions=("fp32", "tf32"),
     fix="display",
     triggers=((b"triton",), (b"jit",), (b"dot",)),
     pitfalls=("G05",),

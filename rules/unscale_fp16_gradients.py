@@ -90,6 +90,7 @@ RULE = Rule(
     summary="float16 weights trained with a GradScaler",
     severity=Severity.ERROR,
     since="0.1.0",
+    precisions=("fp16",),
     fix="sometimes",
     triggers=(
         (b"torch",),

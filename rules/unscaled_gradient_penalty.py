@@ -63,6 +63,7 @@ RULE = Rule(
     summary="a gradient penalty on gradients that a scaler has scaled",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16",),
     triggers=((b"GradScaler", b"scaler"), (b"torch",), (b"create_graph",), (b".scale(",)),
     pitfalls=("B10",),
 )

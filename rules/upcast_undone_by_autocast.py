@@ -77,6 +77,7 @@ RULE = Rule(
     summary="float32 casts before a product that autocast runs in half precision",
     severity=Severity.WARNING,
     since="0.1.0",
+    precisions=("fp16", "bf16"),
     triggers=((b"autocast",), (b"torch",), (b".float()", b"torch.float")),
     calls=frozenset({"float", "to", "type"}),
     intraprocedural=frozenset({"float", "to", "type"}),

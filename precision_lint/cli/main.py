@@ -88,6 +88,12 @@ _isolated = click.option("--isolated", is_flag=True, help="Ignore configuration 
 _target = click.option(
     "--target", multiple=True, metavar="NAME=VERSION", help="Version of a library."
 )
+_jobs = click.option(
+    "-j",
+    "--jobs",
+    type=click.IntRange(min=1),
+    help="Number of processes. [default: one per core]",
+)
 _target_gpu = click.option("--target-gpu", metavar="NAME", help="The GPU of the runs, such as T4.")
 
 
@@ -122,12 +128,7 @@ _target_gpu = click.option("--target-gpu", metavar="NAME", help="The GPU of the 
 @click.option("--target-torch", metavar="VERSION", help="Version of torch.")
 @click.option("--target-triton", metavar="VERSION", help="Version of triton.")
 @_target_gpu
-@click.option(
-    "-j",
-    "--jobs",
-    type=click.IntRange(min=1),
-    help="Number of processes. [default: one per core]",
-)
+@_jobs
 @click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
 @click.option("--cache-dir", type=_path, help="Cache directory.")
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
@@ -186,6 +187,45 @@ def explain_config(
         raise CannotRun("--output-format markdown goes with --diff")
     else:
         _explain_config(Session.open(_existing(paths), options), output_format)
+
+
+@cli.command(short_help="Show what breaks in each precision of the runs.")
+@click.argument("paths", nargs=-1, metavar="[PATHS]...")
+@click.option(
+    "--output-format",
+    type=click.Choice(["text", "markdown", "json", "html"]),
+    default="text",
+    help="[default: text]",
+)
+@click.option(
+    "-o",
+    "--output-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report to a file.",
+)
+@_selectors("--select", "Enable only these rules: codes, prefixes or names.")
+@_selectors("--extend-select", "Enable additional rules.")
+@_selectors("--ignore", "Disable rules.")
+@_level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
+@_level(Severity, Severity.INFO, "Hide less severe findings.")
+@_config
+@_isolated
+@_target
+@click.option("--target-torch", metavar="VERSION", help="Version of torch.")
+@click.option("--target-triton", metavar="VERSION", help="Version of triton.")
+@_target_gpu
+@_jobs
+@click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
+@click.option("--cache-dir", type=_path, help="Cache directory.")
+def matrix(paths: tuple[str, ...], output_format: str, **values: Any) -> int:
+    """Show which precisions the runs of a project offer, and what breaks in each.
+
+    The rows are the programs that can be started and the commands that start them, the columns are
+    fp32, tf32, fp16, bf16 and fp8. PATHS are files or folders; none means the current folder.
+    """
+    from precision_lint.cli.matrix import show
+
+    return show(Session.open(_existing(paths), Options(**values)), output_format)
 
 
 @cli.command(short_help="List the rules.")

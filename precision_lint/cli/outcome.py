@@ -32,7 +32,7 @@ def finish(results: Sequence[Result], session: Session, stream: TextIO | None = 
     elif options.write_baseline:
         left = _write_baseline(results, root, options.write_baseline)
     else:
-        left = _without_baseline(results, root, session.settings.baseline)
+        left = without_baseline(results, root, session.settings.baseline)
         _print_report(left, session, stream)
     return exit_code(left, session.settings)
 
@@ -81,7 +81,7 @@ def _write_baseline(results: Sequence[Result], root: Path, path: Path) -> list[R
     return [replace(result, findings=(), fixed=()) for result in results]
 
 
-def _without_baseline(results: Sequence[Result], root: Path, path: Path | None) -> list[Result]:
+def without_baseline(results: Sequence[Result], root: Path, path: Path | None) -> list[Result]:
     """The results without the findings that the baseline contains."""
     if path is None:
         return list(results)
@@ -100,7 +100,7 @@ def _print_report(results: Sequence[Result], session: Session, stream: TextIO | 
     has_failed = any(result.failure for result in results)
     # "All checks passed!" would be wrong for a run in which a check failed.
     if findings or not (has_failed and session.settings.output_format in _FOR_PEOPLE):
-        with _output(session.options.output_file, stream) as out:
+        with output(session.options.output_file, stream) as out:
             _write_report(findings, _sources(results), session, out)
     if fixed := sum(len(result.fixed) for result in results):
         files = console.plural(sum(bool(result.fixed) for result in results), "file")
@@ -130,7 +130,7 @@ def _write_report(
 
 
 @contextmanager
-def _output(path: Path | None, stream: TextIO | None) -> Iterator[TextIO]:
+def output(path: Path | None, stream: TextIO | None) -> Iterator[TextIO]:
     if path is None:
         yield stream or sys.stdout
         return

@@ -248,8 +248,12 @@ def _run_config(
     text: SourceText, kind: Kind, project: Recording, rules: list[Rule], notes: list[str]
 ) -> Iterator[Finding]:
     from precision_lint.facts.context import ConfigFile, PythonFile
+    from precision_lint.facts.frameworks.triggers import is_only_composed
     from precision_lint.source.config.parse import parse_config
 
+    content = text.text.encode("utf-8", "surrogatepass")
+    if kind == "yaml" and is_only_composed(content) and not project.composes_settings(text.path):
+        return
     follow = project.follow(text.path)
     parsed = parse_config(text, kind, follow=follow, parse_python=project.parse)
     file = ConfigFile.of(parsed, project)

@@ -158,8 +158,17 @@ def explained_runs(
     Raises:
         CannotExplain: a file of `named` cannot be read or parsed.
     """
-    named = frozenset(named)
-    facts = ProjectFacts(project).recording()
+    return runs_of(files, ProjectFacts(project).recording(), frozenset(named), note, least)
+
+
+def runs_of(
+    files: Sequence[Path],
+    facts: Recording,
+    named: frozenset[Path],
+    note: Callable[[str], None],
+    least: Confidence,
+) -> Explanation:
+    """The same for a project that is known already."""
     found: dict[object, EffectiveConfig] = {}
     left: dict[tuple[Path, Span], Unread] = {}
     asked: set[Path] = set()

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Confidence, Finding, Fix, Related, Severity, Span
+from precision_lint.model.precision import Precision
 from precision_lint.model.rule import Rule
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.parse import ParsedPython
@@ -25,8 +26,9 @@ def finding_in(
     why: str = "",
     fix: Fix | None = None,
     related: Sequence[Related] = (),
+    precisions: tuple[Precision, ...] | None = None,
 ) -> Finding:
-    """A finding of `rule` at `span`; `severity` defaults to the rule's own."""
+    """A finding of `rule` at `span`; `severity` and `precisions` default to the rule's own."""
     place = text.place(span)
     continued = text.around(place).line(place.start.row).endswith("\\")
     return Finding(
@@ -40,6 +42,7 @@ def finding_in(
         fix=fix,
         related=tuple(related),
         noqa_row=place.end.row if continued else place.start.row,
+        precisions=rule.precisions if precisions is None else precisions,
     )
 
 
@@ -64,8 +67,9 @@ class PythonFile(ParsedPython):
         why: str = "",
         fix: Fix | None = None,
         related: Sequence[Related] = (),
+        precisions: tuple[Precision, ...] | None = None,
     ) -> Finding:
-        """A finding of `rule` at `span`; `severity` defaults to the rule's own.
+        """A finding of `rule` at `span`; `severity` and `precisions` default to the rule's own.
 
         What is not proved has low confidence in tests, benchmarks and vendored code: their authors
         choose dtypes on purpose, or maintain the code elsewhere.
@@ -82,6 +86,7 @@ class PythonFile(ParsedPython):
             why=why,
             fix=fix,
             related=related,
+            precisions=precisions,
         )
 
     def related(self, span: Span, message: str) -> Related:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from precision_lint.model.finding import Related, Span
+from precision_lint.model.finding import Related, Span, Witness
 from precision_lint.source.text.text import SourceText
 
 
@@ -31,6 +31,8 @@ class Origin:
     """The call sites that hand it on, the first of them first."""
     guards: tuple[PathCondition, ...] = ()
     """The conditions of the `if`s around the place, outermost first."""
+    witness: Witness | None = None
+    """The setting and the value that the place gives it, if it is one that sets a setting."""
 
     def through(self, site: Origin) -> Origin:
         """The same source, handed on at one more call site."""
@@ -39,7 +41,7 @@ class Origin:
     @property
     def related(self) -> Related:
         """The place, as the other half of a finding."""
-        return Related(self.source.place(self.span), self.text)
+        return Related(self.source.place(self.span), self.text, self.witness)
 
 
 _LONGEST = 4

@@ -8,6 +8,8 @@ from enum import IntEnum
 from pathlib import Path
 from typing import NamedTuple
 
+from precision_lint.model.precision import Precision
+
 
 class Severity(IntEnum):
     """How bad the mistake is, if the finding is right."""
@@ -107,16 +109,29 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Witness:
+    """The setting and its value that a place gives, on which a finding depends."""
+
+    setting: str
+    value: str | int | float | bool
+
+
+@dataclass(frozen=True, slots=True)
 class Related:
     """A related place of a finding: where bf16 enters, or the contradicting line."""
 
     place: Place
     message: str
+    witness: Witness | None = None
+    """The value of a setting that is given there; None if the place gives none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One mistake at one place. `why` says in one line what happens without a fix."""
+    """One mistake at one place. `why` says in one line what happens without a fix.
+
+    `precisions` are those of a run in which it happens; none if it happens in any.
+    """
 
     code: str
     name: str
@@ -128,6 +143,7 @@ class Finding:
     fix: Fix | None = None
     related: tuple[Related, ...] = ()
     noqa_row: int = 0
+    precisions: tuple[Precision, ...] = ()
 
     @property
     def sort_key(self) -> tuple[str, Span, str, str]:

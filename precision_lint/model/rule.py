@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from precision_lint.model.finding import Severity
+from precision_lint.model.precision import Precision
 
 FixAvailability = Literal["always", "sometimes", "display", "never"]
 
@@ -43,6 +44,9 @@ class Rule:
     calls: frozenset[str] = frozenset()
     intraprocedural: frozenset[str] = frozenset()
     """Those of `calls` for which callers, classes and other files need not be asked."""
+
+    precisions: tuple[Precision, ...] = ()
+    """Those of a run in which its findings happen; none if they do in any, or each says it."""
 
     pitfalls: tuple[str, ...] = ()
     hooks: frozenset[str] = frozenset()

@@ -16,6 +16,7 @@ from precision_lint.source.text.text import SourceText
 if TYPE_CHECKING:
     from precision_lint.engine.compare_configs import ChangedRun
     from precision_lint.engine.explain_config import Explanation
+    from precision_lint.engine.matrix import Matrix
 
 _COUNTED = {
     "full": "render",
@@ -70,3 +71,12 @@ def write_changes(
     report = Report((), {}, Path(os.path.abspath(root)), ink)
     renders = {"json": changes.render_json, "markdown": changes.render_markdown}
     out.writelines(renders.get(format, changes.render)(found, report))
+
+
+def write_matrix(format: str, found: Matrix, out: TextIO, *, color: bool, root: Path) -> None:
+    """Write a matrix to `out`, as "text", "markdown", "json" or "html"."""
+    ink = Ink(color, getattr(out, "encoding", None) or "utf-8")
+    report = Report((), {}, Path(os.path.abspath(root)), ink)
+    module = "matrix" if format == "text" else f"matrix_{format}"
+    render = import_module(f"{__name__}.{module}").render
+    out.writelines(render(found, report))

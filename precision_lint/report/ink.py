@@ -48,7 +48,7 @@ class Ink:
 
     def visible(self, text: str) -> str:
         """`text` on one line; invisible and unencodable characters escaped, tabs as four spaces."""
-        return self.encodable(_HIDDEN.sub(_escape, text.replace("\t", _TAB)))
+        return self.encodable(revealed(text))
 
     def encodable(self, text: str) -> str:
         """`text` with unencodable characters spelled out or escaped."""
@@ -66,6 +66,11 @@ class Ink:
     def link(self, text: str, url: str) -> str:
         """`text`, already visible, as a link if the terminal supports links."""
         return f"\x1b]8;;{url}\x1b\\{text}\x1b]8;;\x1b\\" if self.color else text
+
+
+def revealed(text: str) -> str:
+    """A text on one line; what is invisible is escaped, tabs are four spaces."""
+    return _HIDDEN.sub(_escape, text.replace("\t", _TAB))
 
 
 def width(text: str) -> int:

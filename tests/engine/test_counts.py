@@ -17,6 +17,8 @@ from precision_lint.facts.project import modules
 from precision_lint.model.rule import Searched
 from precision_lint.project import files
 from precision_lint.project.files import Project
+from precision_lint.source.config import parse, trees
+from precision_lint.source.config.config_file import Format
 from precision_lint.source.text.text import SourceText
 
 MODEL = """\
@@ -145,3 +147,34 @@ def test_pins_are_read_once_for_each_library(job: Job, monkeypatch: pytest.Monke
         assert job.project.version_of("triton") is None
         assert job.project.lowest_version_of("torch", job.project.root / "train.py") == (2, 5)
     assert reads == {"pinned torch": 1, "pinned triton": 1, "lowest torch": 1}
+
+
+@pytest.mark.parametrize(
+    ("words", "base", "parsed"),
+    [
+        ("", "precision: bf16\n", 1),
+        ("defaults: [base]\n", "a: 1\n", 0),
+        ("defaults:\n  - base\n", "a: 1\n", 0),
+        ("defaults: [base]\n", "precision: bf16\n", 6),
+        ("defaults: base.yaml\n", "precision: bf16\n", 6),
+        ("defaults:\n  - base\n", "precision: bf16\n", 6),
+        ("precision: 16\n", "a: 1\n", 5),
+    ],
+)
+def test_a_configuration_that_names_no_precision_is_not_parsed(
+    words: str, base: str, parsed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "base.yaml").write_text(base)
+    for number in range(5):
+        (tmp_path / f"run{number}.yaml").write_text(f"{words}lr: {number}\n")
+    read: set[Path] = set()
+
+    def counted(text: SourceText, format: Format) -> object:
+        read.add(text.path)
+        return trees.parse_tree(text, format)
+
+    monkeypatch.setattr(parse, "parse_tree", counted)
+    job = Job(Project(tmp_path), Settings(select=("MP7",)))
+    for path in sorted(tmp_path.glob("*.yaml")):
+        assert lint(job, path).failure is None
+    assert len(read) == parsed

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from precision_lint.facts.dtypes import attributes, defaults, invocation
 from precision_lint.facts.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.facts.dtypes.containers import MOST_ENTRIES, item_of
+from precision_lint.facts.dtypes.decisions import decided
 from precision_lint.facts.dtypes.environment import Environment, bind
 from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import join_all, reading
@@ -189,11 +190,19 @@ class Evaluator:
         bind(node.target, value, env)
         return value
 
+    def holds(self, test: ast.expr, env: Environment) -> bool | None:
+        """Whether a condition certainly holds: in the run that is judged, or in one call.
+
+        A body that records is interpreted for all its callers, with the calls of every branch.
+        """
+        known = self.analysis.configuration.holds(test)
+        return decided(test, env) if known is None and not self.frame.records else known
+
     def conditional(self, node: ast.IfExp, env: Environment) -> Value:
         self(node.test, env)
         span = self.span_of(node.test)
         branches: list[tuple[Value, Span]] = []
-        known = self.analysis.configuration.holds(node.test)
+        known = self.holds(node.test, env)
         for branch, holds in ((node.body, True), (node.orelse, False)):
             if known is not None and known is not holds:
                 continue

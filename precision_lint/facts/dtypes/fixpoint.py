@@ -81,6 +81,9 @@ class FixpointTable(Generic[V]):
                 self._undo.clear()
         self._complete[key] = value
         if self._lowest < depth:
+            # What was computed from this entry's assumption is as provisional as the entry.
+            for dependent in [one for one, low in self._provisional.items() if low >= depth]:
+                self._provisional[dependent] = self._lowest
             self._provisional[key] = self._lowest
             self.note(lambda: self._forget(key))
             self._lowest = min(outer, self._lowest)

@@ -273,7 +273,7 @@ def _join_objects(left: _Member | OneOf, right: _Member | OneOf) -> Other:
     if len(joined) > _MOST_MEMBERS:
         return UNKNOWN
     members = tuple(joined[place] for place in sorted(joined))
-    return members[0] if len(members) == 1 else OneOf(tuple(map(_without_fields, members)))
+    return members[0] if len(members) == 1 else OneOf(tuple(map(_without_objects, members)))
 
 
 def _members(value: _Member | OneOf) -> tuple[_Member, ...]:
@@ -297,13 +297,16 @@ def _place_of_definition(member: _Member) -> _Place:
 _V = TypeVar("_V", bound=Value)
 
 
-def _without_fields(value: _V) -> _V:
-    """An object as its class describes it: objects that hold objects would grow without end."""
+_Flat = Tensor | ModelOutput | Dtype | Constant | NonTensor | Variable
+
+
+def _without_objects(value: _V) -> _V:
+    """An object with the fields that hold no others: those would grow without end."""
     match value:
-        case Instance():
-            return replace(value, fields=())
+        case Instance(fields=fields):
+            return replace(value, fields=tuple(one for one in fields if isinstance(one[1], _Flat)))
         case FunctionValue(receiver=Instance() as receiver):
-            return replace(value, receiver=_without_fields(receiver))
+            return replace(value, receiver=_without_objects(receiver))
     return value
 
 
@@ -320,7 +323,7 @@ def _join_members(left: _Member, right: _Member) -> _Member | None:
             if one is None or other is None:
                 return None
             if one != other:
-                one, other = _without_fields(one), _without_fields(other)
+                one, other = _without_objects(one), _without_objects(other)
             return replace(left, receiver=join(one, other))
     return left
 

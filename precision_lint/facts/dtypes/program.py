@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -105,32 +105,36 @@ class Program:
                     return found
         return None
 
+    # The files of the programs that the linted file is a part of
+
     def calling(self, method: str) -> Iterator[Module | None]:
         """The modules that call a method of a name which one file alone defines."""
         paths = self.project.calling(method)
         if len(paths) <= _MOST_CALLING and len(self.project.defining(method)) <= _MOST_DEFINED:
-            for path in paths:
+            for path in filter(self._runs_with, paths):
                 yield self.module(path)
 
     def defining(self, function: str) -> Iterator[Module]:
         """The modules that define a function of a name that few files define."""
-        paths = self.project.defining(function)
-        if len(paths) <= _MOST_DEFINED:
-            yield from filter(None, map(self.module, paths))
+        return self._few(self.project.defining(function))
 
     def assigning(self, attribute: str) -> Iterator[Module]:
         """The modules that assign an attribute of an object that is not `self`."""
-        paths = self.project.assigning(attribute)
-        if len(paths) <= _MOST_DEFINED:
-            yield from filter(None, map(self.module, paths))
+        return self._few(self.project.assigning(attribute))
 
     def casting(self, attribute: str) -> Iterator[Module]:
         """The modules that cast an attribute of an object that is not `self`."""
-        paths = self.project.casting(attribute)
-        if len(paths) <= _MOST_DEFINED:
-            yield from filter(None, map(self.module, paths))
+        return self._few(self.project.casting(attribute))
 
     def importers(self, module: Module, name: str) -> Iterator[Module | None]:
         """The other modules that import `name` from a module; None for one too many."""
         for path in self.project.importing(module.file.text.path, name):
-            yield self.module(path)
+            if self._runs_with(path):
+                yield self.module(path)
+
+    def _few(self, paths: Sequence[Path]) -> Iterator[Module]:
+        if len(paths) <= _MOST_DEFINED:
+            yield from filter(None, map(self.module, filter(self._runs_with, paths)))
+
+    def _runs_with(self, path: Path) -> bool:
+        return self.project.runs_with(path, self.main.file.text.path)

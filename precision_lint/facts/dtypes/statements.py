@@ -161,7 +161,7 @@ class StatementInterpreter:
     ) -> bool:
         span = self.evaluate.span_of(test)
         sides = []
-        known = self.analysis.configuration.holds(test)
+        known = self.evaluate.holds(test, env)
         for statements, holds in ((body, True), (orelse, False)):
             if known is not None and known is not holds:
                 continue

@@ -7,7 +7,7 @@ options of the run make that certain.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -21,10 +21,27 @@ from precision_lint.facts.frameworks.table import Key
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.python.parse import ParsedPython
 
 _TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer", "prepare"})
 _ADAPTERS = frozenset({"get_peft_model", "add_adapter"})
 _ASKED = _TRAINERS | _ADAPTERS
+
+
+@dataclass(frozen=True)
+class _Weights:
+    """The dtype of what is trained, and the cast that makes it so."""
+
+    dtype: str
+    cast: Span
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What the weights are in the runs in which some options have these values."""
+
+    switches: Mapping[str, bool | None]
+    weights: _Weights | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,8 +72,31 @@ class ProgramSource:
         python = self.file.python
         if python is None or not any(name in python.text.text for name in _TRAINERS):
             return None
+        found = self._known(python)
+        if found is None:
+            return None
+        return Occurrence("the weights", found.dtype, CodePlace(found.cast), self.file)
+
+    def _known(self, python: ParsedPython) -> _Weights | None:
+        """What is known of a run with the same switches, as far as the program asks for them."""
+        key = (ProgramSource, python.text.path)
+        known: list[_Known] = self.project.config_files.once(key, list)
+        for each in known:
+            if all(self.option(name) is value for name, value in each.switches.items()):
+                return each.weights
+        switches: dict[str, bool | None] = {}
+        weights = self._weights(python, switches)
+        known.append(_Known(switches, weights))
+        return weights
+
+    def _weights(self, python: ParsedPython, switches: dict[str, bool | None]) -> _Weights | None:
+        """The dtype of the weights; `switches` takes the options that it depends on."""
+
+        def option(name: str) -> bool | None:
+            return switches.setdefault(name, self.option(name))
+
         program = PythonFile.of(python, self.project)
-        calls = calls_in(program, _ASKED, _ASKED, self._holds)
+        calls = calls_in(program, _ASKED, _ASKED, lambda test: _holds(test, option))
         trainers = [call for call in calls if call.name in _TRAINERS]
         given = {argument for call in trainers if (argument := call.argument(0, "model"))}
         names = {program.text[argument.span] for argument in given}
@@ -71,13 +111,14 @@ class ProgramSource:
         adapters = [call.span.start for call in calls if call.name in _ADAPTERS]
         if any(cast.span.start < adapter for adapter in adapters):
             return None  # PEFT keeps its added weights in float32
-        return Occurrence("the weights", dtype, CodePlace(cast.span), self.file)
+        return _Weights(dtype, cast.span)
 
-    def _holds(self, test: ast.expr) -> bool | None:
-        """Whether a condition holds with the options of the run."""
-        switches = {
-            ast.unparse(node): value
-            for node in ast.walk(test)
-            if isinstance(node, ast.Attribute) and (value := self.option(node.attr)) is not None
-        }
-        return truth(test, switches)
+
+def _holds(test: ast.expr, option: Callable[[str], bool | None]) -> bool | None:
+    """Whether a condition holds with the options of a run."""
+    switches = {
+        ast.unparse(node): value
+        for node in ast.walk(test)
+        if isinstance(node, ast.Attribute) and (value := option(node.attr)) is not None
+    }
+    return truth(test, switches)

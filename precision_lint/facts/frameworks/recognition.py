@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from collections.abc import Mapping as Table
 from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
@@ -26,7 +27,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import options
 from precision_lint.source.config.python_settings import python_settings
-from precision_lint.source.config.settings_tree import mappings
+from precision_lint.source.config.settings_tree import Mapping, mappings
 from precision_lint.source.python.parse import ParsedPython
 
 _PARSERS = (
@@ -76,7 +77,7 @@ def _of_mappings(
             for framework, way in _ways_by_name(names)
             if (way.anywhere or is_root)
             and _is_named(file, way)
-            and _recognizes(way, MappingSource(file, mapping, flat=framework.flat).has)
+            and _recognizes(way, _having(file, mapping, framework.flat, names, is_root=is_root))
         ]
         claimed = [each for each in claimed if not _is_read_by_others(each, project)]
         for framework in _most_special(claimed):
@@ -84,11 +85,39 @@ def _of_mappings(
             yield EffectiveConfig(framework, source, is_open=is_open)
 
 
+def _having(
+    file: ParsedConfig, mapping: Mapping, flat: bool, names: frozenset[str], *, is_root: bool
+) -> Callable[[str], bool]:
+    """Whether a mapping has something of a name; most are refuted by the names of its keys."""
+    has = MappingSource(file, mapping, flat=flat).has
+    if mapping.merged or (flat and not is_root):
+        return has  # there are more than these
+
+    known = names.union(name.replace("-", "_") for name in names)
+
+    def quick(name: str) -> bool:
+        return (_head(name) in known or name in known) and has(name)
+
+    return quick
+
+
+@lru_cache(maxsize=4096)
+def _head(name: str) -> str:
+    """The first part of a dotted name."""
+    return name.partition(".")[0].replace("-", "_")
+
+
 def _of_python(file: ParsedConfig, python: ParsedPython) -> Iterator[EffectiveConfig]:
+    text = python.text.text
+    has_displays = re.search(_any_of(_display_names()), text) is not None
+    if not has_displays and not re.search(calls_pattern(), text):
+        return
     for made in python_settings(python):
         if made.callee not in ("", "dict"):
             for framework in called(made.callee):
                 yield EffectiveConfig(framework, MappingSource(file, made.mapping))
+            continue
+        if not has_displays:
             continue
         for mapping in mappings([made.mapping]):
             source = MappingSource(file, mapping)
@@ -115,10 +144,17 @@ def called(callee: str) -> tuple[Framework, ...]:
 
 @lru_cache(maxsize=1)
 def calls_pattern() -> str:
-    """A regular expression for the calls that any framework may read."""
+    """A regular expression for the calls that any framework may read, and imports `as` another."""
     ways = (way for framework in frameworks().values() for way in framework.ways)
     names = {name.rpartition(".")[2] for way in ways for name in way.callees}
-    return rf"\b(?:{'|'.join(sorted(names))})\s*\("
+    return rf"\b(?:{'|'.join(sorted(names))})(?:\s*\(|\s+as\b)"
+
+
+@lru_cache(maxsize=1)
+def _display_names() -> tuple[str, ...]:
+    """The names that a display in Python is recognized by."""
+    index = _index()
+    return tuple(sorted(name for name in index if any(way.in_python for _, way in index[name])))
 
 
 def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveConfig]:
@@ -258,7 +294,7 @@ def _ways_by_name(names: frozenset[str]) -> Iterator[tuple[Framework, Recognizer
 
 
 @lru_cache(maxsize=1)
-def _index() -> Mapping[str, list[tuple[Framework, Recognizer]]]:
+def _index() -> Table[str, list[tuple[Framework, Recognizer]]]:
     index: dict[str, list[tuple[Framework, Recognizer]]] = defaultdict(list)
     for framework in frameworks().values():
         for way in framework.ways:

@@ -7,7 +7,7 @@ of them. References are followed from a file, and back to the files that refer t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -35,7 +35,9 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.calls import readings_of_calls
 from precision_lint.facts.runs.defaults import DefaultsSource
 from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.hydra import configuration, starts_hydra
+from precision_lint.facts.runs.lightning_cli import CLI, readings_of_cli
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.readers import readers
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
@@ -82,6 +84,15 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     }
     # What another run takes its settings from is a part of that one.
     return tuple(run for run in (*own, *others) if not _is_merged(run, merged))
+
+
+def environment(
+    path: Path, file: ParsedConfig, started: Launch | None, project: Recording
+) -> RunEnvironment:
+    """The run of the program at a path that a launch in a file starts, or that nothing does."""
+    linker = _Linker(file, project)
+    program = file.fact((Program, path), lambda: Program(path, project))
+    return RunEnvironment(program, file, started, linker.composition)
 
 
 def _takes_arguments(reading: EffectiveConfig) -> bool:
@@ -156,6 +167,7 @@ class _Linker:
 
     current: ParsedConfig
     project: Recording
+    known: dict[Path, Program] = field(default_factory=dict)
 
     def readings(self, file: ParsedConfig) -> tuple[EffectiveConfig, ...]:
         """What frameworks read from a file and from those that it is composed of, and what the
@@ -169,10 +181,8 @@ class _Linker:
 
     def programs(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that a file starts call, with the arguments that the run gives."""
-        if file.python is not None:
-            if any(map(_takes_arguments, _readings(file, self.project))):
-                yield from self.unlaunched(file)
-            return
+        if file.python is not None and any(map(_takes_arguments, _readings(file, self.project))):
+            yield from self.unlaunched(file)
         for each in (file, *(embedded.file for embedded in file.embedded)):
             commands = each.script.commands if each.script is not None else ()
             if each.is_excerpt:
@@ -187,9 +197,10 @@ class _Linker:
     def opened(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that read a file do with it, where no script starts them."""
         for path in readers(file, self.project):
-            program = self.program_at(path, file)
+            program = self.program_at(path)
             run = RunEnvironment(program, file, None, self.composition, opened=file.text.path)
-            for reading in (*readings_of_calls(run), *readings_of_roles(run)):
+            evaluator = Evaluator(run)
+            for reading in (*readings_of_calls(evaluator), *readings_of_roles(evaluator)):
                 source = reading.source
                 given = source.given.items() if isinstance(source, CallSource) else ()
                 precise = [one for name, one in given if reading.key(name).role != "other"]
@@ -202,7 +213,7 @@ class _Linker:
         """What frameworks read from the file that Hydra composes, below the words of a launch."""
         if not starts_hydra(started, self.project.config_files.text(path)):
             return
-        run = RunEnvironment(self.program_at(path, file), file, started, self.composition)
+        run = RunEnvironment(self.program_at(path), file, started, self.composition)
         found = configuration(run)
         config = self.part(found) if found else None
         for reading in self.readings(config) if config else ():
@@ -235,15 +246,20 @@ class _Linker:
     def calls(
         self, path: Path, file: ParsedConfig, started: Launch | None
     ) -> Iterator[EffectiveConfig]:
-        run = RunEnvironment(self.program_at(path, file), file, started, self.composition)
+        run = RunEnvironment(self.program_at(path), file, started, self.composition)
+        evaluator = Evaluator(run)
         if self.project.reaches(path, calls_pattern()):
-            yield from readings_of_calls(run)
+            yield from readings_of_calls(evaluator)
+        if started is not None and self.project.reaches(path, rf"\b{CLI}\b"):
+            yield from readings_of_cli(run)
         if started is not None and may_give_roles(started):
-            yield from readings_of_roles(run)
+            yield from readings_of_roles(evaluator)
 
-    def program_at(self, path: Path, file: ParsedConfig) -> Program:
-        """The program at a path, made once for all launches of a file."""
-        return file.fact((Program, path), lambda: Program(path, self.project))
+    def program_at(self, path: Path) -> Program:
+        """The program at a path, made once for all launches. No file keeps it: it has trees."""
+        if path not in self.known:
+            self.known[path] = Program(path, self.project)
+        return self.known[path]
 
     def composition(self, path: Path) -> ParsedConfig | None:
         """A configuration with what it is composed of; None if that is not all known."""
@@ -291,7 +307,7 @@ class _Linker:
         if path is None:
             return reading
         text = self.project.config_files.text(path)
-        program = self.program_at(path, source.file)
+        program = self.program_at(path)
         run = RunEnvironment(program, source.file, source.launch, self.part)
         defaults = EffectiveConfig(reading.framework, DefaultsSource(run, reading.source.span))
         beneath = (*reading.fallbacks, defaults)

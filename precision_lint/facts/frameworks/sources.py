@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -294,6 +294,7 @@ def _may_be_option(word: Word) -> bool:
     return word.text.startswith((UNKNOWN, "--"))
 
 
+@lru_cache(maxsize=4096)
 def _sets(program: str, name: str) -> bool:
     """True if a program mentions a setting in a way that may set it: `args.fp16 = True`."""
     if name not in program:  # the plain search is many times faster, and most end here

@@ -5,9 +5,11 @@ from __future__ import annotations
 from precision_lint.facts.frameworks._generated import marks
 from precision_lint.project.discovery import Kind
 
+COMPOSED = b"defaults:"
+"""The list of the files that Hydra composes."""
 CONFIG_TRIGGERS = (
     (
-        b"defaults:", b"bf16", b"BF16", b"fp16", b"fp8", b"float16", b"precision", b"PRECISION",
+        COMPOSED, b"bf16", b"BF16", b"fp16", b"fp8", b"float16", b"precision", b"PRECISION",
         b"dtype", b'"amp"', b"loss", b"tf32", b"deepspeed", b"config_file", b"accelerate",
         b"fp4", b"float8", b"flash", b"transformer-engine",
         b"half", b"amp:", b"_amp", b'amp"', b"--amp",
@@ -23,6 +25,16 @@ _MARKS = {"python": marks.PYTHON, "json": marks.JSON}
 def may_be_reported_in(text: str) -> bool:
     """False if no rule of settings looks at a file with this text."""
     return all(any(one.decode() in text for one in group) for group in CONFIG_TRIGGERS)
+
+
+def is_about_settings(content: bytes) -> bool:
+    """True for bytes with such a word; a list of other files to compose is none by itself."""
+    return any(word in content for word in CONFIG_TRIGGERS[0] if word != COMPOSED)
+
+
+def is_only_composed(content: bytes) -> bool:
+    """True if a rule looks at some bytes for nothing but the files that Hydra composes."""
+    return COMPOSED in content and not is_about_settings(content)
 
 
 def may_be_read(content: bytes, kind: Kind) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from precision_lint.facts.context import ConfigFile, finding_in
 from precision_lint.facts.frameworks.conditions import is_met
+from precision_lint.facts.frameworks.precision import precisions_of
 from precision_lint.facts.frameworks.reading import EffectiveConfig, Setting
 from precision_lint.facts.frameworks.recognition import readings
 from precision_lint.facts.frameworks.runs import runs
@@ -139,6 +140,7 @@ class Verdict:
             why=self.why(),
             fix=fix,
             related=related,
+            precisions=precisions_of(self.run),
         )
 
 

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from precision_lint.facts.frameworks.triggers import may_be_read
+from precision_lint.facts.frameworks.triggers import is_about_settings, may_be_read
 from precision_lint.facts.project.modules import ParsedModules
 from precision_lint.model.memo import T
 from precision_lint.project.discovery import Kind, kind_of
@@ -35,6 +35,8 @@ _LONGEST_NAME = 200
 """Bytes of the name of a file before its suffix."""
 _DEFAULTS = re.compile(rb"^defaults:[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:[-#].*)?\r?\n)+)", re.MULTILINE)
 """Hydra's list of the files from which a file is composed."""
+_DEFAULTS_IN_A_ROW = re.compile(rb"^defaults:[ \t]*(\[[^]]*\]|[\w./-]+)", re.MULTILINE)
+"""`defaults: [model, _self_]`, and `defaults: base.yaml` of NeMo RL."""
 _NAMED = re.compile(rb"[\w.-]+")
 _LARGEST = 1 << 20
 """Bytes of a file that is searched for references."""
@@ -180,6 +182,33 @@ class ConfigFiles:
         code = (*self.project.python_files, *notebooks)
         return [one for one in code if name in _content(one)]
 
+    def composes_settings(self, path: Path) -> bool:
+        """True if a file with Hydra's `defaults` may be composed of one that a rule looks at."""
+        return not self._of_interest.isdisjoint(_stems(_content(path)))
+
+    @cached_property
+    def _of_interest(self) -> frozenset[bytes]:
+        """The names, without suffix, of the YAML files that a rule looks at for what they say, or
+        for what they are composed of.
+        """
+        composed: dict[bytes, set[bytes]] = defaultdict(set)
+        pending = []
+        for path in self.project.files:
+            if kind_of(path) != "yaml":
+                continue
+            content, stem = _content(path), path.stem.encode()
+            if is_about_settings(content):
+                pending.append(stem)
+            elif b"defaults:" in content:
+                for name in _stems(content):
+                    composed[name].add(stem)
+        found = set(pending)
+        while pending:
+            new = composed.get(pending.pop(), set()) - found
+            found |= new
+            pending += new
+        return frozenset(found)
+
     @cached_property
     def _references(self) -> Mapping[str, list[Path]]:
         """The files that contain the name of another file, by that name."""
@@ -230,8 +259,12 @@ def _named_in(content: bytes) -> Iterable[bytes]:
 
 def _composed_of(content: bytes) -> Iterator[bytes]:
     """A superset of the names of the files from which a file may be composed."""
-    for names in _DEFAULTS.findall(content):
-        yield from (name + b".yaml" for name in _NAMED.findall(names))
+    for names in (*_DEFAULTS.findall(content), *_DEFAULTS_IN_A_ROW.findall(content)):
+        yield from (name.removesuffix(b".yaml") + b".yaml" for name in _NAMED.findall(names))
+
+
+def _stems(content: bytes) -> Iterator[bytes]:
+    return (name.removesuffix(b".yaml") for name in _composed_of(content))
 
 
 def _kind_of_content(text: str) -> Kind:

@@ -185,6 +185,10 @@ class ProjectFacts:
         """True if a file imports another one, by other modules or by itself."""
         return user in self.imports.users(path)
 
+    def runs_with(self, other: Path, path: Path) -> bool:
+        """True if one of the programs that a file is a part of contains another file."""
+        return other in self.imports.linked(path)
+
     def _python_contents(self) -> Iterator[bytes]:
         return map(_bytes_of, self.project.python_files)
 
@@ -341,6 +345,12 @@ class Recording:
 
         return follow
 
+    def composes_settings(self, path: Path) -> bool:
+        """True if a file with Hydra's `defaults` may be composed of one that a rule looks at."""
+        answer = self._facts.config_files.composes_settings(path)
+        self._record("composes_settings", path, answer=answer)
+        return answer
+
     # Python files
 
     def python_source_matches(self, pattern: bytes) -> bool:
@@ -377,6 +387,15 @@ class Recording:
         """True if a Python file imports another one, by other modules or by itself."""
         answer = self._facts.uses(user, path)
         self._record("uses", user, path, answer=answer)
+        return answer
+
+    def runs_with(self, other: Path, path: Path) -> bool:
+        """True if one of the programs that a Python file is a part of contains another one.
+
+        What the code of other programs does to objects and functions is never seen in its runs.
+        """
+        answer = self._facts.runs_with(other, path)
+        self._record("runs_with", other, path, answer=answer)
         return answer
 
     def module(self, path: Path) -> ParsedPython | None:

@@ -18,7 +18,7 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.frameworks.table import Framework
 from precision_lint.facts.frameworks.triggers import may_be_reported_in
 from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator, evaluator_of
+from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.known import Known, Settings
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.reachable import may_run
@@ -28,11 +28,11 @@ from precision_lint.source.config.python_settings import Made, python_settings
 from precision_lint.source.python.parse import ParsedPython
 
 
-def readings_of_calls(run: RunEnvironment) -> Iterator[EffectiveConfig]:
+def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
     """What the frameworks that a program calls make of a run."""
+    run = evaluator.run
     for file, made, frameworks in _framework_calls(run.program):
         assert isinstance(made.node, ast.Call)
-        evaluator = evaluator_of(run)
         code = run.program.project.config_files.at(file.text.path)
         if code is None or not evaluator.reaches(made.node, file):
             continue

@@ -11,7 +11,7 @@ from precision_lint.facts.frameworks.table import Key
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.settings.given import Kind
-from precision_lint.model.finding import Span
+from precision_lint.model.finding import Place, Span
 from precision_lint.model.memo import fact
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.nodes import walk
@@ -34,7 +34,8 @@ class DefaultsSource:
     def get(self, name: str) -> Occurrence | None:
         declared = self.run.program.options.get(name, ())
         owners = {given.owner for given in declared if given.kind is Kind.FIELD}
-        if name in self.run.program.assigned or not owners <= _parsed_classes(self.run.program):
+        parsed = {one for _, one in parsed_classes(self.run.program)}
+        if name in self.run.program.assigned or not owners <= parsed:
             return None
         known = self.run.option(name)
         written = known.written if known is not None else None
@@ -50,12 +51,12 @@ class DefaultsSource:
 
 
 @fact
-def _parsed_classes(program: Program) -> frozenset[str]:
-    """The classes of settings that are given to a parser: `HfArgumentParser((A, B))`."""
-    return frozenset(
-        node.id
+def parsed_classes(program: Program) -> tuple[tuple[Place, str], ...]:
+    """The classes of settings that are given to a parser, `HfArgumentParser((A, B))`, and where."""
+    return tuple(
+        (file.text.place(file.span_of(call)), node.id)
         for parser in _PARSERS
-        for _, call in program.calls(parser)
+        for file, call in program.calls(parser)
         for node in walk(call)
         if isinstance(node, ast.Name)
     )

@@ -19,28 +19,30 @@ from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.hydra import configuration
 from precision_lint.facts.runs.known import (
+    Holder,
+    Items,
     Known,
     Options,
-    Settings,
     Thing,
     agreed,
     equal,
     truth,
 )
-from precision_lint.facts.runs.overlays import Overlay, overlays
-from precision_lint.facts.runs.reach import reached
+from precision_lint.facts.runs.objects import WRAPPED, Objects, display
+from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.runs.returns import Returns
 from precision_lint.facts.runs.variables import Walk
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.model.finding import Span
-from precision_lint.model.memo import T, fact
+from precision_lint.model.memo import T
 from precision_lint.source.python.bindings import attribute, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
+    last_name,
     named_parameters,
     parameters,
     qualified,
@@ -53,27 +55,27 @@ _MAX_DEPTH = 24
 _MAX_CALLS = 8
 """Calls of one function that must agree on an argument."""
 
-_PARSING = frozenset({
-    "parse_args", "parse_known_args", "parse_args_into_dataclasses", "parse_intermixed_args",
-})  # fmt: skip
-_PARSERS = frozenset({"tyro.cli", "simple_parsing.parse", "pyrallis.parse", "draccus.parse"})
 _LOADING = frozenset({
     "yaml.load", "yaml.safe_load", "yaml.full_load", "json.load", "json.loads", "toml.load",
     "toml.loads", "tomllib.load", "tomli.load", "omegaconf.OmegaConf.load", "YAML.load",
 })  # fmt: skip
-_OPENING = frozenset({"open", "Path", "read_text", "read_bytes", "read", "expanduser", "resolve"})
+_OPENING = frozenset({
+    "open", "Path", "read_text", "read_bytes", "read", "expanduser", "resolve", "abspath",
+    "realpath",
+})  # fmt: skip
+_VARIABLES = frozenset({"os.environ.get", "os.getenv"})
 _WRAPPING = frozenset({
     "Namespace", "SimpleNamespace", "EasyDict", "edict", "DictConfig", "Box", "AttrDict", "Munch",
     "munchify", "DotMap", "create", "to_container", "vars", "asdict", "dict", "deepcopy", "copy",
     "str", "bool", "int", "DefaultMunch", "ConfigDict",
 })  # fmt: skip
+_MAKING = frozenset({
+    "dict", "Namespace", "SimpleNamespace", "EasyDict", "edict", "AttrDict", "Munch", "ConfigDict",
+})  # fmt: skip
 _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
 _STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
 
 _NOTHING = object()
-_FORMATS = {"yaml": (".yaml", ".yml"), "json": (".json",), "toml": (".toml",)}
-"""The files that a loader reads, by what its name contains."""
-
 _Read: TypeAlias = "dict[tuple[Path, Span], Occurrence]"
 
 
@@ -84,9 +86,15 @@ class _Place:
     file: ParsedPython
     given: Mapping[str, Known | None] = field(default_factory=dict)
     depth: int = 0
+    bound: Mapping[str, Known] = field(default_factory=dict)
+    """What the variables of a loop are."""
 
     def deeper(self) -> _Place:
-        return _Place(self.file, self.given, self.depth + 1)
+        return replace(self, depth=self.depth + 1)
+
+    def with_names(self, bound: Mapping[str, Known] | None) -> _Place:
+        """The same place in one pass of a loop."""
+        return replace(self, bound={**self.bound, **bound}) if bound else self
 
     @property
     def syntax(self) -> SyntaxTree:
@@ -98,7 +106,7 @@ class Miss:
     """A value of a setting that the program has no use for, and the error that it raises."""
 
     known: Known
-    node: ast.expr
+    node: ast.expr | ast.stmt
     file: ParsedPython
     error: str
     accepted: tuple[str, ...] = ()
@@ -116,7 +124,6 @@ class Evaluator:
     """What expressions came to where no call gives anything; None while one is worked out."""
     _read: _Read = field(default_factory=dict)
     """The settings that are read for what is worked out now."""
-    _overlays: tuple[Overlay, ...] | None = None
     missed: list[Miss] = field(default_factory=list)
     """The values of settings for which an expression raises."""
     _reaching: dict[ast.AST, tuple[bool | None, _Read]] = field(default_factory=dict)
@@ -124,11 +131,6 @@ class Evaluator:
 
     def value(self, node: ast.expr, file: ParsedPython) -> Known | None:
         """What an expression of a file of the program comes to."""
-        if self._overlays is None:
-            self._overlays = ()  # none while the path of the file is worked out
-            self._overlays = tuple(overlays(self))
-            self._found.clear()
-            self._reaching.clear()
         if not self._depth:
             self._steps = 0
         self._depth += 1
@@ -152,7 +154,7 @@ class Evaluator:
         return reached(node, file, self) is not False
 
     def _value(self, node: ast.expr, at: _Place) -> Known | None:
-        if at.given:
+        if at.given or at.bound:
             return self._computed(node, at)
         if node not in self._found:
             self._found[node] = None, {}  # what needs itself has no value
@@ -163,22 +165,6 @@ class Evaluator:
         known, read = self._found[node]
         self._read |= read
         return known
-
-    def _option(self, name: str) -> Known | None:
-        """An option: a file that the program lays over its options, the words, the defaults."""
-        if self.run.opened is not None and name in self.run.program.opened:
-            return None  # some file, whatever the default
-        for overlay in self._overlays or ():
-            if overlay.is_default and self.run.is_given(name):
-                break
-            if overlay.settings is None:
-                return None
-            if name in overlay.settings.names():
-                return overlay.settings.get(name)
-        if self.run.opened is not None and name not in self.run.program.options:
-            settings = self.run.settings_at(self.run.opened)  # no parser has it: it is the file's
-            return settings.get(name) if settings is not None else None
-        return self.run.option(name)
 
     def reaches_function(self, function: ast.AST, work: Callable[[], bool | None]) -> bool | None:
         """Whether a function is called, worked out once; None while it is."""
@@ -207,11 +193,15 @@ class Evaluator:
             case ast.Constant(value=value):
                 return Known(value)
             case ast.Name():
-                return self._dtype(node, at) or self._name(node, at)
+                return self._named(node, at) or self._name(node, at)
+            case ast.Dict():
+                return self._display(node, at)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                return Known(Items(tuple(self._value(item, at) for item in items)))
             case ast.Attribute(value=ast.Name(id="self")):
                 return self._of_self(node, at)
             case ast.Attribute(value=owner, attr=name):
-                return self._dtype(node, at) or self._member(owner, name, at)
+                return self._named(node, at) or self._member(owner, name, at)
             case ast.Subscript(value=ast.Dict() as table, slice=key):
                 return self._looked_up(table, self._value(key, at), at, node)
             case ast.Subscript(value=owner, slice=key):
@@ -232,11 +222,33 @@ class Evaluator:
 
     # Names
 
-    def _dtype(self, node: ast.expr, at: _Place) -> Known | None:
-        package, _, name = qualified(node, at.syntax.names).rpartition(".")
-        return Known(f"torch.{ALIASES[name]}") if package == "torch" and name in ALIASES else None
+    def _named(self, node: ast.expr, at: _Place) -> Known | None:
+        """What a library keeps under a name: a dtype, the flags of absl."""
+        path = qualified(node, at.syntax.names)
+        package, _, name = path.rpartition(".")
+        if package == "torch" and name in ALIASES:
+            return Known(f"torch.{ALIASES[name]}")
+        return self._objects(at).named(path)
+
+    def _objects(self, at: _Place) -> Objects:
+        return Objects(self.run, at.file, lambda node: self._value(node, at))
+
+    def _display(self, node: ast.Dict, at: _Place) -> Known | None:
+        values: dict[str, Known | None] = {}
+        spread: list[Known | None] = []
+        for key, value in zip(node.keys, node.values, strict=True):
+            match key:
+                case None if not values:
+                    spread.append(self._value(value, at))
+                case ast.Constant(value=str(name)):
+                    values[name] = self._value(value, at)
+                case _:
+                    return None
+        return display(values, spread)
 
     def _name(self, node: ast.Name, at: _Place) -> Known | None:
+        if node.id in at.bound:
+            return at.bound[node.id]
         syntax = at.syntax
         scope: Scope | None = syntax.function(node) or syntax.tree
         while scope is not None:
@@ -254,16 +266,18 @@ class Evaluator:
             return None
         own: Scope = at.syntax.function(node) or at.syntax.tree
         end = (node.lineno, node.col_offset) if own is scope else None
-        walk = Walk(lambda each: self._value(each, at), node.id, end)
+        walk = Walk(
+            lambda each, bound=None: self._value(each, at.with_names(bound)),
+            node.id,
+            end,
+            at.syntax.stores(scope, node.id),
+        )
         start: Known | None = None
         if not isinstance(scope, ast.Module) and any(
             each.arg == node.id for each in parameters(scope.args)
         ):
             start = self._parameter(node.id, scope, at)
-        known = walk.after(scope.body, start)
-        if known is not None and isinstance(known.value, Settings) and walk.is_changed(scope):
-            return None
-        return known
+        return walk.after(scope.body, start)
 
     def _parameter(self, name: str, function: Scope, at: _Place) -> Known | None:
         """What the callers of a function give to a parameter."""
@@ -288,7 +302,7 @@ class Evaluator:
         )
         calls = list(islice(found, _MAX_CALLS + 1))
         if not calls or len(calls) > _MAX_CALLS:
-            return Known(Options()) if not calls and holds_settings(name) else None
+            return self._objects(at).options if not calls and holds_settings(name) else None
         values = [self._argument(call, file, name, position, function, at) for file, call in calls]
         return agreed(values)
 
@@ -321,9 +335,9 @@ class Evaluator:
     def _spread(self, node: ast.expr, name: str, at: _Place) -> Known | object | None:
         """What `**section` gives to a parameter; `_NOTHING` if it certainly does not."""
         known = self._value(node, at)
-        if known is None or not isinstance(known.value, Settings):
+        if known is None or not isinstance(known.value, Holder):
             return None
-        if name not in known.value.names():
+        if not known.value.has(name):
             return _NOTHING
         return self._noted(known.value.get(name))
 
@@ -336,6 +350,9 @@ class Evaluator:
                 path = configuration(self.run)
                 settings = self.run.settings_at(path, overrides=True) if path else None
                 return Known(settings) if settings is not None else None
+            if called in WRAPPED and name == named_parameters(function.args)[0].arg:
+                wanted = named_parameters(function.args)[0].annotation
+                return self._objects(at).filled(last_name(wanted), "config_path")
             if called.rpartition(".")[2] in _COMMANDS and "." in called:
                 return self._default_of(name, function, at)
         for starter in _STARTERS:
@@ -346,13 +363,15 @@ class Evaluator:
         return None
 
     def _default_of(self, name: str, function: FunctionDefinition, at: _Place) -> Known | None:
-        """An option that is a parameter: the word of the command line, or its default."""
-        if (known := self._option(name)) is not None:
-            return self._noted(known)
-        if name in self.run.words:
-            return None
+        """An option that is a parameter: the word of the command line, or its default. `**words`
+        are all of them.
+        """
+        if function.args.kwarg is not None and function.args.kwarg.arg == name:
+            return Known(self.run.command_line)
+        if name in self.run.program.options:
+            return self._noted(self.run.option(name))
         default = _default(function, name)
-        return self._value(default, at) if isinstance(default, ast.Constant) else None
+        return self._noted(self._objects(at).parameter(name, default))
 
     def _of_self(self, node: ast.Attribute, at: _Place) -> Known | None:
         owner = enclosing_class(node, at.syntax)
@@ -366,15 +385,21 @@ class Evaluator:
     def _member(self, owner: ast.expr, name: str, at: _Place) -> Known | None:
         """An option or a setting, unless the program assigns it before it is read."""
         known = self._value(owner, at)
-        if known is None or not isinstance(known.value, Options | Settings):
+        if known is None or not isinstance(known.value, Holder):
             return None
+        if name == "__dict__":
+            return known
         if stores := self._stored(name, owner, at):
             return self._assigned_member(stores)
         match known.value:
-            case Options():
-                return self._noted(self._option(name))
-            case Settings() as settings:
-                return self._noted(settings.get(name))
+            case Options() if (items := self.run.items(name)) is not None:
+                return Known(items)
+            case Holder() as holder:
+                found = holder.get(name)
+                is_section = found is None and isinstance(holder, Options)
+                if is_section and name in self.run.program.sections:
+                    return Known(holder)
+                return self._noted(found)
         return None
 
     def _stored(self, name: str, read: ast.expr, at: _Place) -> list[tuple[ParsedPython, ast.expr]]:
@@ -407,15 +432,23 @@ class Evaluator:
         index = self._value(key, at)
         if index is None:
             return None
+        if qualified(owner, at.syntax.names) == "os.environ" and isinstance(index.value, str):
+            return self.run.variable(index.value)
         if isinstance(index.value, int) and not isinstance(index.value, bool):
-            inner = self._value(owner, at)  # `parse_known_args()[0]`
-            is_options = inner is not None and isinstance(inner.value, Options)
-            return inner if is_options and index.value == 0 else None
-        if isinstance(owner, ast.Name):
+            inner = self._value(owner, at)
+            if inner is not None and isinstance(inner.value, Items):
+                return self._noted(inner.value.at(index.value))
+            is_options = inner is not None and isinstance(inner.value, Holder)
+            return inner if is_options and index.value == 0 else None  # `parse_known_args()[0]`
+        if isinstance(owner, ast.Name) and not self._is_holder(owner, at):
             table = self._table(owner, at)
             if table is not None:
                 return self._looked_up(table, index, at, owner)
         return self._member(owner, index.value, at) if isinstance(index.value, str) else None
+
+    def _is_holder(self, name: ast.Name, at: _Place) -> bool:
+        known = self._value(name, at)
+        return known is not None and isinstance(known.value, Holder)
 
     def _table(self, name: ast.Name, at: _Place) -> ast.Dict | None:
         """The display that a name stands for, if it is assigned once."""
@@ -461,6 +494,8 @@ class Evaluator:
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *rest]):
                 return self._getattr(owner, key, rest, at)
+            case ast.Call(args=[ast.Constant(value=str(variable)), *_]) if called in _VARIABLES:
+                return self._noted(self.run.variable(variable))
             case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[key, *rest]):
                 return self._get(owner, key, rest, at)
             case ast.Call(
@@ -471,30 +506,36 @@ class Evaluator:
                     return None
                 text = known.value
                 return known.derived(text.lower() if method == "lower" else text.strip())
-        if name in _PARSING or called in _PARSERS:
-            return Known(Options())
+            case ast.Call(
+                func=ast.Attribute(value=owner, attr="endswith"),
+                args=[ast.Constant(value=str(end))],
+            ):
+                known = self._value(owner, at)
+                is_text = known is not None and isinstance(known.value, str)
+                return known.derived(str(known.value).endswith(end)) if known and is_text else None
+            case ast.Call(func=ast.Name(id="len"), args=[items]):
+                known = self._value(items, at)
+                counted = known.value if known is not None else None
+                return Known(len(counted.items)) if isinstance(counted, Items) else None
         if makes_grad_scaler(called):
             return Known(Thing())
         if called in _LOADING:
             path = self._value(call.args[0], at) if call.args else None
-            return self._loaded(path, called, at)
+            return self.run.loaded(path, called, at.file.text.path)
         if name in _OPENING:
             return self._opened(call, at)
         if name in _WRAPPING:
             return self._wrapped(call, at)
-        return self._returned(name, call, at)
+        return self._objects(at).made(call, called) or self._returned(name, call, at)
 
     def _wrapped(self, call: ast.Call, at: _Place) -> Known | None:
-        """What a copy or another form of settings holds: `dict(settings, **words)`."""
+        """`dict(settings, name=value)`, `SimpleNamespace(name=value)`, `bool(value)`."""
         spread = [keyword.value for keyword in call.keywords if keyword.arg is None]
-        given = [*call.args, *spread]
-        known = self._value(given[0], at) if given else None
-        if known is None or not isinstance(known.value, Settings) or len(given) == 1:
-            return known
-        if len(given) > 2 or not self.run.program.calls("Fire"):
-            return known if self.run.launch is None else None
-        words = {**known.value.overrides, **self.run.typed_words}
-        return Known(replace(known.value, overrides=words), known.written)
+        inner = [self._value(each, at) for each in (*call.args, *spread)]
+        if callee_name(call) not in _MAKING:
+            return inner[0] if inner else None
+        given = {each.arg: self._value(each.value, at) for each in call.keywords if each.arg}
+        return display(given, inner)
 
     def _opened(self, call: ast.Call, at: _Place) -> Known | None:
         """The path of a file that is opened: `open(path)`, `Path(path)`, `path.read_text()`."""
@@ -504,18 +545,6 @@ class Evaluator:
             case ast.Call(func=ast.Attribute(value=path)):
                 return self._value(path, at)
         return None
-
-    def _loaded(self, path: Known | None, loader: str, at: _Place) -> Known | None:
-        """The settings of a file. Where no launch says which, it is the one that is looked at."""
-        settings: Settings | None = None
-        if path is not None and isinstance(path.value, str):
-            settings = self.run.settings(path.value, at.file.text.path)
-        opened = self.run.opened
-        if opened is not None and (settings is None or (path and path.written is not None)):
-            kind = next((one for one in _FORMATS if one in loader.lower()), "yaml")
-            if opened.suffix in _FORMATS[kind]:
-                settings = self.run.settings_at(opened)
-        return Known(settings, path.written if path else None) if settings is not None else None
 
     def _returned(self, name: str, call: ast.Call, at: _Place) -> Known | None:
         """What a function of the program returns: `load_config(args.config)`."""
@@ -558,7 +587,9 @@ class Evaluator:
         self, owner: ast.expr, key: ast.expr, rest: list[ast.expr], at: _Place
     ) -> Known | None:
         index = self._value(key, at)
-        if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
+        known = self._value(owner, at)
+        is_table = known is None or not isinstance(known.value, Holder)
+        if isinstance(owner, ast.Name) and is_table and (table := self._table(owner, at)):
             before, self.missed = self.missed, []
             found = self._looked_up(table, index, at, owner)
             is_missed, self.missed = bool(self.missed), before
@@ -567,11 +598,10 @@ class Evaluator:
                 fallback = self._value(rest[0], at) if rest else Known(None)
                 return index.derived(fallback.value) if fallback is not None else None
             return found
-        known = self._value(owner, at)
         if index is None or not isinstance(index.value, str) or known is None:
             return None
         found = self._member(owner, index.value, at)
-        is_absent = isinstance(known.value, Settings) and index.value not in known.value.names()
+        is_absent = isinstance(known.value, Holder) and not known.value.has(index.value)
         if found is None and is_absent and rest and index.value not in self.run.program.assigned:
             return self._value(rest[0], at)
         return found
@@ -603,7 +633,7 @@ class Evaluator:
 
     def _compared(self, left: ast.expr, op: ast.cmpop, right: ast.expr, at: _Place) -> Known | None:
         one = self._value(left, at)
-        if one is None or isinstance(one.value, Options | Settings):
+        if one is None or isinstance(one.value, Holder | Items):
             return None
         if isinstance(op, ast.In | ast.NotIn):
             if not isinstance(right, ast.List | ast.Tuple | ast.Set):
@@ -614,7 +644,7 @@ class Evaluator:
             is_in = any(item is not None and equal(one.value, item.value) for item in items)
             return one.derived(is_in is isinstance(op, ast.In))
         other = self._value(right, at)
-        if other is None or isinstance(other.value, Options | Settings):
+        if other is None or isinstance(other.value, Holder | Items):
             return None
         said = one if one.written is not None else other
         match op:
@@ -623,12 +653,6 @@ class Evaluator:
             case ast.NotEq() | ast.IsNot():
                 return said.derived(not equal(one.value, other.value))
         return None
-
-
-@fact
-def evaluator_of(run: RunEnvironment) -> Evaluator:
-    """The evaluator of a run, which keeps what it found."""
-    return Evaluator(run)
 
 
 def _is_plain(call: ast.Call, file: ParsedPython) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.known import Known, equal
-from precision_lint.facts.runs.sinks import Sink
+from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import Scope, syntax_tree
 
@@ -26,7 +26,7 @@ class Loser:
     lost: object
 
 
-def losers(sink: Sink, evaluator: Evaluator) -> Iterator[Loser]:
+def losers(sink: TorchPlace, evaluator: Evaluator) -> Iterator[Loser]:
     """The settings that choose a dtype for a sink and do not get it."""
     if not isinstance(sink.dtype, ast.Name):
         return

@@ -15,8 +15,9 @@ from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.evaluation import Evaluator, Miss
 from precision_lint.facts.runs.losers import losers
-from precision_lint.facts.runs.reach import reached
-from precision_lint.facts.runs.sinks import NOTES, Use
+from precision_lint.facts.runs.reaching import reached
+from precision_lint.facts.runs.torch_sinks import NOTES
+from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.words import refused
 from precision_lint.facts.settings.vocabulary import (
     is_about_precision,
@@ -131,7 +132,7 @@ def _compared(file: ParsedPython) -> frozenset[str]:
 def _problem(
     form: _Form,
     written: Occurrence,
-    node: ast.expr,
+    node: ast.expr | ast.stmt,
     file: ParsedPython,
     note: str,
     reason: str,

@@ -64,6 +64,12 @@ class Program(Memo):
         return found
 
     @cached_property
+    def sections(self) -> frozenset[str]:
+        """What dotted options are grouped by: `ds` of `--ds.param_dtype`."""
+        declared = (given for each in self.options.values() for given in each)
+        return frozenset(name for given in declared for name in given.path[:-1])
+
+    @cached_property
     def flags(self) -> Mapping[str, Declaration]:
         """The options whose attribute has another name, by their names on a command line."""
         return {
@@ -95,11 +101,15 @@ class Program(Memo):
         )
 
     def argument(self, name: str) -> tuple[ParsedPython, ast.Call] | None:
-        """The one `add_argument` of an option; None if there are several, or another kind."""
+        """The one `add_argument` of an option; None if there are several, or another kind.
+
+        The types of jsonargparse are no functions that are called with a word.
+        """
         found = [
             (file, call)
             for file, call in self.calls("add_argument")
-            if any(
+            if "jsonargparse" not in file.text.text
+            and any(
                 isinstance(each, ast.Constant)
                 and isinstance(each.value, str)
                 and normal(each.value.lstrip("-")) == name
@@ -117,6 +127,10 @@ class Program(Memo):
     def functions(self, name: str) -> list[tuple[ParsedPython, FunctionDefinition]]:
         """Its functions with a name."""
         return [(file, each) for file in self.files for each in _functions(file).get(name, ())]
+
+    def classes(self, name: str) -> list[tuple[ParsedPython, ast.ClassDef]]:
+        """Its classes with a name."""
+        return [(file, each) for file in self.files for each in _classes(file).get(name, ())]
 
     def calls(self, name: str) -> Sequence[tuple[ParsedPython, ast.Call]]:
         """The calls of what has a name."""
@@ -171,6 +185,15 @@ def _functions(file: ParsedPython) -> Mapping[str, list[FunctionDefinition]]:
 
 
 @fact
+def _classes(file: ParsedPython) -> Mapping[str, list[ast.ClassDef]]:
+    found: dict[str, list[ast.ClassDef]] = {}
+    for node in file.nodes:
+        if isinstance(node, ast.ClassDef):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+@fact
 def _assigned(file: ParsedPython) -> tuple[tuple[str, ast.expr], ...]:
     return tuple(_stores(file))
 
@@ -180,6 +203,8 @@ def _stores(file: ParsedPython) -> Iterator[tuple[str, ast.expr]]:
         match node:
             case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Store()):
                 pass
+            case ast.Attribute() if (dotted(node) or "").startswith("torch."):
+                pass  # `torch.backends.cudnn.allow_tf32 = args.allow_tf32`
             case ast.Attribute(attr=name, ctx=ast.Store()):
                 yield name, node
             case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store()):

@@ -12,10 +12,13 @@ from precision_lint.facts.runs.program import Program
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition, FunctionDefinition
+from precision_lint.source.python.syntax import innermost_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _TOP = ""
 _MAIN = "__main__"
+_REGISTERING = frozenset({"command", "callback", "call_parse"})
+"""Decorators of click, typer and fastcore that make a function a command, which is then called."""
 
 
 def used_names(program: Program) -> frozenset[str]:
@@ -66,6 +69,8 @@ def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
             outer = found.setdefault(scope, set())
             for expression in (*node.decorator_list, *getattr(node, "bases", ())):
                 outer.update(_names(expression))
+                if innermost_name(expression) in _REGISTERING:
+                    outer.add(node.name)
             is_special = node.name.startswith("__") and scope
             pending += [(each, scope if is_special else node.name) for each in node.body]
             if isinstance(node, FunctionDefinition):

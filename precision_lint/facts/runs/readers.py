@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.sinks import MARKS
+from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
@@ -28,6 +28,7 @@ _LOADERS = {
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
+_MARKS = tuple(map(bytes.decode, CLEAR_MARKS))
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _LEAST_KEYS = 5
@@ -90,7 +91,9 @@ def _found(loader: re.Pattern[str], project: Recording) -> Iterator[tuple[Path, 
     for path in started[:_MOST_PROGRAMS]:
         parts = tuple(islice(project.program(path), _MOST_FILES))
         texts = [files.text(part) for part in parts]
-        if any(mark in text for text in texts for mark in MARKS) and any(map(loader.search, texts)):
+        if any(mark in text for text in texts for mark in _MARKS) and any(
+            map(loader.search, texts)
+        ):
             yield path, frozenset().union(*(_mentioned(part, project) for part in parts))
 
 

@@ -6,42 +6,54 @@ Conditions that are known are decided. A loop, or a block that may not run, leav
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Protocol
 
-from precision_lint.facts.runs.known import Known, Options, agreed, truth
+from precision_lint.facts.runs.known import Holder, Items, Known, agreed, truth
+from precision_lint.facts.runs.objects import updated
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import blocks
-from precision_lint.source.python.syntax_tree import Scope
+
+
+class Value(Protocol):
+    def __call__(
+        self, node: ast.expr, bound: Mapping[str, Known] | None = None, /
+    ) -> Known | None: ...
+
+
+_CHANGING = ("update", "pop", "setdefault", "merge", "override", "clear")
+_PLAIN = ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr
+_MOST = 16
+"""Items of a loop that are passed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Walk:
     """Follows one variable through statements, up to the place where it is read."""
 
-    value: Callable[[ast.expr], Known | None]
-    """What an expression of the function comes to."""
+    value: Value
+    """What an expression of the function comes to, with values for some names."""
     name: str
     end: tuple[int, int] | None
     """The row and the column where the variable is read; None for the end of the block."""
+    stores: Sequence[ast.Name]
+    """Where its scope binds it."""
+    bound: Mapping[str, Known] = field(default_factory=dict)
+    """What the variables of the loops around a statement are in one pass."""
 
     def after(self, body: Sequence[ast.stmt], known: Known | None) -> Known | None:
         """The value after the statements of a block, given the one before it."""
         for statement in body:
             if self.end is not None and (statement.lineno, statement.col_offset) >= self.end:
                 break
+            if isinstance(statement, _PLAIN) and self._reads_in([statement]):
+                break  # `conf = merged(conf, other)`
             known = self._past(statement, known)
         return known
 
-    def is_changed(self, scope: Scope) -> bool:
-        """True if a method may change what the variable holds."""
-        return any(
-            isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and isinstance(node.func.value, ast.Name)
-            and node.func.value.id == self.name
-            and node.func.attr.startswith(("update", "pop", "setdefault", "merge", "override"))
-            for node in ast.walk(scope)
-        )
+    def _evaluated(self, node: ast.expr) -> Known | None:
+        return self.value(node, self.bound) if self.bound else self.value(node)
 
     def _past(self, statement: ast.stmt, known: Known | None) -> Known | None:
         """The value after a statement."""
@@ -51,13 +63,13 @@ class Walk:
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 return self._bound(target, value, known)
             case ast.If(test=test, body=body, orelse=orelse):
-                if not self._binds(statement):
+                if not self._binds(statement) and not self._changes(statement):
                     return known
                 if self._reads_in(body):
                     return self.after(body, known)
                 if self._reads_in(orelse):
                     return self.after(orelse, known)
-                decision = self.value(test)
+                decision = self._evaluated(test)
                 holds = truth(decision)
                 if holds is None or decision is None:
                     return agreed([self.after(body, known), self.after(orelse, known)])
@@ -72,6 +84,12 @@ class Walk:
                 return self.after(statement.body, known)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 return None if statement.name == self.name else known
+            case ast.Expr(value=ast.Call() as call):
+                return self._called(call, known)
+            case ast.For() if self._changes(statement):
+                return self._repeated(statement, known)
+        if self._changes(statement):
+            return None
         if not self._binds(statement):
             return known
         inner = [block.body for block in blocks(statement)]
@@ -80,19 +98,85 @@ class Walk:
             return self.after(around, known)
         return None
 
+    def _called(self, call: ast.Call, known: Known | None) -> Known | None:
+        """The value after a call: `conf.update(other)`, `setattr(conf, name, value)`."""
+        match call:
+            case ast.Call(
+                func=ast.Attribute(value=holder, attr="update"), args=[other], keywords=[]
+            ) if self._is_held(holder):
+                return updated(known, self._evaluated(other))
+        return None if self._changes(call) else known
+
+    def _is_held(self, holder: ast.expr) -> bool:
+        """`conf`, `vars(conf)`, `conf.__dict__`."""
+        match holder:
+            case (
+                ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=name)])
+                | ast.Attribute(value=ast.Name(id=name), attr="__dict__")
+                | ast.Name(id=name)
+            ):
+                return name == self.name
+        return False
+
+    def _repeated(self, loop: ast.For, known: Known | None) -> Known | None:
+        """The value after a loop that changes it: over items that are known, or over those of the
+        settings that it takes over.
+        """
+        match loop:
+            case ast.For(
+                target=ast.Tuple(elts=[ast.Name(id=key), ast.Name(id=value)]),
+                iter=ast.Call(func=ast.Attribute(value=other, attr="items"), args=[]),
+                body=[ast.Expr(ast.Call(args=[holder, ast.Name(id=name), ast.Name(id=given)]))],
+            ) if self._is_held(holder) and (name, given) == (key, value):
+                return updated(known, self._evaluated(other))
+            case ast.For(target=ast.Name(id=target), iter=items, body=body, orelse=[]):
+                whole = self._evaluated(items)
+                if whole is None or not isinstance(whole.value, Items) or self._reads_in(body):
+                    return None
+                if len(whole.value.items) > _MOST or any(map(_may_leave, body)):
+                    return None
+                for item in whole.value.items:
+                    if item is None:
+                        return None
+                    walk = replace(self, bound={**self.bound, target: item})
+                    known = walk.after(body, known)
+                return known
+        return None
+
+    def _changes(self, statement: ast.AST) -> bool:
+        """True if a statement may change what the variable holds."""
+        for node in walk(statement):
+            match node:
+                case ast.Call(func=ast.Attribute(value=holder, attr=method)) if self._is_held(
+                    holder
+                ) and method.startswith(_CHANGING):
+                    return True
+                case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=name), key, _]) if (
+                    name == self.name and not isinstance(key, ast.Constant)
+                ):
+                    return True
+                case ast.Subscript(value=ast.Name(id=name), slice=key, ctx=ast.Store()) if (
+                    name == self.name and not isinstance(key, ast.Constant)
+                ):
+                    return True
+        return False
+
     def _bound(self, target: ast.expr, value: ast.expr, known: Known | None) -> Known | None:
         match target:
             case ast.Name(id=name):
-                return self.value(value) if name == self.name else known
+                return self._evaluated(value) if name == self.name else known
             case ast.Tuple(elts=items) if any(
                 isinstance(item, ast.Name) and item.id == self.name for item in items
             ):
                 if isinstance(value, ast.Tuple) and len(value.elts) == len(items):
                     for item, one in zip(items, value.elts, strict=True):
                         if isinstance(item, ast.Name) and item.id == self.name:
-                            return self.value(one)
-                whole = self.value(value)
-                is_options = whole is not None and isinstance(whole.value, Options)
+                            return self._evaluated(one)
+                whole = self._evaluated(value)
+                if whole is not None and isinstance(whole.value, Items):
+                    names = [item.id if isinstance(item, ast.Name) else "" for item in items]
+                    return whole.value.at(names.index(self.name))
+                is_options = whole is not None and isinstance(whole.value, Holder)
                 return whole if is_options else None
         return known
 
@@ -105,9 +189,10 @@ class Walk:
         return first <= self.end <= (last.end_lineno or 0, last.end_col_offset or 0)
 
     def _binds(self, statement: ast.stmt) -> bool:
-        return any(
-            isinstance(node, ast.Name)
-            and node.id == self.name
-            and not isinstance(node.ctx, ast.Load)
-            for node in ast.walk(statement)
-        )
+        start = statement.lineno, statement.col_offset
+        end = statement.end_lineno or 0, statement.end_col_offset or 0
+        return any(start <= (node.lineno, node.col_offset) < end for node in self.stores)
+
+
+def _may_leave(statement: ast.stmt) -> bool:
+    return any(isinstance(node, ast.Break | ast.Continue | ast.Return) for node in walk(statement))

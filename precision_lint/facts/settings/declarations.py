@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.facts.origin import Origin
-from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal
+from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal, witness
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import statements
 from precision_lint.source.python.syntax import last_name, with_defaults
@@ -109,7 +109,9 @@ class _Reader:
         *,
         is_default: bool = False,
     ) -> Declaration:
-        origin = Origin(self.file.text, self.file.span_of(node), text)
+        origin = Origin(
+            self.file.text, self.file.span_of(node), text, witness=witness(what.path, value)
+        )
         flag = key_path(what.shown)[-1] if what.shown.startswith("-") else what.path[-1]
         switches_to = not (what.is_switch and what.implied)
         return Declaration(
@@ -121,7 +123,12 @@ class _Reader:
         name = _string(key)
         if name and _word(holder) == "environ":
             for constant in self.values(value):
-                origin = Origin(self.file.text, self.file.span_of(value), f"`{name}` is set here")
+                origin = Origin(
+                    self.file.text,
+                    self.file.span_of(value),
+                    f"`{name}` is set here",
+                    witness=witness((name,), constant),
+                )
                 yield Declaration(Kind.VARIABLE, (name,), constant, origin)
 
     def values(self, node: ast.expr) -> Iterator[object]:
@@ -240,21 +247,46 @@ def _fields(owner: ast.ClassDef) -> Iterator[_Declaration]:
 
 
 def _typer_parameters(arguments: ast.arguments) -> Iterator[_Declaration]:
-    """`def main(dtype: str = typer.Option("bf16"))`."""
+    """`def main(dtype: str = typer.Option("bf16"))`, and with `Annotated[str, typer.Option()]`."""
     for parameter, given in with_defaults(arguments):
-        match given:
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name("typer"), attr="Option" | "Argument"), args=args
-            ):
-                yield _Declaration(
-                    given,
-                    Kind.ARGUMENT,
-                    (parameter.arg,),
-                    f"--{parameter.arg.replace('_', '-')}",
-                    default=args[0] if args else None,
-                    offered=_literal(parameter.annotation),
-                    is_switch=_word(parameter.annotation) == "bool",
-                )
+        option, default = _typer_option(given), given
+        if option is not None:
+            default, names = next(iter(option.args), None), option.args[1:]
+        else:
+            option = next(filter(None, map(_typer_option, _metadata(parameter.annotation))), None)
+            names = option.args if option is not None else []
+        if option is None:
+            continue
+        long = [name for name in map(_string, names) if name and name.startswith("--")]
+        plain = f"--{parameter.arg.replace('_', '-')}"
+        yield _Declaration(
+            option,
+            Kind.ARGUMENT,
+            (parameter.arg,),
+            next(iter(long), plain).partition("/")[0],
+            default=default,
+            offered=_literal(parameter.annotation),
+            is_switch=any(_word(each) == "bool" for each in _annotated(parameter.annotation)),
+        )
+
+
+def _typer_option(node: ast.expr | None) -> ast.Call | None:
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name("typer"), attr="Option" | "Argument")):
+            return node
+    return None
+
+
+def _annotated(annotation: ast.expr | None) -> list[ast.expr]:
+    """A type and what `Annotated` says of it."""
+    match annotation:
+        case ast.Subscript(value=value, slice=ast.Tuple(elts=items)) if _word(value) == "Annotated":
+            return items
+    return [annotation] if annotation is not None else []
+
+
+def _metadata(annotation: ast.expr | None) -> list[ast.expr]:
+    return _annotated(annotation)[1:]
 
 
 def _holds_settings(node: ast.ClassDef) -> bool:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from itertools import islice
 
 from precision_lint.facts.origin import Origin
-from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal
+from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal, witness
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.config.options import options
 from precision_lint.source.config.settings_tree import (
@@ -80,7 +80,12 @@ def _below(text: SourceText, value: Value, path: tuple[str, ...]) -> Iterator[De
         case Sequence(items=items):
             for item in items:
                 if isinstance(item, Scalar):
-                    origin = Origin(text, item.span, f"`{'.'.join(path)}` lists it")
+                    origin = Origin(
+                        text,
+                        item.span,
+                        f"`{'.'.join(path)}` lists it",
+                        witness=witness(path, item.value),
+                    )
                     yield Declaration(Kind.FILE, (*path, ITEM), item.value, origin)
                 else:
                     yield from _below(text, item, (*path, ITEM))
@@ -88,7 +93,12 @@ def _below(text: SourceText, value: Value, path: tuple[str, ...]) -> Iterator[De
 
 def _of_entry(text: SourceText, entry: Entry, path: tuple[str, ...]) -> Iterator[Declaration]:
     if isinstance(entry.value, Scalar):
-        origin = Origin(text, entry.span, f"`{'.'.join(path)}` is set here")
+        origin = Origin(
+            text,
+            entry.span,
+            f"`{'.'.join(path)}` is set here",
+            witness=witness(path, entry.value.value),
+        )
         yield Declaration(Kind.FILE, path, entry.value.value, origin)
     else:
         yield from _below(text, entry.value, path)
@@ -101,7 +111,12 @@ def _of_script(script: Script) -> Iterator[Declaration]:
     for name, assigned in script.variables.items():
         value = assigned.text.chars.strip()
         if UNKNOWN not in value:
-            origin = Origin(script.source, assigned.span, f"`{name}` is set here")
+            origin = Origin(
+                script.source,
+                assigned.span,
+                f"`{name}` is set here",
+                witness=witness((name,), value),
+            )
             yield Declaration(Kind.VARIABLE, (name,), value, origin)
 
 
@@ -116,13 +131,25 @@ def _is_launch(command: Command) -> bool:
 def _of_launch(source: SourceText, command: Command) -> Iterator[Declaration]:
     program = _program(command)
     for option in options(command.words):
-        origin = Origin(source, option.span, f"`--{option.name}` is given here")
-        yield Declaration(Kind.LAUNCH, key_path(option.name), _typed(option.value), origin, program)
+        path, value = key_path(option.name), _typed(option.value)
+        origin = Origin(
+            source,
+            option.span,
+            f"`--{option.name}` is given here",
+            witness=witness(path, value),
+        )
+        yield Declaration(Kind.LAUNCH, path, value, origin, program)
     for word in command.words:
         if UNKNOWN not in word.text and (match := _OVERRIDE.fullmatch(word.text)):
-            origin = Origin(source, word.span, f"`{match[1]}` is given here")
             path = tuple(map(normal, match[1].lstrip("+").split(".")))
-            yield Declaration(Kind.LAUNCH, path, _typed(match[2]), origin, program)
+            value = _typed(match[2])
+            origin = Origin(
+                source,
+                word.span,
+                f"`{match[1]}` is given here",
+                witness=witness(path, value),
+            )
+            yield Declaration(Kind.LAUNCH, path, value, origin, program)
 
 
 def _program(command: Command) -> str:

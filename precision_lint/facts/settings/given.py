@@ -8,6 +8,7 @@ from enum import Enum
 from pathlib import Path
 
 from precision_lint.facts.origin import Origin
+from precision_lint.model.finding import Witness
 from precision_lint.source.text.text import SourceText
 
 MAX_BYTES = 1 << 19
@@ -41,6 +42,14 @@ class Declaration:
     flag: str = ""
     is_default: bool = False
     switches_to: bool = True
+
+
+def witness(path: tuple[str, ...], value: object) -> Witness | None:
+    """A value that a place gives to a setting, as a finding carries it; None for a collection."""
+    match value:
+        case str() | int() | float():
+            return Witness(".".join(path), value)
+    return None
 
 
 def normal(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from precision_lint.model.finding import Span
@@ -22,6 +23,7 @@ _FIRST_LINES: tuple[tuple[re.Pattern[str], Format], ...] = (
     (re.compile(r"(?:export\s+)?[A-Za-z_]\w*="), "shell"),
     (re.compile(r"[\w.-]+:(?:\s|$)|---"), "yaml"),
 )
+_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", re.ASCII)
 _LINE = re.compile(r"^[ \t]*(?!#(?!!))(\S.*)$", re.MULTILINE)
 _TABS = re.compile(r"^\t+(?=\S)", re.MULTILINE)
 _FILLED = re.compile(r"^[^\r\n\S]*\S", re.MULTILINE)
@@ -37,13 +39,48 @@ def here_documents(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
         kind = "shell" if heredoc.is_run else _kind(name, mask.text, heredoc.body)
         if kind is None:
             continue
-        body = _body(mask.text, heredoc, kind)
+        expanded = _expansions(mask.text, heredoc)
+        if expanded is None:
+            continue
+        body = _body(mask.text, heredoc, kind, expanded)
         if body is None:
             continue
-        given = heredoc.command.environment if heredoc.is_run else {}
+        given = dict(heredoc.command.environment) if heredoc.is_run else {}
+        if kind == "shell":
+            given |= heredoc.values
         part = parse(file, mask.replacing([(heredoc.body, body)]), kind, given=given)
         if part is not None:
-            yield Embedded(name, part, heredoc)
+            yield Embedded(name, _filled(part, expanded, kind), heredoc)
+
+
+def _expansions(text: str, heredoc: Heredoc) -> dict[Span, str | None] | None:
+    """What the shell replaces in a body, and by what if that is known; None if that is unclear."""
+    if heredoc.quoted:
+        return {}
+    try:
+        spans = list(Lexer(text, range(len(text))).expansions(*heredoc.body))
+    except ValueError:
+        return None
+    found: dict[Span, str | None] = {}
+    for span in spans:
+        name = _VARIABLE.fullmatch(text, *span)
+        assigned = heredoc.values.get(name[1] or name[2]) if name else None
+        found[span] = assigned.text.chars if assigned is not None else None
+    return found
+
+
+def _filled(part: ParsedConfig, expanded: dict[Span, str | None], kind: Format) -> ParsedConfig:
+    """The file with the values of variables that are known."""
+    values = {span: value for span, value in expanded.items() if value is not None}
+    if not values or kind == "shell":
+        return part
+    from precision_lint.source.config.filled import Filling
+    from precision_lint.source.config.trees import read_literal
+
+    unknown = frozenset(expanded) - values.keys()
+    text = part.text
+    filling = Filling(text.text, values, unknown, lambda literal: read_literal(text, literal, kind))
+    return replace(part, documents=tuple(map(filling.value, part.documents)))
 
 
 def _kind(name: str, text: str, body: Span) -> Format | None:
@@ -59,20 +96,18 @@ def _kind(name: str, text: str, body: Span) -> Format | None:
     return next(kinds, None)
 
 
-def _body(text: str, heredoc: Heredoc, kind: Format) -> str | None:
+def _body(
+    text: str, heredoc: Heredoc, kind: Format, expanded: dict[Span, str | None]
+) -> str | None:
     """The body as it is written to the file, at the same offsets; None if that cannot be had."""
     start, end = heredoc.body
-    body = text[start:end]
-    if not heredoc.quoted:
-        try:
-            spans = list(Lexer(text, range(len(text))).expansions(start, end))
-        except ValueError:
-            return None
-        pieces = []
-        for span in spans:
-            pieces += [text[start : span.start], _expanded(text, span, kind)]
-            start = span.end
-        body = "".join([*pieces, text[start:end]])
+    pieces = []
+    for span, value in expanded.items():
+        is_left = kind == "shell" and value is not None and _stays(text, span, heredoc)
+        written = text[slice(*span)] if is_left else _expanded(text, span, kind)
+        pieces += [text[start : span.start], written]
+        start = span.end
+    body = "".join([*pieces, text[start:end]])
     if heredoc.tabs and kind == "yaml":
         # YAML knows no tabs. They are blanks here, if all lines lose as many.
         if len({len(match.group()) for match in _TABS.finditer(body)}) > 1:
@@ -81,6 +116,14 @@ def _body(text: str, heredoc: Heredoc, kind: Format) -> str | None:
             return None
         body = _TABS.sub(lambda match: " " * len(match.group()), body)
     return body
+
+
+def _stays(text: str, span: Span, heredoc: Heredoc) -> bool:
+    """True for a variable that the inner script may as well expand by itself."""
+    line = text[text.rfind("\n", 0, span.start) + 1 : text.find("\n", span.end)]
+    name = text[slice(*span)].strip("${}")
+    assigns = re.search(rf"^[ \t]*(?:\w+[ \t]+)*{name}=", text[slice(*heredoc.body)], re.MULTILINE)
+    return "'" not in line and assigns is None
 
 
 def _expanded(text: str, span: Span, kind: Format) -> str:

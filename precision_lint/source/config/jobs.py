@@ -26,6 +26,8 @@ from precision_lint.source.shell.words import UNKNOWN, Text
 from precision_lint.source.text.masking import Mask
 
 _SCRIPTS = frozenset({"run", "command", "script", "args", "setup", "entrypoint"})
+_HALVES = {"args": "command", "command": "entrypoint"}
+"""What holds the last words of a command, and what the first: in Kubernetes, in compose files."""
 _ENVIRONMENTS = frozenset({"env", "environment", "envs", "env_variables"})
 
 _EXPRESSION = re.compile(r"\$\{\{.*?\}\}|\{\{.*?\}\}", re.DOTALL)
@@ -33,6 +35,8 @@ _BLOCK = re.compile(r"[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n")
 _MARGIN = re.compile(r" *(?=[^ \r\n])")
 _BREAK = re.compile(r"\r?\n(?=[ \t]*\S)")
 _PLAIN = re.compile(r"[\w@%+=:,./-]+")
+_SPECIAL = re.compile(r"[^\w@%+=:,./-]")
+"""What stands for something else in a word, or ends it where a shell reads it."""
 _STARTS_SCRIPT = re.compile(r"[\"']?-[a-z]*c[\"']?")
 _QUOTED = re.compile(r"\"[^\"\\$`]*\"|'[^']*'")
 
@@ -69,6 +73,8 @@ def _below(
             for entry in entries:
                 if _is_alias(entry):
                     continue  # what is elsewhere is read there
+                if _is_first_half(value, entry):
+                    continue
                 if entry.name in _SCRIPTS and (script := _script(value, entry, mask)):
                     masked, margin = script
                     part = parse(file, masked, "shell", margin=margin, given=known)
@@ -142,9 +148,37 @@ def _script(mapping: Mapping, entry: Entry, mask: Mask) -> tuple[str, int] | Non
                 before = list(value.items) if isinstance(value, Sequence) else []
             if before and _STARTS_SCRIPT.fullmatch(mask.text[slice(*before[-1].span)]):
                 return _of_string(script.span, mask)
-            return _of_list(entry.value, mask)
+            first = _first_half(mapping, entry)
+            return _of_list((*(first.items if first else ()), *entry.value.items), mask)
         case _:
             return None
+
+
+def _first_half(mapping: Mapping, entry: Entry) -> Sequence | None:
+    """The list with the first words of a command, where an entry has the last and is below it."""
+    first = mapping.get(_HALVES.get(entry.name or "", ""))
+    if first is None or not isinstance(entry.value, Sequence):
+        return None
+    value = first.entry.value
+    is_above = value.span.end <= entry.value.span.start and not _is_alias(first.entry)
+    return value if isinstance(value, Sequence) and value.items and is_above else None
+
+
+def _is_first_half(mapping: Mapping, entry: Entry) -> bool:
+    """True if what an entry has is read with another one, which has the last words."""
+    rest = (mapping.get(last) for last, first in _HALVES.items() if first == entry.name)
+    return any(
+        other is not None
+        and (half := _first_half(mapping, other.entry)) is entry.value
+        and half is not None
+        and not _STARTS_SCRIPT.fullmatch(_last(half))
+        for other in rest
+    )
+
+
+def _last(words: Sequence) -> str:
+    last = words.items[-1]
+    return last.value if isinstance(last, Scalar) and isinstance(last.value, str) else ""
 
 
 def _of_string(span: Span, mask: Mask) -> tuple[str, int] | None:
@@ -173,15 +207,17 @@ def _folded(content: str) -> str:
     return _BREAK.sub(lambda match: " " * len(match.group()), content)
 
 
-def _of_list(value: Sequence, mask: Mask) -> tuple[str, int] | None:
+def _of_list(items: tuple[Value, ...], mask: Mask) -> tuple[str, int] | None:
     """The words of a command, one an item: `["python", "train.py", "--fp16"]`."""
     parts = []
-    for item in value.items:
+    for item in items:
         written = mask.text[item.span.start : item.span.end]
         if not (_PLAIN.fullmatch(written) or _QUOTED.fullmatch(written)):
-            return None
+            if "\n" in written or not isinstance(item, Scalar | Opaque):
+                return None
+            written = _SPECIAL.sub(UNKNOWN, written)
         parts.append((item.span, written))
-    line = Span(value.span.start, parts[-1][0].end)
+    line = Span(items[0].span.start, parts[-1][0].end)
     masked = mask.replacing(parts)
     words = masked[line.start : line.end].replace("\n", " ").replace("\r", " ")
     return masked[: line.start] + words + masked[line.end :], 0

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from precision_lint.source.config.config_file import Embedded, FindParts, Format, ParsedConfig
-from precision_lint.source.config.settings_tree import Value
+from precision_lint.source.config.trees import parse_tree
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
 
@@ -64,7 +64,7 @@ def parse_config(
             script, defect = shell.parse(text, follow=follow)
             return ParsedConfig(text, kind, script=script, defect=defect, find_parts=parts)
         case _:
-            documents, defect = _parse_tree(text, kind)
+            documents, defect = parse_tree(text, kind)
             return ParsedConfig(text, kind, documents, defect=defect, find_parts=parts)
 
 
@@ -122,27 +122,9 @@ def parse_part(
             text, format, script=script, defect=defect, masked=seen, around=file, find_parts=parts
         )
     try:
-        documents, defect = _parse_tree(seen, format)
+        documents, defect = parse_tree(seen, format)
     except (Unparsable, RecursionError, MemoryError):
         return None
     if defect is not None:
         return None
     return ParsedConfig(text, format, documents, masked=seen, around=file, find_parts=parts)
-
-
-def _parse_tree(text: SourceText, format: Format) -> tuple[tuple[Value, ...], Unparsable | None]:
-    match format:
-        case "yaml":
-            from precision_lint.source.config import yaml
-
-            return yaml.parse(text), None
-        case "json":
-            from precision_lint.source.config import json
-
-            return json.parse(text)
-        case "toml":
-            from precision_lint.source.config import toml
-
-            return toml.parse(text), None
-        case _:
-            return (), None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from precision_lint.model.finding import Span
@@ -14,6 +14,7 @@ Construct: TypeAlias = Literal["if", "case", "loop", "function", "list"]
 
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
 _PRINTING = frozenset({"echo", "printf", "alias"})
+_WRAP = "--wrap"
 _WRITING = frozenset({"cat", "tee"})
 
 
@@ -59,8 +60,8 @@ class Command:
 class Heredoc:
     """A here-document: what `command` is given to write to `target`, or to run as a script.
 
-    In the body of one that is not `quoted` the shell replaces variables. `tabs` says that tabs at
-    the start of its lines are dropped (`<<-`).
+    In the body of one that is not `quoted` the shell replaces variables: `values` are those that
+    are known. `tabs` says that tabs at the start of its lines are dropped (`<<-`).
     """
 
     command: Command
@@ -69,19 +70,35 @@ class Heredoc:
     tabs: bool
     target: Text | None = None
     is_run: bool = False
+    values: Mapping[str, Assigned] = field(default_factory=dict)
 
 
 def inner_script(words: tuple[Word, ...]) -> Word | None:
-    """The script in `srun bash -c "..."`: the word after a shell's option `-c`."""
+    """The script in `srun bash -c "..."`, the word after a shell's option `-c`, or in
+    `sbatch --wrap="..."`.
+    """
     if not words or words[0].text in _PRINTING:
         return None
     names = [word.text.rpartition("/")[2] for word in words]
+    if names[0] == "sbatch":
+        return _wrapped(words)
     shell = next((index for index, name in enumerate(names) if name in _SHELLS), len(words))
     for index in range(shell + 1, len(words) - 1):
         option = words[index].text
         if not option.startswith("-"):
             return None
         if option.endswith("c") and not option.startswith("--"):
+            return words[index + 1]
+    return None
+
+
+def _wrapped(words: tuple[Word, ...]) -> Word | None:
+    """The script that `sbatch` writes around the value of its option `--wrap`."""
+    for index, word in enumerate(words):
+        if word.text.startswith(_WRAP + "="):
+            script = word.traced[len(_WRAP) + 1 :]
+            return replace(word, traced=script, verbatim=False)
+        if word.text == _WRAP and index + 1 < len(words):
             return words[index + 1]
     return None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from precision_lint.model.finding import Span
@@ -25,6 +25,7 @@ _MAX_EXPANDED = 4 * 1024 * 1024
 _MAX_CALL = 200  # characters of `$(dirname "$0")` in all its forms
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^]]*\])?(\+?=)", re.ASCII)
+_INDEX = re.compile(r"\$?([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}", re.ASCII)
 _OWN_FOLDER = re.compile(
     r"""\$\(\s*(?:cd\s+["']?(?P<cd>\$\(.*\)[\w./-]*)["']?\s*
         (?:&?>\s*/dev/null\s*(?:2>&1\s*)?)?&&\s*pwd(?:\s+-P)?
@@ -44,6 +45,10 @@ class Expander:
         self.places = places
         self.variables = variables
         self.in_file = True  # and not in a script that is a word of this one
+        self.choices: Mapping[str, int] = {}
+        """The elements that subscripts stand for which are not known."""
+        self.asked: dict[str, int] = {}
+        """Such subscripts, and how many elements the largest of their arrays has."""
         self._arrays: set[str] = set()
         self._expanded = 0
 
@@ -106,7 +111,8 @@ class Expander:
         assigned = self.variables[variable.name]
         if assigned is None or not assigned.is_array:
             return None
-        apart = variable.subscript == "[@]" or (variable.subscript and not variable.quoted)
+        is_whole = variable.subscript in ("[@]", "[*]")
+        apart = variable.subscript == "[@]" or (is_whole and not variable.quoted)
         is_empty = variable.default is not None and not assigned.elements
         return assigned.elements if apart and not is_empty else None
 
@@ -130,14 +136,31 @@ class Expander:
                     return self._unknown(name, default, span)
                 text = assigned.text
                 if assigned.is_array:
-                    if part.subscript:
+                    index = self._index(part.subscript, assigned) if part.subscript else 0
+                    if index is None or (part.subscript and index >= len(assigned.elements)):
                         return _unknown(span)
-                    text = assigned.elements[0].traced if assigned.elements else text
+                    text = assigned.elements[index].traced if assigned.elements else text
+                elif part.subscript:
+                    return _unknown(span)
                 if text.chars or default is None:
                     return text
             case Substitution(span) if self.in_file and (folder := self._own_folder(span)):
                 return Text(folder, (span.start,) * len(folder))
         return _unknown(part.span)
+
+    def _index(self, subscript: str, array: Assigned) -> int | None:
+        """The element that a subscript stands for: `[1]`, `[$I]`; None if that is not known."""
+        inner = subscript[1:-1].strip('" ')
+        if inner.isdecimal():
+            return int(inner)
+        if inner in ("@", "*"):
+            return None
+        name = _INDEX.fullmatch(inner)
+        assigned = self.variables[name[1] or name[2]] if name else None
+        if assigned is not None and assigned.text.chars.isdecimal():
+            return int(assigned.text.chars)
+        self.asked[inner] = max(self.asked.get(inner, 0), len(array.elements))
+        return self.choices.get(inner)
 
     def _own_folder(self, span: Span) -> str | None:
         """The folder of the script, if this is how it asks for it."""

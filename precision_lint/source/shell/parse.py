@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 from typing import Literal as OneOf
 from typing import TypeAlias
 
 from precision_lint.model.finding import Span
+from precision_lint.source.shell.alternatives import added, choices
 from precision_lint.source.shell.commands import (
     Branch,
     Command,
@@ -47,6 +48,7 @@ _MAX_PASSES = 8  # words of a loop that are followed apart
 _MAX_REPEATED = 64  # passes of all loops, beyond their first
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_EXPANDED = re.compile(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
 _LITERAL = re.compile(r"[\w./:=@%+,-]+", re.ASCII)  # no pattern, nothing unknown
 _CLOSED_BY = {
     "if": "fi",
@@ -118,17 +120,29 @@ def parse(
     lexer = Lexer(text, range(len(text)), margin)
     lexer.at = len(text) - len(text.lstrip(" \r\n"))
     tokens = list(lexer)
-    reader = _Reader(source, _last_assignments(tokens), follow)
-    reader.variables.exports_all = exports_all
-    for name, assigned in (given or {}).items():
-        reader.variables.set(name, assigned)
-        reader.variables.export(name)
-    reader.read(tokens)
+    last = _last_assignments(tokens)
+
+    def read(chosen: Mapping[str, int]) -> _Reader:
+        reader = _Reader(source, last, follow)
+        reader.expander.choices = chosen
+        reader.variables.exports_all = exports_all
+        for name, assigned in (given or {}).items():
+            reader.variables.set(name, assigned)
+            reader.variables.export(name)
+        reader.read(tokens)
+        return reader
+
+    reader = read({})
+    script = reader.script()
+    for chosen in choices(reader.expander.asked, text):
+        job = read(chosen)
+        commands = (*script.commands, *added(script.commands, job.commands))
+        script = replace(script, commands=commands)
     defect = lexer.defect
     if defect is None:
-        return reader.script(), None
+        return script, None
     message, offset = defect
-    return reader.script(), Unparsable(message, *source.position(offset))
+    return script, Unparsable(message, *source.position(offset))
 
 
 def _last_assignments(tokens: Sequence[Token]) -> dict[str, int]:
@@ -185,7 +199,7 @@ class _Reader:
         self.expander = Expander(source, self.places, self.variables)
         self.follow = follow
         self.commands: list[Command] = []
-        self.heredocs: list[tuple[HereDocument, Command, Text | None, bool]] = []
+        self.heredocs: list[Heredoc] = []
         self.sourced: list[Word] = []
         self.volatile: set[str] = set()  # assigned in functions, which run who knows when
         self.functions: set[str] = set()
@@ -220,16 +234,11 @@ class _Reader:
     def script(self) -> Script:
         variables = self.variables.known()
         variables.pop(_DIRECTORY, None)
-        heredocs = (
-            Heredoc(command, token.body, token.quoted, token.tabs, target, is_run)
-            for token, command, target, is_run in self.heredocs
-            if token.body is not None
-        )
         return Script(
             self.source,
             variables,
             tuple(self.commands),
-            tuple(heredocs),
+            tuple(self.heredocs),
             tuple(self.sourced),
             self.variables.changed,
             self.variables.is_lost,
@@ -420,15 +429,14 @@ class _Reader:
     def is_used(self, name: str) -> bool:
         """True if the body of a loop that begins here uses a variable, and nothing else changes.
 
-        A here-document is kept once, with the unknown in it, and what one pass exports, the next
-        one sees: such loops are read once.
+        What one pass exports, the next one sees: such loops are read once.
         """
         tokens, start = self.reading
         depth, is_used = 0, False
         for token in tokens[start:]:
             match token:
-                case HereDocument():
-                    return False
+                case HereDocument(quoted=False, body=Span() as body):
+                    is_used |= name in _EXPANDED.findall(self.source[body])
                 case RawWord(plain=str(plain)) if plain in _DECLARING or plain == "set":
                     return False
                 case RawWord(parts=parts):
@@ -640,7 +648,24 @@ class _Reader:
             if target is None:
                 self.piped_heredocs = here
         if is_run or target is not None:
-            self.heredocs += [(token, command, target, is_run) for token in here]
+            for token in here:
+                if token.body is not None:
+                    values = {} if token.quoted else self.values_in(token.body)
+                    self.heredocs.append(
+                        Heredoc(
+                            command, token.body, token.quoted, token.tabs, target, is_run, values
+                        )
+                    )
+
+    def values_in(self, body: Span) -> dict[str, Assigned]:
+        """The variables in the body of a here-document that are known."""
+        names = dict.fromkeys(_EXPANDED.findall(self.source[body]))
+        found = ((name, self.variables[name]) for name in names)
+        return {
+            name: assigned
+            for name, assigned in found
+            if assigned is not None and not assigned.is_array and UNKNOWN not in assigned.text.chars
+        }
 
     # Assignments
 

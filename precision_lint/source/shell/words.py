@@ -60,7 +60,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME:=default}`, `${NAME[@]}`."""
+    """`$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME:=default}`, `${NAME[@]}`, `${NAME[$I]}`."""
 
     name: str
     span: Span
@@ -134,7 +134,7 @@ _ANSI_C = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _BACKQUOTED = re.compile(r"`(?:[^`\\]|\\.)*`", re.DOTALL)
 _NAME = re.compile(r"\$([A-Za-z_]\w*)((?:\\\r?\n)+\w+)?", re.ASCII)
 _SPECIAL = re.compile(r"\$[0-9@*#?$!-]")
-_BRACED = re.compile(r"([A-Za-z_]\w*)(\[[@*]\])?(:?[-=].*)?", re.ASCII | re.DOTALL)
+_BRACED = re.compile(r"([A-Za-z_]\w*)(\[[^][]+\])?(:?[-=].*)?", re.ASCII | re.DOTALL)
 _ARRAY = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _NESTED_HERE = re.compile(r"<<(-?)[ \t]*(['\"]?)([A-Za-z_]\w*)\2")
 _MAX_DEFECTS = 20  # each costs a scan to the end of the text

@@ -56,9 +56,14 @@ READ_AGAIN: Equations = [
     (A, []), (NONE, [1, 4]), (NONE, []), (NONE, []), (NONE, [0, 1, 5]), (NONE, [1]),
 ]  # fmt: skip
 """5 reads what 1 held while 4 was assumed."""
+READ_BY_A_SIBLING: Equations = [
+    (NONE, [0, 1, 4]), (A, [0, 1, 3]), (NONE, []), (NONE, [2, 4]), (NONE, [0]), (NONE, []),
+]  # fmt: skip
+"""4 holds what it was while 0 and 1 were assumed; 3, beside 0, reads it."""
 
 
 @example(READ_AGAIN, [4, 1, 2, 3, 0, 5])
+@example(READ_BY_A_SIBLING, [1, 0, 2, 3, 4, 5])
 @given(systems(), st.permutations(range(SIZE)))
 def test_entries_hold_the_least_solution(equations: Equations, order: list[int]) -> None:
     solved = Solved(equations)

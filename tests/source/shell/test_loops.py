@@ -23,7 +23,7 @@ UNKNOWN = "\0"
         ("for p in *.yaml; do run $p; done\n", [["run", UNKNOWN]]),
         ("for p in 1 2 3 4 5 6 7 8 9; do run $p; done\n", [["run", UNKNOWN]]),
         ("for ((i=0; i<2; i++)); do run $i; done\n", [["run", UNKNOWN]]),
-        ("for p in a b; do\ncat > f <<EOF\n$p\nEOF\ndone\n", [["cat"]]),
+        ("for p in a b; do\ncat > f <<EOF\n$p\nEOF\ndone\n", [["cat"], ["cat"]]),
         ("run() {\n  for p in a b; do go $p; done\n}\n", [["go", UNKNOWN]]),
         ("for p in a b; do if x; then run $p; fi; done | tee log\n",
          [["x"], ["run", "a"], ["x"], ["run", "b"], ["tee", "log"]]),

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from precision_lint.facts.runs.questions import Questions
 from precision_lint.facts.runs.reachable import is_main
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FUNCTIONS, FunctionDefinition, Leaving
+from precision_lint.source.python.statements import (
+    FUNCTIONS,
+    FunctionDefinition,
+    Leaving,
+    blocks,
+)
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _MOST_CALLS = 8
@@ -46,8 +52,10 @@ def _conditions(
     """Whether each condition holds that decides about a node in its function."""
     inner = node
     for parent in syntax.around(node):
-        if isinstance(inner, ast.stmt):
-            yield from _left_before(inner, file, evaluator, syntax)
+        if isinstance(inner, ast.stmt) and isinstance(parent, ast.stmt):
+            for statement in _before(inner, parent):
+                leaves = _leaves(statement, file, evaluator)
+                yield leaves if leaves is None else not leaves
         match parent:
             case ast.If() if is_main(parent):
                 yield file is evaluator.run.program.files[0]
@@ -68,17 +76,41 @@ def _conditions(
         inner = parent
 
 
-def _left_before(
-    statement: ast.stmt, file: ParsedPython, evaluator: Questions, syntax: SyntaxTree
-) -> Iterator[bool | None]:
-    """Whether `if …: return` before a statement lets it run."""
-    for other in syntax.block(statement):
-        if other is statement:
-            return
-        if isinstance(other, ast.If) and isinstance(other.body[-1], Leaving):
-            holds = evaluator.truth(other.test, file)
-            if holds or (holds is None and isinstance(other.body[-1], ast.Return)):
-                yield None if holds is None else False
+def _before(statement: ast.stmt, parent: ast.stmt) -> Sequence[ast.stmt]:
+    """The statements before one in its block."""
+    found = [parent.body] if isinstance(parent, FunctionDefinition) else []
+    found += [block.body for block in blocks(parent)]
+    block = next((each for each in found if statement in each), [])
+    return block[: block.index(statement)] if block else ()
+
+
+def _leaves(statement: ast.stmt, file: ParsedPython, evaluator: Questions) -> bool | None:
+    """Whether a statement leaves its block; None if that is not known.
+
+    A condition that is not known and only raises is taken to check something that holds.
+    """
+    match statement:
+        case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
+            return True
+        case ast.If(test=test, body=body, orelse=orelse):
+            exits = [node for node in walk(statement) if isinstance(node, Leaving)]
+            if not exits:
+                return False
+            holds = evaluator.truth(test, file)
+            if holds is not None:
+                return _any(body if holds else orelse, file, evaluator)
+            ways = {_any(body, file, evaluator), _any(orelse, file, evaluator)}
+            if ways == {True}:
+                return True
+            return None if any(isinstance(node, ast.Return) for node in exits) else False
+        case ast.With(body=body) | ast.AsyncWith(body=body):
+            return _any(body, file, evaluator)
+    return False
+
+
+def _any(body: Sequence[ast.stmt], file: ParsedPython, evaluator: Questions) -> bool | None:
+    states = {_leaves(statement, file, evaluator) for statement in body}
+    return True if True in states else None if None in states else False
 
 
 def _called(

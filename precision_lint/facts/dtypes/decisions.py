@@ -1,0 +1,66 @@
+"""Whether a condition certainly holds, by the constants that variables hold.
+
+A call that leaves `output_type="pil"` at its default never takes the branch of another type.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from precision_lint.facts.dtypes.environment import Environment
+from precision_lint.facts.dtypes.values import Constant
+
+_OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne,
+    ast.Is: operator.eq, ast.IsNot: operator.ne,
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+    ast.In: lambda left, right: operator.contains(right, left),
+    ast.NotIn: lambda left, right: not operator.contains(right, left),
+}  # fmt: skip
+
+
+def decided(test: ast.expr, env: Environment) -> bool | None:
+    """Whether a condition holds; None if its variables are more than constants."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            holds = decided(operand, env)
+            return None if holds is None else not holds
+        case ast.BoolOp(op=op, values=values):
+            return _connected(isinstance(op, ast.Or), [decided(each, env) for each in values])
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return _compared(left, op, right, env)
+    return next((bool(value) for value in _constant(test, env)), None)
+
+
+def _connected(is_or: bool, sides: list[bool | None]) -> bool | None:
+    if is_or in sides:
+        return is_or
+    return None if None in sides else not is_or
+
+
+def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, env: Environment) -> bool | None:
+    for one in _constant(left, env):
+        for other in _constant(right, env):
+            try:
+                return bool(_OPERATORS[type(op)](one, other))
+            except TypeError:  # the program raises it as well
+                return None
+    return None
+
+
+def _constant(node: ast.expr, env: Environment) -> Iterator[object]:
+    """The value of a literal, of a display of them, or of a variable; nothing if it is unknown."""
+    match node:
+        case ast.Constant(value=value):
+            yield value
+        case ast.Name(id=name):
+            held = env.get(name)
+            if isinstance(held, Constant):
+                yield held.value
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+            values = [value for item in items for value in _constant(item, env)]
+            if len(values) == len(items):
+                yield tuple(values)

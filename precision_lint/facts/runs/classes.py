@@ -1,0 +1,110 @@
+"""Classes of settings: the fields of dataclasses, attrs classes and models of pydantic."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from precision_lint.facts.runs.program import Program
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import innermost_name
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_DECORATORS = frozenset({
+    "dataclass", "define", "frozen", "mutable", "attrs", "s", "configclass", "parsed_dataclass",
+})  # fmt: skip
+_BASES = frozenset({"BaseModel", "BaseSettings", "NamedTuple", "RootModel"})
+_MAKING = frozenset({"field", "Field", "ib", "attrib", "mutable_field", "list_field"})
+_MAX_DEPTH = 8
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a class: `value` is its default, or what `makes` it is called for one."""
+
+    name: str
+    file: ParsedPython
+    annotation: ast.expr
+    value: ast.expr | None = None
+    makes: ast.expr | None = None
+    is_changed: bool = False
+    """Code of the class may give it another value."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A class whose instances only hold what is given to them."""
+
+    name: str
+    fields: tuple[Field, ...]
+    bases: frozenset[str]
+    keywords: frozenset[str]
+    """The names of the arguments in the list of its bases that are true."""
+    has_options: bool = False
+    """It says how pydantic shall read it: from variables with a prefix, from files."""
+
+
+def record(name: str, program: Program, depth: int = 0) -> Record | None:
+    """The class of a program with a name; None if there is none, or it is no such class."""
+    found = program.classes(name)
+    if len(found) != 1 or depth > _MAX_DEPTH:
+        return None
+    file, owner = found[0]
+    names = [innermost_name(base) for base in owner.bases]
+    above = [each for base in names if (each := record(base, program, depth + 1)) is not None]
+    bases = frozenset(names).union(*(each.bases for each in above))
+    decorators = {innermost_name(each) for each in owner.decorator_list}
+    is_record = bool(decorators & _DECORATORS) or bool(bases & _BASES) or bool(above)
+    if not is_record or any(
+        isinstance(each, FunctionDefinition) and each.name in ("__init__", "__new__")
+        for each in owner.body
+    ):
+        return None
+    fields = {field.name: field for each in reversed(above) for field in each.fields}
+    fields |= {field.name: field for field in _fields(owner, file)}
+    has_options = any(each.has_options for each in above) or any(
+        getattr(each, "name", "") == "Config"
+        or (isinstance(each, ast.Assign | ast.AnnAssign) and "model_config" in ast.unparse(each))
+        for each in owner.body
+    )
+    return Record(name, tuple(fields.values()), bases, _keywords(owner), has_options)
+
+
+def _keywords(owner: ast.ClassDef) -> frozenset[str]:
+    return frozenset(
+        keyword.arg
+        for keyword in owner.keywords
+        if keyword.arg and isinstance(keyword.value, ast.Constant) and keyword.value.value is True
+    )
+
+
+def _fields(owner: ast.ClassDef, file: ParsedPython) -> Iterator[Field]:
+    changed = {*syntax_tree(file).attribute_stores(owner), *_validated(owner)}
+    for node in owner.body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), annotation=annotation, value=value):
+                is_changed = name in changed
+                match value:
+                    case ast.Call(func=function, args=args, keywords=keywords) if (
+                        innermost_name(function) in _MAKING
+                    ):
+                        given = {each.arg: each.value for each in keywords}
+                        default = given.get("default") or next(iter(args), None)
+                        makes = given.get("default_factory") or given.get("factory")
+                        yield Field(name, file, annotation, default, makes, is_changed)
+                    case _:
+                        yield Field(name, file, annotation, value, None, is_changed)
+
+
+def _validated(owner: ast.ClassDef) -> Iterator[str]:
+    """The names that functions mention which check a model, and may change it."""
+    for function in owner.body:
+        if isinstance(function, FunctionDefinition) and any(
+            "valid" in innermost_name(each) for each in function.decorator_list
+        ):
+            for node in ast.walk(function):
+                match node:
+                    case ast.Constant(value=str(name)) | ast.Attribute(attr=name):
+                        yield name

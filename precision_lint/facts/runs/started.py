@@ -1,0 +1,28 @@
+"""The launches of a file, with the program of the project that each starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from precision_lint.facts.frameworks.launches import Launch, launch
+from precision_lint.facts.frameworks.recognition import program_of
+from precision_lint.facts.project.facts import Recording
+from precision_lint.source.config.config_file import ParsedConfig
+
+_MOST = 64
+"""Launches of one file."""
+
+
+def started_programs(
+    file: ParsedConfig, project: Recording
+) -> Iterator[tuple[ParsedConfig, Launch, Path]]:
+    """The part of the file that contains a launch, the launch, and the program."""
+    for each in (file, *(embedded.file for embedded in file.embedded)):
+        commands = each.script.commands if each.script is not None else ()
+        if each.is_excerpt:
+            continue
+        for started in filter(None, map(launch, commands[:_MOST])):
+            path = program_of(started, each, project)
+            if path is not None:
+                yield each, started, path
