@@ -52,8 +52,9 @@ Unsafe if the project checks for the class (`isinstance(scaler, torch.cuda.amp.G
 `is_autocast_cpu_enabled` in a project that uses `torch.jit.script`, which does not compile the new
 call. No fix for `autocast(*args)`, for subclasses, and where the class is passed on as a value.
 
-The new names need torch 2.4. Where the project names no version of torch, the newest is assumed,
-and the finding says so.
+The new names need torch 2.4. Where no requirement of the project has a version of torch, what its
+README or install page says counts ("PyTorch 2.0 required"). Where these name none, either, the
+newest is assumed, and the finding says so.
 
 An import is removed if nothing in the file uses it any more and no other file imports it from
 there.

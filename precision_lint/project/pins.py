@@ -67,7 +67,8 @@ def _installed_version(root: Path, name: str) -> str | None:
 def lowest_version(root: Path, library: str) -> str | None:
     """The lowest version of a library that the project declares to support; None if there is none.
 
-    `torch>=2.1,<3` gives 2.1. With only an upper bound (`torch<2.3`), that bound is returned.
+    `torch>=2.1,<3` gives 2.1. With only an upper bound (`torch<2.3`), that bound is returned. Where
+    no requirement has a version, what its documents say counts: "PyTorch 2.0 required".
     """
     name = _conda_name(library)
     requirement = re.compile(
@@ -83,7 +84,18 @@ def lowest_version(root: Path, library: str) -> str | None:
         for match in requirement.finditer(_COMMENT.sub("", content))
         if (version := _lowest(match["specifiers"])) is not None
     ]
+    declared = declared or list(_documented(root, name))
     return ".".join(map(str, min(declared))) if declared else None
+
+
+def _documented(root: Path, name: str) -> Iterator[tuple[int, ...]]:
+    """The versions that the documentation names: `PyTorch 2.0`, `torch-1.13.1`, `pytorch>=1.8`."""
+    mention = re.compile(
+        rf"(?i)(?<![\w./-]){name}[ \t]*(?:version)?[ \t]*[-=<>~≥(`*]*[ \t]*v?(\d+(?:\.\d+)+)"
+    )
+    for content in _contents(root, DOCUMENTS):
+        for match in mention.finditer(content):
+            yield tuple(map(int, match[1].split(".")))
 
 
 def pin_files(root: Path) -> list[Path]:

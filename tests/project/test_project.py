@@ -75,6 +75,12 @@ def test_a_pin_precedes_the_documentation(tmp_path: Path) -> None:
         ("pyproject.toml", 'a = ["open-clip-torch>=1.0", "torch @ https://host/torch-2"]\n', None),
         ("environment.yml", "dependencies:\n  - pytorch>=1.12\n", "1.12"),
         ("environment.yml", "dependencies:\n  - pytorch=2.1=py3\n", "2.1"),
+        ("README.md", "* PyTorch 2.0 Required\n* PyTorch 2.3 is better\n", "2.0"),
+        ("README.md", "pip install torch --index-url x  # install torch-1.13.1\n", "1.13.1"),
+        ("README.md", "Tested with PyTorch (>= v1.8.1) and `torch==2.1`.\n", "1.8.1"),
+        ("INSTALL.md", "pytorch version 1.12\n", "1.12"),
+        ("README.md", "pytorch-lightning 1.8, torchvision 0.9, https://pytorch.org/1.9/\n", None),
+        ("README.md", "Install [PyTorch](https://pytorch.org/get-started).\n", None),
     ],
 )
 def test_lowest_version(name: str, content: str, version: str | None, tmp_path: Path) -> None:
@@ -82,6 +88,14 @@ def test_lowest_version(name: str, content: str, version: str | None, tmp_path: 
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content)
     assert lowest_version(tmp_path, "torch") == version
+
+
+def test_documents_count_where_no_requirement_has_a_version(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("Tested with PyTorch 1.13.\n")
+    (tmp_path / "requirements.txt").write_text("torch>=2.4\n")
+    assert lowest_version(tmp_path, "torch") == "2.4"
+    (tmp_path / "requirements.txt").write_text("torch\n")
+    assert lowest_version(tmp_path, "torch") == "1.13"
 
 
 def test_the_lowest_of_all_declarations_counts(tmp_path: Path) -> None:
