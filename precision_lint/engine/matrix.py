@@ -78,10 +78,10 @@ def matrix(rows: Sequence[Candidate], facts: Recording, findings: Iterable[Findi
     runs = [_Runs(each, facts) for each in rows]
     launched = frozenset(path for each in rows for path in each.files)
     made = [run.row(findings, launched) for run in runs]
-    told = [row for row in made if _says_something(row)]
-    known = {one.sort_key for row in told for one in row.findings}
+    shown = [row for row in made if _says_something(row)]
+    known = {one.sort_key for row in shown for one in row.findings}
     left = tuple(one for one in findings if one.sort_key not in known)
-    return Matrix(tuple(_grouped(told)), left, len(made) - len(told))
+    return Matrix(tuple(_grouped(shown)), left, len(made) - len(shown))
 
 
 def _says_something(row: Row) -> bool:

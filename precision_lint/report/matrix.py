@@ -25,9 +25,9 @@ def render(matrix: Matrix, report: Report) -> Iterator[str]:
     found = words.findings(matrix, report)
     if found:
         yield "\n" + report.ink.paint("Findings", "strong") + "\n"
-    for told in found:
-        yield _finding(told.finding, report)
-        for precisions, rows in told.where:
+    for each in found:
+        yield _finding(each.finding, report)
+        for precisions, rows in each.where:
             yield report.ink.visible(f"    {precisions}: {rows}") + "\n"
     if matrix.elsewhere:
         title = "Findings in code that none of these runs is seen to reach"

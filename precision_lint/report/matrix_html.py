@@ -52,9 +52,9 @@ def render(matrix: Matrix, report: Report) -> Iterator[str]:
     found = words.findings(matrix, report)
     if found:
         yield "<h2>Findings</h2>\n<ul>\n"
-        for told in found:
-            where = "; ".join(f"{precisions}: {rows}" for precisions, rows in told.where)
-            yield f"<li>{_finding(told.finding, report)}<br>{_text(where)}</li>\n"
+        for each in found:
+            where = "; ".join(f"{precisions}: {rows}" for precisions, rows in each.where)
+            yield f"<li>{_finding(each.finding, report)}<br>{_text(where)}</li>\n"
         yield "</ul>\n"
     if matrix.elsewhere:
         yield "<h2>Findings in code that none of these runs is seen to reach</h2>\n<ul>\n"

@@ -32,9 +32,9 @@ def render(matrix: Matrix, report: Report) -> Iterator[str]:
     found = words.findings(matrix, report)
     if found:
         yield "\n### Findings\n\n"
-    for told in found:
-        where = "; ".join(f"{precisions}: {rows}" for precisions, rows in told.where)
-        yield f"{_finding(told.finding, report)} ({escaped(where)})\n"
+    for each in found:
+        where = "; ".join(f"{precisions}: {rows}" for precisions, rows in each.where)
+        yield f"{_finding(each.finding, report)} ({escaped(where)})\n"
     if matrix.elsewhere:
         yield "\n### Findings in code that none of these runs is seen to reach\n\n"
     for finding in matrix.elsewhere:

@@ -67,8 +67,8 @@ def state(cell: Cell) -> str:
 
 def offered(cell: Cell, report: Report) -> str:
     """What offers a precision: `--dtype bf16 (default) (train.py:5)`; empty if nothing does."""
-    told = (one for one in cell.offers if one.kind != "not followed")
-    texts = list(dict.fromkeys(_offer(one, report) for one in told))
+    known = (one for one in cell.offers if one.kind != "not followed")
+    texts = list(dict.fromkeys(_offer(one, report) for one in known))
     more = ", …" if len(texts) > _MOST_OFFERS else ""
     return ", ".join(texts[:_MOST_OFFERS]) + more
 

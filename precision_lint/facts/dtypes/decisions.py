@@ -15,11 +15,17 @@ from precision_lint.facts.dtypes.values import Constant
 
 _OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne,
-    ast.Is: operator.eq, ast.IsNot: operator.ne,
+    ast.Is: lambda left, right: _is_same(left, right),
+    ast.IsNot: lambda left, right: not _is_same(left, right),
     ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
     ast.In: lambda left, right: operator.contains(right, left),
     ast.NotIn: lambda left, right: not operator.contains(right, left),
 }  # fmt: skip
+
+
+def _is_same(left: object, right: object) -> bool:
+    """`is` between constants: 1 equals True, and is not True."""
+    return type(left) is type(right) and left == right
 
 
 def decided(test: ast.expr, env: Environment) -> bool | None:

@@ -58,7 +58,7 @@ def _refusal(node: ast.expr | ast.stmt, file: ParsedPython, text: str = "{}") ->
 
 
 def _lacks(lookup: ast.Subscript, file: ParsedPython, evaluator: Evaluator) -> bool:
-    """True if a table certainly lacks the value that it is asked for."""
+    """True if a table certainly has no entry for the key that a lookup gives."""
     table = table_of(lookup.value, file)
     known = evaluator.value(lookup.slice, file)
     if table is None or known is None or not known.is_plain:
@@ -69,7 +69,7 @@ def _lacks(lookup: ast.Subscript, file: ParsedPython, evaluator: Evaluator) -> b
 
 @fact
 def _lookups(file: ParsedPython) -> tuple[ast.Subscript, ...]:
-    """Where a table is asked for one of its entries."""
+    """The lookups of entries in tables of the program."""
     return tuple(
         node
         for node in file.nodes

@@ -47,6 +47,8 @@ def test_code_of_every_program_with_the_file_sets_an_attribute(tmp_path: Path) -
         ("if at is None or unknown:", "x", "float32"),
         ("if at is not None:", "x", "bfloat16"),
         ("if scale > 2:", "x", "bfloat16"),
+        ("if full is True:", "x", "float32"),
+        ("if scale is True:", "x", "bfloat16"),
         ("if kind in ('pil', 'np'):", "x", "float32"),
         ("if kind in unknown:", "x", "bfloat16 float32"),
         ("if scale < kind:", "x", "bfloat16 float32"),
