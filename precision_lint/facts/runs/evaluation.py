@@ -19,6 +19,7 @@ from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.hydra import configuration
 from precision_lint.facts.runs.known import (
+    Given,
     Holder,
     Items,
     Known,
@@ -440,18 +441,15 @@ class Evaluator:
                 return self._noted(inner.value.at(index.value))
             is_options = inner is not None and isinstance(inner.value, Holder)
             return inner if is_options and index.value == 0 else None  # `parse_known_args()[0]`
-        if isinstance(owner, ast.Name) and not self._is_holder(owner, at):
-            table = self._table(owner, at)
-            if table is not None:
-                return self._looked_up(table, index, at, owner)
+        if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
+            return self._looked_up(table, index, at, owner)
         return self._member(owner, index.value, at) if isinstance(index.value, str) else None
 
-    def _is_holder(self, name: ast.Name, at: _Place) -> bool:
-        known = self._value(name, at)
-        return known is not None and isinstance(known.value, Holder)
-
     def _table(self, name: ast.Name, at: _Place) -> ast.Dict | None:
-        """The display that a name stands for, if it is assigned once."""
+        """The display that a name stands for, if it is assigned once and nothing changes it."""
+        known = self._value(name, at)
+        if known is not None and not isinstance(known.value, Given):
+            return None
         syntax = at.syntax
         for scope in (syntax.function(name), syntax.tree):
             stores = syntax.stores(scope, name.id) if scope is not None else []
@@ -474,7 +472,8 @@ class Evaluator:
                     found = self._value(value, at)
                     return index.derived(found.value) if found is not None else None
         names = [key.value for key in table.keys if isinstance(key, ast.Constant)]
-        if len(names) == len(table.keys):
+        is_added = index.value in self.run.program.assigned
+        if len(names) == len(table.keys) and not is_added:
             self._miss(index, node, at, f"KeyError: {index.value!r}", names)
         return None
 
@@ -588,8 +587,7 @@ class Evaluator:
     ) -> Known | None:
         index = self._value(key, at)
         known = self._value(owner, at)
-        is_table = known is None or not isinstance(known.value, Holder)
-        if isinstance(owner, ast.Name) and is_table and (table := self._table(owner, at)):
+        if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
             before, self.missed = self.missed, []
             found = self._looked_up(table, index, at, owner)
             is_missed, self.missed = bool(self.missed), before

@@ -271,16 +271,24 @@ def _target(call: ast.Call, syntax: SyntaxTree) -> str:
 
 
 def _dtype_argument(call: ast.Call) -> ast.expr | None:
-    """The argument that is a dtype, by its name."""
+    """The argument that is a dtype, by its name, or because it is looked up in torch."""
     for name in ("dtype", "torch_dtype"):
         if (given := _keyword(call, name)) is not None:
             return given
     if callee_name(call) == "to":
         for argument in call.args:
             name = last_name(argument)
-            if "dtype" in name or precision_of(name) is not None:
+            if "dtype" in name or precision_of(name) is not None or _is_of_torch(argument):
                 return argument
     return None
+
+
+def _is_of_torch(node: ast.expr) -> bool:
+    """True for `getattr(torch, name)`."""
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id="torch"), *_]):
+            return True
+    return False
 
 
 def _keyword(call: ast.Call, name: str) -> ast.expr | None:
