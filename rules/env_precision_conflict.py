@@ -6,7 +6,9 @@ Finds settings in one file, or in one run, that the program cannot all follow: i
 `mixed_precision="no"`, in gpt-neox a `bf16` section without `precision`. The linter first decides
 which framework reads the file, then which of the values count. Only certain values are compared:
 values that depend on an `if` or on a caller's variable are not reported, and a later flag overrides
-an earlier one. [docs/frameworks.md](../frameworks.md) lists the combinations.
+an earlier one. In a program of one's own, the settings are those that reach its GradScaler and its
+autocast regions: a scaler that is on in bfloat16 or off in float16.
+[docs/frameworks.md](../frameworks.md) lists the combinations.
 
 ## Why it hurts
 The run stops when it starts, or trains in a precision that nobody chose. In SimpleTuner, with

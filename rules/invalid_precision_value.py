@@ -5,6 +5,12 @@ Finds values that the framework rejects or misinterprets: a precision that the p
 not have, `mixed_precision: no` without quotes (a boolean in YAML), `"true"` in quotes where a
 boolean is expected, a loss scale of infinity, an empty `--mixed_precision=`.
 
+The same for a program of one's own: `--dtype half` where its table has `fp16` and `bf16`, `bf16`
+where it is looked up in `torch`, a word that is none of its parser's choices, `--is_half true` with
+`type=eval`, and `--fp16 False` with `type=bool`, which switches `fp16` on. A name of a dtype that
+the program compares with nothing, so that it takes another dtype, is reported with less confidence.
+Values that the program may not reach, or that it tests before, are not reported.
+
 ## Why it hurts
 `Precision 'bf16-mixed' is invalid`, `AttributeError: 'bool' object has no attribute 'lower'`: the
 run dies when it starts. A quoted `"false"` is worse: some frameworks treat it as true.

@@ -2,9 +2,9 @@
 
 ## What it does
 Finds settings that the framework drops without an error because another setting overrides them:
-axolotl with `bf16: true` and `fp16: true`, a launcher whose precision the script overrides. Equal
-values are fine, and unknown values are not reported. Confidence is low in tests, benchmarks and
-vendored code.
+axolotl with `bf16: true` and `fp16: true`, a launcher whose precision the script overrides, `--fp16
+--bf16` for a program of one's own that asks for `fp16` first. Equal values are fine, and
+unknown values are not reported. Confidence is low in tests, benchmarks and vendored code.
 
 ## Why it hurts
 The run trains in a different precision than the file says. Nothing is printed; it only shows in the

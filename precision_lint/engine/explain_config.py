@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -16,7 +16,7 @@ from precision_lint.facts.frameworks.table import Key, Role, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
-from precision_lint.facts.runs.unread import Unread, unread
+from precision_lint.facts.runs.unread import Unread, understood, unread
 from precision_lint.model.finding import Confidence, Finding, Place, Span
 from precision_lint.project.discovery import kind_of
 from precision_lint.project.files import Project
@@ -83,6 +83,14 @@ class Explained:
         """The started program, with dots for parts unknown until run time; empty if none."""
         started = launch_of(self.reading.source)
         return started.program.replace(UNKNOWN, "…") if started is not None else ""
+
+    @property
+    def reader(self) -> Path | None:
+        """The program that opens the configuration, where no launch is known that says so."""
+        source = self.reading.source
+        if not isinstance(source, CallSource) or source.launch or source.file is source.code:
+            return None
+        return source.code.text.path
 
     @property
     def beneath(self) -> list[Path]:
@@ -187,6 +195,7 @@ def runs_of(
     if not found and not left:
         names = ", ".join(known_frameworks())
         note(f"no supported configuration found; supported frameworks: {names}")
+    left = dict(_without(understood(found.values()), left))
     whole = sorted(_whole(found.values()), key=lambda row: row[0])
     all_runs = [_with_unread(explained_run(run, facts, least), left) for _, run in whole]
     shown = [run for run in all_runs if run.says_something or run.path in asked]
@@ -194,6 +203,20 @@ def runs_of(
         count = "1 run is" if silent == 1 else f"{silent} runs are"
         note(f"{count} not shown, without any precision setting: name a file to see its runs")
     return Explanation(shown, [_unexplained(one) for _, one in sorted(left.items(), key=_row)])
+
+
+def _without(
+    known: Set[tuple[Path, Span]], left: dict[tuple[Path, Span], Unread]
+) -> Iterator[tuple[tuple[Path, Span], Unread]]:
+    """What is left of the settings if runs that start from other files understand some."""
+    for place, one in left.items():
+        rest = tuple(
+            setting
+            for setting in one.settings
+            if (setting.file.text.path, setting.origin.span) not in known
+        )
+        if rest:
+            yield place, replace(one, settings=rest)
 
 
 def _row(item: tuple[tuple[Path, Span], Unread]) -> tuple[str, Span]:

@@ -21,7 +21,7 @@ from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.precision import Chosen, chosen, precisions_of
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.runs import environment
-from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.verdicts import shown, verdicts_of
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.domains import domains
@@ -49,7 +49,8 @@ def launched(
     `runs` are what frameworks read there, `left` what nothing is known to read.
     """
     run = environment(path, file, launch, facts)
-    read = [one.explained.reading for one in runs]
+    by_frameworks = [one for one in runs if not _is_of_program(one)]
+    read = [one.explained.reading for one in by_frameworks]
     verdicts = _verdicts(runs)
     unread = [*(one for each in runs for one in each.unread), *left]
     offers = list(_offers(run, known, read, unread, file.text.place(launch.span)))
@@ -71,7 +72,7 @@ def launched(
         is_whole=False,
         program=path,
         started=launch.program,
-        frameworks=_names(runs),
+        frameworks=_names(by_frameworks),
         offers=tuple(offers),
         open=may_be(unknown) | (USUAL if unset else frozenset()),
         unread=tuple({_row(one.place): one for one in reversed(left_over)}.values())[::-1],
@@ -244,6 +245,11 @@ def _text(written: Occurrence) -> str:
         case Member(entry=entry) if entry.name and isinstance(entry.value, Scalar):
             return f"{written.name}: {shown(written.value)}"
     return source_of(written)
+
+
+def _is_of_program(run: Run) -> bool:
+    """True for what a program of one's own makes of its settings: its sinks say that."""
+    return isinstance(run.explained.reading.source, RolesSource)
 
 
 def _names(runs: Sequence[Run]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from precision_lint.engine.explain_config import (
     place_of,
     source_of,
 )
-from precision_lint.facts.frameworks.sources import CallSource, Occurrence
+from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occurrence
 from precision_lint.facts.frameworks.verdicts import shown
 from precision_lint.model.finding import Place
 from precision_lint.report.ink import width
@@ -118,6 +118,8 @@ def head(explained: Explained, report: Report) -> str:
     release = _release(explained)
     version = f" ({framework.library} {release})" if release else ""
     started = f", started as {explained.program}" if explained.program else ""
+    if explained.reader is not None:
+        started = f", read by {report.relative(explained.reader)}"
     return report.ink.visible(f"{where}: {framework.name}{version}{started}")
 
 
@@ -178,12 +180,20 @@ def _value(one: Effective, report: Report) -> str:
             value = json.dumps(text)  # a string where the framework expects another type
         case _:
             value = shown(one.value)
+    used_at = one.written.used_at if one.written is not None else None
+    if used_at is not None:  # in a program of one's own the place says what a value is for
+        name = one.key.name.partition(" in ")[0]
+        return report.ink.visible(f"{_cut(value)} ({name}, {report.row(used_at.place)})")
     return report.ink.visible(f"{one.key.name} = {_cut(value)}")
 
 
 def _origin(one: Effective, report: Report) -> str:
     assert one.written is not None
     row = _row(one.written, report)
+    if one.written.used_at is not None:
+        if isinstance(one.written.origin, CodePlace) and one.written.name == one.key.name:
+            return "the program itself"
+        return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
     if one.status == "unknown":
         return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
     return row
@@ -255,6 +265,7 @@ def _record(explained: Explained) -> dict[str, object]:
         "library": framework.library,
         "version": _release(explained) or None,
         "program": explained.program or None,
+        "reader": os.path.abspath(explained.reader) if explained.reader else None,
         **_located(explained.place),
         "settings": [
             {

@@ -7,7 +7,7 @@ of them. References are followed from a file, and back to the files that refer t
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
 from pathlib import Path
 
@@ -35,9 +35,12 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.calls import readings_of_calls
 from precision_lint.facts.runs.defaults import DefaultsSource
 from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.hydra import configuration, starts_hydra
 from precision_lint.facts.runs.lightning_cli import CLI, readings_of_cli
 from precision_lint.facts.runs.program import Program
+from precision_lint.facts.runs.readers import readers
+from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, options
@@ -70,6 +73,8 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     ]
     if any(_is_composed_of(path, run) for run in others):
         own = []
+    elif not others:
+        own += map(linker.linked, linker.opened(file))
     merged = {
         (slug, part.file.text.path, part.source.span)
         for run in (*own, *others)
@@ -86,7 +91,8 @@ def environment(
 ) -> RunEnvironment:
     """The run of the program at a path that a launch in a file starts, or that nothing does."""
     linker = _Linker(file, project)
-    return RunEnvironment(linker.program_at(path, file), file, started, linker.composition)
+    program = file.fact((Program, path), lambda: Program(path, project))
+    return RunEnvironment(program, file, started, linker.composition)
 
 
 def _takes_arguments(reading: EffectiveConfig) -> bool:
@@ -161,6 +167,7 @@ class _Linker:
 
     current: ParsedConfig
     project: Recording
+    known: dict[Path, Program] = field(default_factory=dict)
 
     def readings(self, file: ParsedConfig) -> tuple[EffectiveConfig, ...]:
         """What frameworks read from a file and from those that it is composed of, and what the
@@ -187,13 +194,26 @@ class _Linker:
                 absent = Path(started.program.replace(UNKNOWN, ""))
                 yield from self.overridden(path or absent, each, started)
 
+    def opened(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
+        """What the programs that read a file do with it, where no script starts them."""
+        for path in readers(file, self.project):
+            program = self.program_at(path)
+            run = RunEnvironment(program, file, None, self.composition, opened=file.text.path)
+            evaluator = Evaluator(run)
+            for reading in (*readings_of_calls(evaluator), *readings_of_roles(evaluator)):
+                source = reading.source
+                given = source.given.items() if isinstance(source, CallSource) else ()
+                precise = [one for name, one in given if reading.key(name).role != "other"]
+                if any(one.file.text is file.text for one in precise) or reading.links:
+                    yield reading
+
     def overridden(
         self, path: Path, file: ParsedConfig, started: Launch
     ) -> Iterator[EffectiveConfig]:
         """What frameworks read from the file that Hydra composes, below the words of a launch."""
         if not starts_hydra(started, self.project.config_files.text(path)):
             return
-        run = RunEnvironment(self.program_at(path, file), file, started, self.composition)
+        run = RunEnvironment(self.program_at(path), file, started, self.composition)
         found = configuration(run)
         config = self.part(found) if found else None
         for reading in self.readings(config) if config else ():
@@ -226,15 +246,20 @@ class _Linker:
     def calls(
         self, path: Path, file: ParsedConfig, started: Launch | None
     ) -> Iterator[EffectiveConfig]:
-        run = RunEnvironment(self.program_at(path, file), file, started, self.composition)
+        run = RunEnvironment(self.program_at(path), file, started, self.composition)
+        evaluator = Evaluator(run)
         if self.project.reaches(path, calls_pattern()):
-            yield from readings_of_calls(run)
+            yield from readings_of_calls(evaluator)
         if started is not None and self.project.reaches(path, rf"\b{CLI}\b"):
             yield from readings_of_cli(run)
+        if started is not None and may_give_roles(started):
+            yield from readings_of_roles(evaluator)
 
-    def program_at(self, path: Path, file: ParsedConfig) -> Program:
-        """The program at a path, made once for all launches of a file."""
-        return file.fact((Program, path), lambda: Program(path, self.project))
+    def program_at(self, path: Path) -> Program:
+        """The program at a path, made once for all launches. No file keeps it: it has trees."""
+        if path not in self.known:
+            self.known[path] = Program(path, self.project)
+        return self.known[path]
 
     def composition(self, path: Path) -> ParsedConfig | None:
         """A configuration with what it is composed of; None if that is not all known."""
@@ -267,7 +292,7 @@ class _Linker:
                 reading = replace(reading, fallbacks=beneath)
             elif reading.may_link(link.name):
                 is_open = True
-        links = {"gpu": gpu} if gpu else {}
+        links = {**reading.links, "gpu": gpu} if gpu else {**reading.links}
         for link in (link for link in reading.framework.links if not link.merges):
             found = self.target(reading, link)
             if found is not None:
@@ -282,7 +307,7 @@ class _Linker:
         if path is None:
             return reading
         text = self.project.config_files.text(path)
-        program = self.program_at(path, source.file)
+        program = self.program_at(path)
         run = RunEnvironment(program, source.file, source.launch, self.part)
         defaults = EffectiveConfig(reading.framework, DefaultsSource(run, reading.source.span))
         beneath = (*reading.fallbacks, defaults)

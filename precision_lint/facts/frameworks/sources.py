@@ -14,7 +14,7 @@ from typing import Protocol, TypeAlias
 
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.table import Framework, Key
-from precision_lint.model.finding import Place, Span
+from precision_lint.model.finding import Place, Related, Span
 from precision_lint.source.config import settings_tree as tree
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options
@@ -51,6 +51,8 @@ class Occurrence:
     """It is a word of a command line, which the program still has to parse."""
     is_derived: bool = False
     """The program works the value out from what is written, under another name or from another."""
+    used_at: Related | None = None
+    """The place in the program that gets it."""
 
     @property
     def elsewhere(self) -> Place | None:
@@ -397,6 +399,14 @@ class CallSource:
             yield written.file.text.path
             if (path := written.sourced_from) is not None:
                 yield path
+
+
+@dataclass(frozen=True, eq=False)
+class RolesSource(CallSource):
+    """What a program makes of the settings of a run, by what it is for: `autocast`, `scaler`."""
+
+    settings: tuple[Occurrence, ...] = ()
+    """The settings whose way to a place that decides a precision is known."""
 
 
 def launch_of(source: Source) -> Launch | None:

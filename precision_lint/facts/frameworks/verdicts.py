@@ -18,8 +18,10 @@ from precision_lint.facts.frameworks.sources import (
     CodePlace,
     MappingSource,
     Occurrence,
+    RolesSource,
 )
 from precision_lint.facts.frameworks.table import Conflict, Repair
+from precision_lint.facts.frameworks.triggers import may_be_reported_in
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import (
     Applicability,
@@ -122,8 +124,10 @@ class Verdict:
             for setting in self.others
             if setting.written is not self.place and (one := setting.related()) is not None
         ]
+        used = (setting.written.used_at for setting in self.others if setting.written is not None)
+        related += [one for one in used if one is not None]
         source = self.run.source
-        if isinstance(source, CallSource):
+        if isinstance(source, CallSource) and not isinstance(source, RolesSource):
             place = source.code.text.place(source.call)
             related.append(Related(place, "the program hands it over here"))
         return finding_in(
@@ -196,6 +200,11 @@ def _judged(conflict: Conflict, run: EffectiveConfig, project: Recording) -> Ite
     references = [one for name in names if (one := run.reference(name)) is not None]
     for candidates in (settings, references):
         written = [setting.written for setting in candidates if setting.written is not None]
+        if "scaler" in conflict.when and isinstance(run.source, RolesSource):
+            from precision_lint.facts.runs.reported import is_reported  # needs the dtype flow
+
+            if is_reported(run, project):
+                return
         if place := _place(conflict, run, written, project):
             yield Verdict(conflict, run, project, place, (*settings, *references))
             break
@@ -219,7 +228,7 @@ def _place(
         )
     if run.file.is_excerpt:
         written = [one for one in written if one.file.text is run.file.text]
-    asked = [one for one in written if project.reports(one.file.text.path)]
+    asked = [one for one in written if project.reports(one.file.text.path) and _is_looked_at(one)]
     asked.sort(key=lambda one: _rank(one, edited))
     if not asked:
         sourced = (_in_sourced_file(one, project) for one in written)
@@ -233,6 +242,11 @@ def _place(
     # Of two settings in one file it is the later that contradicts.
     together = [one for one in asked if one.is_beside(first)]
     return max(together, key=lambda one: one.origin.span)
+
+
+def _is_looked_at(one: Occurrence) -> bool:
+    """False for a setting of a program of one's own in a file that no rule of settings reads."""
+    return one.used_at is None or may_be_reported_in(one.file.text.text)
 
 
 def _rank(one: Occurrence, edited: frozenset[int]) -> tuple[bool, bool, bool]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from precision_lint.facts.project.modules import Imports, ParsedModules
+from precision_lint.facts.project.modules import Imports, ParsedModules, Program
 from precision_lint.model.finding import Related
 
 if TYPE_CHECKING:
@@ -365,7 +365,7 @@ class Recording:
         self._record("python_sources_matching", pattern.decode(), answer=answer)
         return answer
 
-    def program(self, path: Path) -> tuple[Path, ...]:
+    def program(self, path: Path) -> Program:
         """A Python program: its file first, then those of the project that it imports."""
         answer = self._facts.imports.program(path)
         self._record("program", path, answer=answer)

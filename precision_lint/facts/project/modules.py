@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -168,6 +169,40 @@ class _Words(NamedTuple):
     cast: dict[bytes, list[Path]]
 
 
+class Program(Iterable[Path]):
+    """A Python file and those of the project that it imports, nearest first.
+
+    Imports are followed only as far as somebody asks: most searches end near the start.
+    """
+
+    def __init__(self, path: Path, imports_of: Callable[[Path], Iterable[Path]]) -> None:
+        self._found = [path]
+        self._known = {path}
+        self._followed = 0
+        self._imports_of = imports_of
+
+    def __iter__(self) -> Iterator[Path]:
+        at = 0
+        while self._reaches(at):
+            yield self._found[at]
+            at += 1
+
+    def __repr__(self) -> str:
+        """All of the files: what a stored result depends on."""
+        return repr(tuple(self))
+
+    def _reaches(self, at: int) -> bool:
+        """Follows imports until the file at an index is known; False if there is none."""
+        while at >= len(self._found) and self._followed < len(self._found):
+            imported = self._imports_of(self._found[self._followed])
+            self._followed += 1
+            for path in sorted(one for one in imported if one not in self._known):
+                if len(self._found) < _MOST_LINKED:
+                    self._found.append(path)
+                    self._known.add(path)
+        return at < len(self._found)
+
+
 class Imports:
     """Which file a module of a project is, and which files import it."""
 
@@ -177,7 +212,8 @@ class Imports:
         self._imported: dict[Path, frozenset[Path]] = {}
         self._linked: dict[Path, frozenset[Path]] = {}
         self._users: dict[Path, frozenset[Path]] = {}
-        self._programs: dict[Path, tuple[Path, ...]] = {}
+        self._programs: dict[Path, Program] = {}
+        self._listed: dict[Path, frozenset[str]] = {}
 
     def locate(self, folder: Path, name: str) -> Path | None:
         """The file of the module that a file in `folder` calls `name`; relative names have dots.
@@ -198,14 +234,31 @@ class Imports:
         if dots:
             for _ in range(dots - 1):
                 folder = folder.parent
-            return _module_file(folder.joinpath(*parts))
+            return self._module_file(folder.joinpath(*parts))
         folders = [folder, *folder.parents] if folder.is_relative_to(root) else [folder]
         for base in folders:
-            if (found := _module_file(base.joinpath(*parts))) is not None:
+            if (found := self._module_file(base.joinpath(*parts))) is not None:
                 return found
             if base == root:
                 break
-        return _module_file(root.joinpath("src", *parts))
+        return self._module_file(root.joinpath("src", *parts))
+
+    def _module_file(self, path: Path) -> Path | None:
+        """`a/b.py` or `a/b/__init__.py` for the path `a/b`."""
+        names = self._names_in(path.parent)
+        if path.name and f"{path.name}.py" in names:
+            return path.with_name(f"{path.name}.py")
+        is_package = path.name in names and "__init__.py" in self._names_in(path)
+        return path / "__init__.py" if is_package else None
+
+    def _names_in(self, folder: Path) -> frozenset[str]:
+        """What a folder contains; nothing if it cannot be read."""
+        if folder not in self._listed:
+            try:
+                self._listed[folder] = frozenset(os.listdir(folder))
+            except OSError:
+                self._listed[folder] = frozenset()
+        return self._listed[folder]
 
     def importing(self, path: Path, name: str) -> Iterator[Path]:
         """The other Python files that name `name` and import the module at `path`, in path order.
@@ -240,17 +293,10 @@ class Imports:
             self._linked[path] = frozenset(_reached(above, self._imports_of))
         return self._linked[path]
 
-    def program(self, path: Path) -> tuple[Path, ...]:
+    def program(self, path: Path) -> Program:
         """A Python file and those of the project that it imports, nearest first."""
         if path not in self._programs:
-            found = {path: None}
-            pending = [path]
-            for each in pending:  # grows: the nearest come first
-                imports = [one for one in self._imports_of(each) if one not in found]
-                new = sorted(imports)[: _MOST_LINKED - len(found)]
-                found |= dict.fromkeys(new)
-                pending += new
-            self._programs[path] = tuple(found)
+            self._programs[path] = Program(path, self._imports_of)
         return self._programs[path]
 
     def users(self, path: Path) -> frozenset[Path]:
@@ -385,11 +431,3 @@ def _named(statement: re.Match[bytes]) -> Iterator[str]:
         yield module
         for word in re.findall(r"\w+", re.sub(r"\bas\s+\w+|#.*", "", names)):
             yield module + word if module.endswith(".") else f"{module}.{word}"
-
-
-def _module_file(path: Path) -> Path | None:
-    """`a/b.py` or `a/b/__init__.py` for the path `a/b`."""
-    for candidate in (path.with_name(f"{path.name}.py"), path / "__init__.py"):
-        if path.name and candidate.is_file():
-            return candidate
-    return None

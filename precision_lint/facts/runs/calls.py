@@ -28,11 +28,11 @@ from precision_lint.source.config.python_settings import Made, python_settings
 from precision_lint.source.python.parse import ParsedPython
 
 
-def readings_of_calls(run: RunEnvironment) -> Iterator[EffectiveConfig]:
+def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
     """What the frameworks that a program calls make of a run."""
+    run = evaluator.run
     for file, made, frameworks in _framework_calls(run.program):
         assert isinstance(made.node, ast.Call)
-        evaluator = Evaluator(run)
         code = run.program.project.config_files.at(file.text.path)
         if code is None or not evaluator.reaches(made.node, file):
             continue
@@ -81,7 +81,7 @@ def _reading(
 ) -> EffectiveConfig:
     assert isinstance(made.node, ast.Call)
     call = file.span_of(made.node)
-    span = run.launch.span if run.launch else call
+    span = run.span or call
     source = CallSource(run.file, span, run.launch, given, code, call)
     plain = EffectiveConfig(framework, MappingSource(code, made.mapping))
     return EffectiveConfig(framework, source, fallbacks=(plain,))

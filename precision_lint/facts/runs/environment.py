@@ -13,6 +13,7 @@ from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Oc
 from precision_lint.facts.runs.known import CommandLine, Given, Items, Known, Settings
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.settings.given import Kind
+from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options
@@ -23,6 +24,9 @@ _BOOLEANS = {
     "true": True, "yes": True, "on": True, "1": True,
     "false": False, "no": False, "off": False, "0": False,
 }  # fmt: skip
+
+_FORMATS = {"yaml": (".yaml", ".yml"), "json": (".json",), "toml": (".toml",)}
+"""The files that a loader reads, by what its name contains."""
 
 ReadConfig = Callable[[Path], ParsedConfig | None]
 """Gives the configuration at a path, with the files that it is composed of."""
@@ -41,6 +45,15 @@ class RunEnvironment(Memo):
     read: ReadConfig
     chosen: Mapping[str, str | int | bool] = field(default_factory=dict)
     """Options of which a value is supposed, as if the command line gave it."""
+    opened: Path | None = None
+    """The file that the program opens where an option chooses it, if no launch says which."""
+
+    @property
+    def span(self) -> Span | None:
+        """The launch, or the whole file that the program opens; None for a program alone."""
+        if self.launch is not None:
+            return self.launch.span
+        return self.file.documents[0].span if self.opened is not None else None
 
     def option(self, name: str) -> Known | None:
         """The value of an option by its name in the program; None if only run time knows it.
@@ -49,6 +62,11 @@ class RunEnvironment(Memo):
         """
         if name in self.chosen:
             return self._supposed(name)
+        if self.opened is not None and name in self.program.opened:
+            return None  # some file, whatever the default
+        if self.opened is not None and name not in self.program.options:
+            settings = self.settings_at(self.opened)  # no parser has it: it is the file's
+            return settings.get(name) if settings is not None else None
         default = self.default(name)
         if option := self.given(name):
             return self._word(name, option, default)
@@ -85,12 +103,12 @@ class RunEnvironment(Memo):
             for option in assignments(words)
         }
 
-    @cached_property
+    @property
     def command_line(self) -> CommandLine:
         """The options of the command line, whatever declares them."""
         return CommandLine(_OptionWords(self))
 
-    @cached_property
+    @property
     def assignments(self) -> CommandLine:
         """The words `a.b=value` of the command line."""
         return CommandLine(_AssignmentWords(self))
@@ -165,6 +183,19 @@ class RunEnvironment(Memo):
         found = next(filter(None, (files.find(path, *place) for place in places)), None)
         return self.settings_at(found, overrides=overrides) if found else None
 
+    def loaded(self, path: Known | None, loader: str, near: Path) -> Known | None:
+        """The settings of a file that a function loads. Where no launch says which, it is the one
+        that is looked at.
+        """
+        settings: Settings | None = None
+        if path is not None and isinstance(path.value, str):
+            settings = self.settings(path.value, near)
+        if self.opened is not None and (settings is None or (path and path.written is not None)):
+            kind = next((one for one in _FORMATS if one in loader.lower()), "yaml")
+            if self.opened.suffix in _FORMATS[kind]:
+                settings = self.settings_at(self.opened)
+        return Known(settings, path.written if path else None) if settings is not None else None
+
     def settings_at(self, path: Path, *, overrides: bool = False) -> Settings | None:
         """The settings of a file of the project."""
         file = self.read(path)
@@ -195,6 +226,8 @@ class RunEnvironment(Memo):
         if value is True:
             given = self.program.flags.get(flag) if is_renamed else None
             value = given.switches_to if given else not (is_renamed and flag in _negated(name))
+        elif isinstance(value, str) and self.program.type_of(name) == "bool":
+            value = value != ""  # bool("False") is true
         elif isinstance(value, str) and default is not None:
             if isinstance(default.value, bool):
                 value = _BOOLEANS.get(value.lower())

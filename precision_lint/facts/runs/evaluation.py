@@ -8,26 +8,36 @@ what only run time knows, and where different paths give different values.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
 
+from precision_lint.facts.amp.scalers import makes_grad_scaler
+from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.hydra import configuration
 from precision_lint.facts.runs.known import (
+    Given,
     Holder,
     Items,
     Known,
     Options,
+    Thing,
     agreed,
     equal,
     truth,
 )
 from precision_lint.facts.runs.objects import WRAPPED, Objects, display
-from precision_lint.facts.runs.reaching import is_reached
+from precision_lint.facts.runs.reaching import reached
+from precision_lint.facts.runs.returns import Returns
 from precision_lint.facts.runs.variables import Walk
 from precision_lint.facts.settings import holds_settings
+from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.finding import Span
+from precision_lint.model.memo import T
 from precision_lint.source.python.bindings import attribute, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -66,6 +76,9 @@ _MAKING = frozenset({
 _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
 _STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
 
+_NOTHING = object()
+_Read: TypeAlias = "dict[tuple[Path, Span], Occurrence]"
+
 
 @dataclass(frozen=True, slots=True)
 class _Place:
@@ -89,34 +102,88 @@ class _Place:
         return syntax_tree(self.file)
 
 
+@dataclass(frozen=True, eq=False)
+class Miss:
+    """A value of a setting that the program has no use for, and the error that it raises."""
+
+    known: Known
+    node: ast.expr | ast.stmt
+    file: ParsedPython
+    error: str
+    accepted: tuple[str, ...] = ()
+
+
 @dataclass(eq=False)
 class Evaluator:
-    """Evaluates expressions in one run, as long as its budget lasts."""
+    """Evaluates expressions in one run; each question has a budget."""
 
     run: RunEnvironment
     _steps: int = 0
-    _found: dict[ast.expr, Known | None] = field(default_factory=dict)
+    _depth: int = 0
+    """How many questions wait for the one that is answered now."""
+    _found: dict[ast.expr, tuple[Known | None, _Read]] = field(default_factory=dict)
     """What expressions came to where no call gives anything; None while one is worked out."""
+    _read: _Read = field(default_factory=dict)
+    """The settings that are read for what is worked out now."""
+    missed: list[Miss] = field(default_factory=list)
+    """The values of settings for which an expression raises."""
+    _reaching: dict[ast.AST, tuple[bool | None, _Read]] = field(default_factory=dict)
+    """What is known of the functions that may be called, and what was read to find out."""
 
     def value(self, node: ast.expr, file: ParsedPython) -> Known | None:
         """What an expression of a file of the program comes to."""
-        return self._value(node, _Place(file))
+        if not self._depth:
+            self._steps = 0
+        self._depth += 1
+        known = self._value(node, _Place(file))
+        self._depth -= 1
+        return known
+
+    def noting(self, work: Callable[[], T]) -> tuple[T, tuple[Occurrence, ...]]:
+        """What some work comes to, and the settings that are read for it."""
+        before, self._read = self._read, {}
+        result = work()
+        found, self._read = self._read, before
+        return result, tuple(found.values())
 
     def truth(self, node: ast.expr, file: ParsedPython) -> bool | None:
         """Whether a condition holds; None if that is not known."""
         return truth(self.value(node, file))
 
     def reaches(self, node: ast.AST, file: ParsedPython) -> bool:
-        """False if a node is certainly not reached in this run where its function is called."""
-        return is_reached(node, syntax_tree(file), lambda test: self.truth(test, file))
+        """False if a condition around a node certainly fails in this run."""
+        return reached(node, file, self) is not False
 
     def _value(self, node: ast.expr, at: _Place) -> Known | None:
         if at.given or at.bound:
             return self._computed(node, at)
         if node not in self._found:
-            self._found[node] = None  # what needs itself has no value
-            self._found[node] = self._computed(node, at)
-        return self._found[node]
+            self._found[node] = None, {}  # what needs itself has no value
+            before, self._read = self._read, {}
+            known = self._computed(node, at)
+            self._found[node] = known, self._read
+            self._read = before
+        known, read = self._found[node]
+        self._read |= read
+        return known
+
+    def reaches_function(self, function: ast.AST, work: Callable[[], bool | None]) -> bool | None:
+        """Whether a function is called, worked out once; None while it is."""
+        if function not in self._reaching:
+            self._reaching[function] = None, {}
+            before, self._read = self._read, {}
+            state = work()
+            self._reaching[function] = state, self._read
+            self._read = before
+        state, read = self._reaching[function]
+        self._read |= read
+        return state
+
+    def _noted(self, known: Known | None) -> Known | None:
+        """A setting that is read; a section is none by itself."""
+        if known is not None and known.is_plain and (written := known.written) is not None:
+            self._read[written.file.text.path, written.origin.span] = written
+        return known
 
     def _computed(self, node: ast.expr, at: _Place) -> Known | None:
         self._steps += 1
@@ -137,7 +204,7 @@ class Evaluator:
             case ast.Attribute(value=owner, attr=name):
                 return self._named(node, at) or self._member(owner, name, at)
             case ast.Subscript(value=ast.Dict() as table, slice=key):
-                return self._looked_up(table, self._value(key, at), at)
+                return self._looked_up(table, self._value(key, at), at, node)
             case ast.Subscript(value=owner, slice=key):
                 return self._item(owner, key, at)
             case ast.Call():
@@ -231,7 +298,7 @@ class Evaluator:
         position = names.index(name) - is_method
         found = (
             (file, call)
-            for file, call in self.run.program.calls(called)
+            for file, call in self.run.program.calls_of(called, at.file)
             if (is_method and not is_built) or _is_plain(call, file)
         )
         calls = list(islice(found, _MAX_CALLS + 1))
@@ -258,10 +325,22 @@ class Evaluator:
             return None
         if 0 <= position < len(call.args):
             return self._value(call.args[position], caller)
-        if any(keyword.arg is None for keyword in call.keywords):
-            return None
+        for keyword in call.keywords:
+            if keyword.arg is None:
+                given = self._spread(keyword.value, name, caller)
+                if given is not _NOTHING:
+                    return given if isinstance(given, Known) else None
         default = _default(function, name)
         return None if default is None else self._value(default, at)
+
+    def _spread(self, node: ast.expr, name: str, at: _Place) -> Known | object | None:
+        """What `**section` gives to a parameter; `_NOTHING` if it certainly does not."""
+        known = self._value(node, at)
+        if known is None or not isinstance(known.value, Holder):
+            return None
+        if not known.value.has(name):
+            return _NOTHING
+        return self._noted(known.value.get(name))
 
     def _of_command(self, name: str, function: FunctionDefinition, at: _Place) -> Known | None:
         """A parameter of a function that the command line itself calls: Hydra, click, Fire."""
@@ -285,11 +364,15 @@ class Evaluator:
         return None
 
     def _default_of(self, name: str, function: FunctionDefinition, at: _Place) -> Known | None:
-        """An option that is a parameter: the word of the command line, or its default."""
+        """An option that is a parameter: the word of the command line, or its default. `**words`
+        are all of them.
+        """
+        if function.args.kwarg is not None and function.args.kwarg.arg == name:
+            return Known(self.run.command_line)
         if name in self.run.program.options:
-            return self.run.option(name)
+            return self._noted(self.run.option(name))
         default = _default(function, name)
-        return self._objects(at).parameter(name, default)
+        return self._noted(self._objects(at).parameter(name, default))
 
     def _of_self(self, node: ast.Attribute, at: _Place) -> Known | None:
         owner = enclosing_class(node, at.syntax)
@@ -303,10 +386,12 @@ class Evaluator:
     def _member(self, owner: ast.expr, name: str, at: _Place) -> Known | None:
         """An option or a setting, unless the program assigns it before it is read."""
         known = self._value(owner, at)
-        if known is None or self._is_assigned(name, owner, at):
+        if known is None or not isinstance(known.value, Holder):
             return None
         if name == "__dict__":
             return known
+        if stores := self._stored(name, owner, at):
+            return self._assigned_member(stores)
         match known.value:
             case Options() if (items := self.run.items(name)) is not None:
                 return Known(items)
@@ -315,17 +400,34 @@ class Evaluator:
                 is_section = found is None and isinstance(holder, Options)
                 if is_section and name in self.run.program.sections:
                     return Known(holder)
-                return found
+                return self._noted(found)
         return None
 
-    def _is_assigned(self, name: str, read: ast.expr, at: _Place) -> bool:
-        """True unless all assignments come later in the function that reads it."""
+    def _stored(self, name: str, read: ast.expr, at: _Place) -> list[tuple[ParsedPython, ast.expr]]:
+        """Where a member is assigned, but for what comes later in the function that reads it."""
         own = at.syntax.function(read)
-        for file, node in self.run.program.assigned.get(name, ()):
-            is_later = file is at.file and own is at.syntax.function(node)
-            if not (is_later and node.lineno > read.lineno):
-                return True
-        return False
+        return [
+            (file, node)
+            for file, node in self.run.program.assigned.get(name, ())
+            if not (
+                file is at.file and own is at.syntax.function(node) and node.lineno > read.lineno
+            )
+        ]
+
+    def _assigned_member(self, stores: list[tuple[ParsedPython, ast.expr]]) -> Known | None:
+        """The value of the one assignment that runs, if it is certain that no other does."""
+        if len(stores) > _MAX_CALLS:
+            return None
+        states = [(reached(node, file, self), file, node) for file, node in stores]
+        running = [(file, node) for state, file, node in states if state is not False]
+        if len(running) != 1 or not any(state for state, _, _ in states):
+            return None
+        ((file, node),) = running
+        match syntax_tree(file).parent(node):
+            case ast.Assign(targets=[target], value=value) if target is node:
+                known = self._value(value, _Place(file))
+                return known if known is not None and known.is_plain else None
+        return None
 
     def _item(self, owner: ast.expr, key: ast.expr, at: _Place) -> Known | None:
         index = self._value(key, at)
@@ -336,21 +438,18 @@ class Evaluator:
         if isinstance(index.value, int) and not isinstance(index.value, bool):
             inner = self._value(owner, at)
             if inner is not None and isinstance(inner.value, Items):
-                return inner.value.at(index.value)
+                return self._noted(inner.value.at(index.value))
             is_options = inner is not None and isinstance(inner.value, Holder)
             return inner if is_options and index.value == 0 else None  # `parse_known_args()[0]`
-        if isinstance(owner, ast.Name) and not self._is_holder(owner, at):
-            table = self._table(owner, at)
-            if table is not None:
-                return self._looked_up(table, index, at)
+        if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
+            return self._looked_up(table, index, at, owner)
         return self._member(owner, index.value, at) if isinstance(index.value, str) else None
 
-    def _is_holder(self, name: ast.Name, at: _Place) -> bool:
-        known = self._value(name, at)
-        return known is not None and isinstance(known.value, Holder)
-
     def _table(self, name: ast.Name, at: _Place) -> ast.Dict | None:
-        """The display that a name stands for, if it is assigned once."""
+        """The display that a name stands for, if it is assigned once and nothing changes it."""
+        known = self._value(name, at)
+        if known is not None and not isinstance(known.value, Given):
+            return None
         syntax = at.syntax
         for scope in (syntax.function(name), syntax.tree):
             stores = syntax.stores(scope, name.id) if scope is not None else []
@@ -361,8 +460,10 @@ class Evaluator:
                     return table
         return None
 
-    def _looked_up(self, table: ast.Dict, index: Known | None, at: _Place) -> Known | None:
-        """`{"bf16": torch.bfloat16}[args.dtype]`."""
+    def _looked_up(
+        self, table: ast.Dict, index: Known | None, at: _Place, node: ast.expr
+    ) -> Known | None:
+        """`{"bf16": torch.bfloat16}[args.dtype]`, at a node that raises for other keys."""
         if index is None or not index.is_plain:
             return None
         for key, value in zip(table.keys, table.values, strict=True):
@@ -370,7 +471,19 @@ class Evaluator:
                 case ast.Constant(value=one) if one == index.value:
                     found = self._value(value, at)
                     return index.derived(found.value) if found is not None else None
+        names = [key.value for key in table.keys if isinstance(key, ast.Constant)]
+        is_added = index.value in self.run.program.assigned
+        if len(names) == len(table.keys) and not is_added:
+            self._miss(index, node, at, f"KeyError: {index.value!r}", names)
         return None
+
+    def _miss(
+        self, known: Known, node: ast.expr, at: _Place, error: str, names: Sequence[object] = ()
+    ) -> None:
+        """A value of a setting for which the program raises."""
+        if known.written is not None and known.is_plain:
+            accepted = tuple(str(name) for name in names)
+            self.missed.append(Miss(known, node, at.file, error, accepted))
 
     # Calls
 
@@ -378,10 +491,10 @@ class Evaluator:
         name = callee_name(call)
         called = qualified(call.func, at.syntax.names)
         match call:
-            case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *_]):
-                return self._getattr(owner, key, at)
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *rest]):
+                return self._getattr(owner, key, rest, at)
             case ast.Call(args=[ast.Constant(value=str(variable)), *_]) if called in _VARIABLES:
-                return self.run.variable(variable)
+                return self._noted(self.run.variable(variable))
             case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[key, *rest]):
                 return self._get(owner, key, rest, at)
             case ast.Call(
@@ -403,27 +516,25 @@ class Evaluator:
                 known = self._value(items, at)
                 counted = known.value if known is not None else None
                 return Known(len(counted.items)) if isinstance(counted, Items) else None
+        if makes_grad_scaler(called):
+            return Known(Thing())
         if called in _LOADING:
             path = self._value(call.args[0], at) if call.args else None
-            return self._loaded(path, at)
+            return self.run.loaded(path, called, at.file.text.path)
         if name in _OPENING:
             return self._opened(call, at)
         if name in _WRAPPING:
-            spread = [keyword.value for keyword in call.keywords if keyword.arg is None]
-            inner = [*call.args, *spread][:1]
-            return self._wrapped(inner, call, at)
+            return self._wrapped(call, at)
         return self._objects(at).made(call, called) or self._returned(name, call, at)
 
-    def _wrapped(self, inner: list[ast.expr], call: ast.Call, at: _Place) -> Known | None:
+    def _wrapped(self, call: ast.Call, at: _Place) -> Known | None:
         """`dict(settings, name=value)`, `SimpleNamespace(name=value)`, `bool(value)`."""
+        spread = [keyword.value for keyword in call.keywords if keyword.arg is None]
+        inner = [self._value(each, at) for each in (*call.args, *spread)]
+        if callee_name(call) not in _MAKING:
+            return inner[0] if inner else None
         given = {each.arg: self._value(each.value, at) for each in call.keywords if each.arg}
-        known = self._value(inner[0], at) if inner else None
-        is_made = callee_name(call) in _MAKING
-        if not is_made:
-            return known
-        if inner and known is None:
-            return None
-        return display(given, [known] if inner else [])
+        return display(given, inner)
 
     def _opened(self, call: ast.Call, at: _Place) -> Known | None:
         """The path of a file that is opened: `open(path)`, `Path(path)`, `path.read_text()`."""
@@ -433,12 +544,6 @@ class Evaluator:
             case ast.Call(func=ast.Attribute(value=path)):
                 return self._value(path, at)
         return None
-
-    def _loaded(self, path: Known | None, at: _Place) -> Known | None:
-        if path is None or not isinstance(path.value, str):
-            return None
-        settings = self.run.settings(path.value, at.file.text.path)
-        return Known(settings, path.written) if settings is not None else None
 
     def _returned(self, name: str, call: ast.Call, at: _Place) -> Known | None:
         """What a function of the program returns: `load_config(args.config)`."""
@@ -460,24 +565,21 @@ class Evaluator:
             if keyword.arg in given:
                 given[keyword.arg] = self._value(keyword.value, at)
         inside = _Place(file, given, at.depth + 1)
-        syntax = syntax_tree(file)
-        returns = [
-            node
-            for node in ast.walk(function)
-            if isinstance(node, ast.Return) and node.value
-            if is_reached(node, syntax, lambda test: truth(self._value(test, inside)))
-        ]
-        if not returns or len(returns) > _MAX_CALLS:
-            return None
-        return agreed([self._value(each.value, inside) for each in returns if each.value])
+        return Returns(lambda each: self._value(each, inside)).of(function)
 
-    def _getattr(self, owner: ast.expr, key: ast.expr, at: _Place) -> Known | None:
+    def _getattr(
+        self, owner: ast.expr, key: ast.expr, rest: list[ast.expr], at: _Place
+    ) -> Known | None:
         name = self._value(key, at)
         if name is None or not isinstance(name.value, str):
             return None
         if isinstance(owner, ast.Name) and qualified(owner, at.syntax.names) == "torch":
-            text = name.value.removeprefix("torch.")
-            return name.derived(f"torch.{ALIASES[text]}") if text in ALIASES else None
+            if name.value in ALIASES:
+                return name.derived(f"torch.{ALIASES[name.value]}")
+            if names_precision(name.value) and not rest:
+                error = f"AttributeError: module 'torch' has no attribute {name.value!r}"
+                self._miss(name, owner, at, error)
+            return None
         return self._member(owner, name.value, at)
 
     def _get(
@@ -485,9 +587,15 @@ class Evaluator:
     ) -> Known | None:
         index = self._value(key, at)
         known = self._value(owner, at)
-        is_table = known is None or not isinstance(known.value, Holder)
-        if isinstance(owner, ast.Name) and is_table and (table := self._table(owner, at)):
-            return self._looked_up(table, index, at)
+        if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
+            before, self.missed = self.missed, []
+            found = self._looked_up(table, index, at, owner)
+            is_missed, self.missed = bool(self.missed), before
+            if is_missed:  # `get` raises nothing
+                assert index is not None
+                fallback = self._value(rest[0], at) if rest else Known(None)
+                return index.derived(fallback.value) if fallback is not None else None
+            return found
         if index is None or not isinstance(index.value, str) or known is None:
             return None
         found = self._member(owner, index.value, at)

@@ -41,6 +41,11 @@ class Options(Holder):
         return self.option(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Thing:
+    """An object of which it is known that it exists: it is true, and not None."""
+
+
 class Unclear(Holder):
     """Settings that only run time knows."""
 

@@ -120,10 +120,7 @@ class Objects:
     def loaded(self, call: ast.Call) -> Known | None:
         """The file that the first argument names, or that is opened under its path."""
         path = self.value(call.args[0])
-        if path is None or not isinstance(path.value, str):
-            return None
-        settings = self.run.settings(path.value, self.file.text.path)
-        return Known(settings, path.written) if settings is not None else None
+        return self.run.loaded(path, callee_name(call), self.file.text.path)
 
     def parsed(self, call: ast.Call) -> Known | None:
         """What a parser gives: the words, over what `set_defaults(**settings)` sets before, over

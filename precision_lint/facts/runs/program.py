@@ -11,8 +11,9 @@ from pathlib import Path
 from precision_lint.facts.frameworks._generated import marks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.settings.declarations import MARKERS, declared
-from precision_lint.facts.settings.given import Declaration, Kind
+from precision_lint.facts.settings.given import Declaration, Kind, normal
 from precision_lint.model.memo import Memo, fact
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import dotted
@@ -20,7 +21,9 @@ from precision_lint.source.python.syntax import dotted
 _MOST_FILES = 20
 """Files of one program that are parsed, the nearest first: the others rarely hold settings."""
 _MOST_BYTES = 1 << 20
+_OPENING = ("open", "load", "Path", "load_config", "read_config")
 _LOADERS = (b"json.load", b"yaml.", b"OmegaConf", b"toml", b"from_pretrained")
+_REGIONS = (b"autocast(", b"GradScaler(")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +88,42 @@ class Program(Memo):
                 found.setdefault(name, []).append((file, node))
         return found
 
+    @cached_property
+    def opened(self) -> frozenset[str]:
+        """The attributes in the paths of the files that it opens."""
+        return frozenset(
+            node.attr
+            for name in _OPENING
+            for _, call in self.calls(name)
+            for argument in call.args[:1]
+            for node in walk(argument)
+            if isinstance(node, ast.Attribute)
+        )
+
+    def argument(self, name: str) -> tuple[ParsedPython, ast.Call] | None:
+        """The one `add_argument` of an option; None if there are several, or another kind.
+
+        The types of jsonargparse are no functions that are called with a word.
+        """
+        found = [
+            (file, call)
+            for file, call in self.calls("add_argument")
+            if "jsonargparse" not in file.text.text
+            and any(
+                isinstance(each, ast.Constant)
+                and isinstance(each.value, str)
+                and normal(each.value.lstrip("-")) == name
+                for each in call.args
+            )
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def type_of(self, name: str) -> str:
+        """The name of the type that an option is read as; empty if none is declared."""
+        found = self.argument(name)
+        kind = keyword_of(found[1], "type") if found is not None else None
+        return (dotted(kind) or "?") if kind is not None else ""
+
     def functions(self, name: str) -> list[tuple[ParsedPython, FunctionDefinition]]:
         """Its functions with a name."""
         return [(file, each) for file in self.files for each in _functions(file).get(name, ())]
@@ -97,6 +136,18 @@ class Program(Memo):
         """The calls of what has a name."""
         return self.fact(("calls", name), lambda: tuple(self._calls(name)))
 
+    def calls_of(self, name: str, home: ParsedPython) -> list[tuple[ParsedPython, ast.Call]]:
+        """The calls of what a file defines; not those of others with its name."""
+        from precision_lint.source.python.syntax_tree import syntax_tree
+
+        return [
+            (file, call)
+            for file, call in self.calls(name)
+            if file is home
+            or not isinstance(call.func, ast.Name)
+            or name in syntax_tree(file).names
+        ]
+
     def _calls(self, name: str) -> Iterator[tuple[ParsedPython, ast.Call]]:
         from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -105,9 +156,16 @@ class Program(Memo):
                 yield from ((file, call) for call in syntax_tree(file).calls(name))
 
 
+def keyword_of(call: ast.Call, name: str) -> ast.expr | None:
+    """The argument of a call with a name."""
+    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+
+
 def _is_about_settings(content: bytes) -> bool:
     return any(
-        mark in content for marks_of in (MARKERS, marks.PYTHON, _LOADERS) for mark in marks_of
+        mark in content
+        for marks_of in (MARKERS, marks.PYTHON, _LOADERS, _REGIONS)
+        for mark in marks_of
     )
 
 

@@ -52,7 +52,7 @@ def may_run(node: ast.AST, file: ParsedPython, program: Program) -> bool:
             is_special = parent.name.startswith("__")
             if not is_special and parent.name not in used:
                 return False
-        if isinstance(parent, ast.If) and _is_main(parent) and inner in parent.body:
+        if isinstance(parent, ast.If) and is_main(parent) and inner in parent.body:
             return file is program.files[0]
         inner = parent
     return True
@@ -75,7 +75,7 @@ def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
             pending += [(each, scope if is_special else node.name) for each in node.body]
             if isinstance(node, FunctionDefinition):
                 found.setdefault(node.name, set()).update(_names(node.args))
-        elif isinstance(node, ast.If) and _is_main(node):
+        elif isinstance(node, ast.If) and is_main(node):
             pending += [(each, _MAIN) for each in node.body]
         else:
             blocks = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
@@ -96,7 +96,8 @@ def _names(node: ast.AST) -> Iterator[str]:
                 yield name
 
 
-def _is_main(node: ast.If) -> bool:
+def is_main(node: ast.If) -> bool:
+    """True for `if __name__ == "__main__":`."""
     match node.test:
         case (
             ast.Compare(left=ast.Name(id="__name__"))

@@ -1,64 +1,134 @@
-"""Whether a statement or an expression is reached, given which conditions hold in a run."""
+"""Whether a place of a program is reached in one run, as far as its conditions are known."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
-from typing import TypeAlias
+from collections.abc import Iterator, Sequence
 
-from precision_lint.source.python.statements import FunctionDefinition, blocks
-from precision_lint.source.python.syntax_tree import SyntaxTree
+from precision_lint.facts.runs.questions import Questions
+from precision_lint.facts.runs.reachable import is_main
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import (
+    FUNCTIONS,
+    FunctionDefinition,
+    Leaving,
+    blocks,
+)
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-Holds: TypeAlias = Callable[[ast.expr], "bool | None"]
-"""Whether a condition holds; None if that is not known."""
+_MOST_CALLS = 8
+_MOST_HOPS = 3
 
 
-def is_reached(node: ast.AST, syntax: SyntaxTree, holds: Holds) -> bool:
-    """False if a condition around a node fails, or if its function is certainly left before."""
+def reached(
+    node: ast.AST, file: ParsedPython, evaluator: Questions, hops: int = _MOST_HOPS
+) -> bool | None:
+    """Whether the conditions around a node, and around the calls of its function, hold.
+
+    None if a condition is not known. Loops and callbacks are taken to run.
+    """
+    syntax = syntax_tree(file)
+    found: list[bool | None] = []
+    for state in _conditions(node, file, evaluator, syntax):
+        if state is False:
+            return False
+        found.append(state)
+    function = syntax.function(node)
+    if isinstance(function, FunctionDefinition) and hops:
+        owner = function
+        state = evaluator.reaches_function(
+            owner, lambda: _called(owner, file, evaluator, syntax, hops)
+        )
+        if state is False:
+            return False
+        found.append(state)
+    return None if None in found else True
+
+
+def _conditions(
+    node: ast.AST, file: ParsedPython, evaluator: Questions, syntax: SyntaxTree
+) -> Iterator[bool | None]:
+    """Whether each condition holds that decides about a node in its function."""
     inner = node
     for parent in syntax.around(node):
-        if isinstance(parent, ast.If | ast.IfExp) and inner is not parent.test:
-            body = parent.body if isinstance(parent.body, list) else [parent.body]
-            if holds(parent.test) is (inner not in body):
-                return False
-        if isinstance(inner, ast.stmt) and not isinstance(parent, ast.Module):
-            before = _before(inner, parent)
-            if any(_leaves(statement, holds) for statement in before):
-                return False
-        if isinstance(parent, FunctionDefinition):
-            return True
+        if isinstance(inner, ast.stmt) and isinstance(parent, ast.stmt):
+            for statement in _before(inner, parent):
+                leaves = _leaves(statement, file, evaluator)
+                yield leaves if leaves is None else not leaves
+        match parent:
+            case ast.If() if is_main(parent):
+                yield file is evaluator.run.program.files[0]
+            case ast.If(test=test, body=body) if inner is not test:
+                holds = evaluator.truth(test, file)
+                yield holds if holds is None else holds is (inner in body)
+            case ast.IfExp(test=test, body=one) if inner is not test:
+                holds = evaluator.truth(test, file)
+                yield holds if holds is None else holds is (inner is one)
+            case ast.BoolOp(op=op, values=values):
+                for value in values[: values.index(inner)] if inner in values else ():
+                    holds = evaluator.truth(value, file)
+                    yield holds if holds is None else holds is isinstance(op, ast.And)
+            case ast.ExceptHandler() | ast.match_case():
+                yield None
+        if isinstance(parent, FUNCTIONS):
+            return
         inner = parent
-    return True
 
 
-def _before(statement: ast.stmt, parent: ast.AST) -> Sequence[ast.stmt]:
+def _before(statement: ast.stmt, parent: ast.stmt) -> Sequence[ast.stmt]:
     """The statements before one in its block."""
-    if not isinstance(parent, ast.stmt):
-        return ()
     found = [parent.body] if isinstance(parent, FunctionDefinition) else []
     found += [block.body for block in blocks(parent)]
     block = next((each for each in found if statement in each), [])
     return block[: block.index(statement)] if block else ()
 
 
-def _leaves(statement: ast.stmt, holds: Holds) -> bool:
-    """True if a function is certainly left in a statement."""
+def _leaves(statement: ast.stmt, file: ParsedPython, evaluator: Questions) -> bool | None:
+    """Whether a statement leaves its block; None if that is not known.
+
+    A condition that is not known and only raises is taken to check something that holds.
+    """
     match statement:
-        case ast.Return() | ast.Raise():
+        case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
             return True
         case ast.If(test=test, body=body, orelse=orelse):
-            decided = holds(test) if _has_exit(statement) else None
-            if decided is None:
-                return _any(body, holds) and _any(orelse, holds)
-            return _any(body if decided else orelse, holds)
+            exits = [node for node in walk(statement) if isinstance(node, Leaving)]
+            if not exits:
+                return False
+            holds = evaluator.truth(test, file)
+            if holds is not None:
+                return _any(body if holds else orelse, file, evaluator)
+            ways = {_any(body, file, evaluator), _any(orelse, file, evaluator)}
+            if ways == {True}:
+                return True
+            return None if any(isinstance(node, ast.Return) for node in exits) else False
         case ast.With(body=body) | ast.AsyncWith(body=body):
-            return _any(body, holds)
+            return _any(body, file, evaluator)
     return False
 
 
-def _any(body: Sequence[ast.stmt], holds: Holds) -> bool:
-    return any(_leaves(statement, holds) for statement in body)
+def _any(body: Sequence[ast.stmt], file: ParsedPython, evaluator: Questions) -> bool | None:
+    states = {_leaves(statement, file, evaluator) for statement in body}
+    return True if True in states else None if None in states else False
 
 
-def _has_exit(statement: ast.If) -> bool:
-    return any(isinstance(node, ast.Return | ast.Raise) for node in ast.walk(statement))
+def _called(
+    function: FunctionDefinition,
+    file: ParsedPython,
+    evaluator: Questions,
+    syntax: SyntaxTree,
+    hops: int,
+) -> bool | None:
+    """Whether a function is called; one that nothing is seen to call may be a callback."""
+    owner = syntax.parent(function)
+    name = function.name
+    if isinstance(owner, ast.ClassDef) and name == "__init__":
+        name = owner.name
+    calls = evaluator.run.program.calls_of(name, file)
+    if name.startswith("__") or not calls or len(calls) > _MOST_CALLS:
+        return True if not calls else None
+    states = [reached(call, where, evaluator, hops - 1) for where, call in calls]
+    if True in states:
+        return True
+    return False if all(state is False for state in states) else None

@@ -18,14 +18,11 @@ from precision_lint.facts.runs.calls import readings_of_calls
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.program import Program
-from precision_lint.facts.runs.reachable import may_run
-from precision_lint.facts.runs.torch_sinks import MARKS, TorchPlace, outcomes, torch_places
+from precision_lint.facts.runs.torch_sinks import MARKS, TorchPlace, outcomes, running_places
 from precision_lint.model.finding import Place
 from precision_lint.model.precision import Precision
-from precision_lint.source.python.parse import ParsedPython
 
 _MOST_FILES = 30
-_MOST_PLACES = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,23 +45,24 @@ class Sink:
 
 def sinks(run: RunEnvironment) -> Iterator[Sink]:
     """The sinks of a program that one of its runs reaches."""
-    yield from _of_frameworks(run)
     evaluator = Evaluator(run)
-    for file, one in _places(run.program):
-        if evaluator.reaches(one.node, file):
+    yield from _of_frameworks(evaluator)
+    for one in _places(run.program):
+        file = one.file
+        if one.part is not None and evaluator.reaches(one.node, file):
             span = file.span_of(one.node)
             shown = " ".join(file.text[span].split())
-            for precision in sorted(outcomes(one, file, evaluator), key=str):
+            for precision in sorted(outcomes(one, evaluator), key=str):
                 yield Sink(one.part, file.text.place(span), shown, precision, one.is_of_all)
 
 
-def _of_frameworks(run: RunEnvironment) -> Iterator[Sink]:
+def _of_frameworks(evaluator: Evaluator) -> Iterator[Sink]:
     """What the calls of frameworks get in a run."""
-    for reading in readings_of_calls(run):
+    for reading in readings_of_calls(evaluator):
         source = reading.source
         assert isinstance(source, CallSource)
         place = source.code.text.place(source.call)
-        why = next(_refused(reading, run), "")
+        why = next(_refused(reading, evaluator.run), "")
         for one in chosen(reading):
             if one.written is not None:
                 shown = f"{reading.framework.name}: {one.key}"
@@ -77,17 +75,11 @@ def _refused(reading: EffectiveConfig, run: RunEnvironment) -> Iterator[str]:
             yield verdict.message()
 
 
-def _places(program: Program) -> Iterator[tuple[ParsedPython, TorchPlace]]:
+def _places(program: Program) -> Iterator[TorchPlace]:
     """The places of a program that may run when it is started."""
     files = program.project.config_files
     paths = files.once(("files with sinks", program.path), lambda: tuple(_paths(program)))
-    count = 0
-    for path in paths:
-        file = program.project.module(path)
-        for one in torch_places(file) if file is not None else ():
-            if file is not None and count < _MOST_PLACES and may_run(one.node, file, program):
-                count += 1
-                yield file, one
+    return running_places(filter(None, map(program.project.module, paths)), program)
 
 
 def _paths(program: Program) -> Iterator[Path]:

@@ -1,41 +1,73 @@
 """The places in a program that decide a precision in torch's own terms, and what they come to.
 
-These are autocast regions, casts and loading of networks, dtypes that are looked up by name, the
-default dtype, and TF32.
+These are autocast regions, scalers, casts and loading of networks, dtypes that are looked up by
+name, what 4-bit weights are computed in, the default dtype, and TF32.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from itertools import islice
+from typing import Literal, TypeAlias
 
+from precision_lint.facts.amp.autocast import autocast_call
+from precision_lint.facts.amp.scalers import enabled_position, makes_grad_scaler
 from precision_lint.facts.dtypes.sources import NETWORK_NAME
 from precision_lint.facts.frameworks.precision import Part
 from precision_lint.facts.runs.alternatives import alternatives
 from precision_lint.facts.runs.evaluation import Evaluator
+from precision_lint.facts.runs.program import Program
+from precision_lint.facts.runs.reachable import may_run
 from precision_lint.model.memo import fact
 from precision_lint.model.precision import Precision, precision_of
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import dotted, last_name, qualified
+from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-MARKS = (
-    b"autocast", b".half()", b".bfloat16()", b"dtype=", b"allow_tf32", b"float32_matmul_precision",
-    b".to(", b"getattr(torch",
-)  # fmt: skip
-"""What a file holds that has such a place."""
-
+SinkKind: TypeAlias = Literal[
+    "autocast", "scaler", "weights", "4-bit products", "default dtype", "matmul"
+]
 Node: TypeAlias = "ast.Call | ast.Assign"
 
-_CASTS: Mapping[str, Precision] = {"half": "fp16", "bfloat16": "bf16"}
-_CALLS = (
-    "autocast", "partial", "half", "bfloat16", "to", "from_pretrained", "set_default_dtype",
-    "set_float32_matmul_precision", "getattr",
+NOTES: Mapping[SinkKind, str] = {
+    "autocast": "the autocast region",
+    "scaler": "the scaler",
+    "weights": "the weights",
+    "default dtype": "the default dtype",
+    "4-bit products": "what 4-bit weights are computed in",
+    "matmul": "the precision of products",
+}
+CLEAR_MARKS = (
+    b"autocast", b"GradScaler", b"_dtype", b".half()", b".bfloat16()", b"_tf32", b"_precision(",
 )  # fmt: skip
+"""What a file holds that is certainly about a precision."""
+MARKS = (*CLEAR_MARKS, b"dtype=", b".to(", b"getattr(torch")
+"""What a file holds that has such a place."""
+
+_PARTS: Mapping[SinkKind, Part] = {
+    "autocast": "compute", "weights": "weights", "default dtype": "weights", "matmul": "matmul",
+}  # fmt: skip
+_CASTS = {"half": "float16", "bfloat16": "bfloat16"}
+_LOADERS = frozenset({"from_pretrained", "from_single_file", "from_config", "load_checkpoint"})
+_SCALERS = ("GradScaler", "ShardedGradScaler")
+_CALLS = (
+    "autocast", "partial", *_SCALERS, *_CASTS, "to", *sorted(_LOADERS), "BitsAndBytesConfig",
+    "set_default_dtype", "set_float32_matmul_precision", "getattr",
+)  # fmt: skip
+_OF_MODELS = frozenset({
+    "eval", "train", "parameters", "named_parameters", "load_state_dict", "state_dict",
+    "requires_grad_", "named_modules", "enable_gradient_checkpointing",
+    "gradient_checkpointing_enable", "modules",
+})  # fmt: skip
+"""Methods that modules have and tensors do not."""
 _PRODUCTS: Mapping[str, Precision] = {"highest": "fp32", "high": "tf32", "medium": "tf32"}
+_SWITCHES = frozenset({
+    "torch.backends.cuda.matmul.allow_tf32", "torch.backends.cudnn.allow_tf32",
+})  # fmt: skip
+_MOST_PLACES = 200
 _OF_DTYPE = re.compile(r"dtype|precision")
 _OF_ALL = re.compile(
     r"(?:base_|hf_|gpt_|diffusion_)?(?:model|net|network|unet\d*|transformer|llm|pipe|pipeline)"
@@ -43,14 +75,33 @@ _OF_ALL = re.compile(
 """Names of what a program runs as a whole; a reward model and a VAE are only parts of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class TorchPlace:
-    """A place and what it decides: the computation, the weights, or the products of float32."""
+    """A place that decides the precision of something.
 
+    `dtype` is the expression that says it, `plain` what holds without one. `enabled` is a condition
+    in the call itself, and `subject` what is cast.
+    """
+
+    kind: SinkKind
     node: Node
-    part: Part
+    file: ParsedPython
+    dtype: ast.expr | None = None
+    plain: str | None = None
+    enabled: ast.expr | None = None
+    device: ast.expr | None = None
+    subject: str = ""
+    is_hidden: bool = False
+    """Starred arguments may say anything else."""
     is_of_all: bool = True
     """False for the weights of one network among others."""
+    is_module: bool = True
+    """False if only a name says that something is a network."""
+
+    @property
+    def part(self) -> Part | None:
+        """What it decides: the computation, the weights, or the products of float32."""
+        return _PARTS.get(self.kind)
 
 
 @fact
@@ -59,36 +110,88 @@ def torch_places(file: ParsedPython) -> tuple[TorchPlace, ...]:
     return tuple(_places(file))
 
 
+def running_places(files: Iterable[ParsedPython], program: Program) -> Iterator[TorchPlace]:
+    """The places in files of a program that may run when it is started."""
+    found = (one for file in files for one in torch_places(file))
+    return islice((one for one in found if may_run(one.node, one.file, program)), _MOST_PLACES)
+
+
 def _places(file: ParsedPython) -> Iterator[TorchPlace]:
     syntax = syntax_tree(file)
     for name in _CALLS:
         for call in syntax.calls(name):
-            found = _place(call, name, syntax)
+            found = _place(call, name, file, syntax)
             if found is not None:
                 yield found
     for node in file.nodes:
         match node:
-            case ast.Assign(targets=[ast.Attribute(attr="allow_tf32")]):
-                yield TorchPlace(node, "matmul")
+            case ast.Assign(targets=[ast.Attribute(attr="allow_tf32") as target], value=value):
+                if qualified(target, syntax.names) in _SWITCHES:
+                    yield TorchPlace("matmul", node, file, plain="tf32", enabled=value)
 
 
-def _place(call: ast.Call, name: str, syntax: SyntaxTree) -> TorchPlace | None:
+def _place(call: ast.Call, name: str, file: ParsedPython, syntax: SyntaxTree) -> TorchPlace | None:
     match name:
-        case "autocast" if qualified(call.func, syntax.names).startswith("torch."):
-            return TorchPlace(call, "compute")
+        case "autocast":
+            return _autocast(call, call, file, syntax)
         case "partial" if call.args and last_name(call.args[0]) == "autocast":
-            return TorchPlace(call, "compute")
+            made = ast.Call(call.args[0], call.args[1:], call.keywords)
+            return _autocast(call, ast.copy_location(made, call), file, syntax)
+        case "GradScaler" | "ShardedGradScaler":
+            return _scaler(call, file, syntax)
+        case "BitsAndBytesConfig":
+            dtype = _keyword(call, "bnb_4bit_compute_dtype")
+            return TorchPlace("4-bit products", call, file, dtype) if dtype is not None else None
         case "set_default_dtype" if call.args:
-            return TorchPlace(call, "weights")
+            is_torch = qualified(call.func, syntax.names) == "torch.set_default_dtype"
+            return TorchPlace("default dtype", call, file, call.args[0]) if is_torch else None
         case "set_float32_matmul_precision" if call.args:
-            return TorchPlace(call, "matmul")
+            return TorchPlace("matmul", call, file, call.args[0])
         case "getattr" if _looks_up_dtype(call, syntax):
-            return TorchPlace(call, "weights")
+            return TorchPlace("weights", call, file, call, is_module=False)
         case "half" | "bfloat16" if not call.args:
-            return _of_network(call, syntax)
-        case "to" | "from_pretrained" if _dtype_argument(call) is not None:
-            return _of_network(call, syntax)
+            return _of_network(call, None, _CASTS[name], file, syntax)
+        case _ if name == "to" or name in _LOADERS:
+            dtype = _dtype_argument(call)
+            if dtype is not None:
+                return _of_network(call, dtype, None, file, syntax)
     return None
+
+
+def _autocast(
+    node: ast.Call, call: ast.Call, file: ParsedPython, syntax: SyntaxTree
+) -> TorchPlace | None:
+    """`torch.autocast("cuda", dtype=…, enabled=…)`, also by `functools.partial`."""
+    made = autocast_call(call, syntax.names)
+    if made is None:
+        return None
+    dtype = made.argument("dtype")
+    if isinstance(dtype, ast.Constant) and dtype.value is None:
+        dtype = None
+    return TorchPlace(
+        "autocast",
+        node,
+        file,
+        dtype,
+        {"cuda": "float16", "cpu": "bfloat16"}.get(made.device or ""),
+        made.argument("enabled"),
+        made.argument("device_type") if made.is_generic else None,
+        is_hidden=made.has_stars,
+    )
+
+
+def _scaler(call: ast.Call, file: ParsedPython, syntax: SyntaxTree) -> TorchPlace | None:
+    name = qualified(call.func, syntax.names)
+    if not makes_grad_scaler(name):
+        return None
+    position = enabled_position(name)
+    enabled = _keyword(call, "enabled")
+    if enabled is None and len(call.args) > position:
+        enabled = call.args[position]
+    is_hidden = any(keyword.arg is None for keyword in call.keywords) or any(
+        isinstance(each, ast.Starred) for each in call.args
+    )
+    return TorchPlace("scaler", call, file, plain="on", enabled=enabled, is_hidden=is_hidden)
 
 
 def _looks_up_dtype(call: ast.Call, syntax: SyntaxTree) -> bool:
@@ -100,113 +203,124 @@ def _looks_up_dtype(call: ast.Call, syntax: SyntaxTree) -> bool:
     return False
 
 
-def _of_network(call: ast.Call, syntax: SyntaxTree) -> TorchPlace | None:
-    """The cast of what is named like a whole network, or the loading of one."""
-    name = _network(call, syntax)
-    is_loaded = last_name(call.func) == "from_pretrained"
-    if not is_loaded and not NETWORK_NAME.search(name):
-        return None
-    return TorchPlace(call, "weights", _OF_ALL.fullmatch(name) is not None)
-
-
-def _network(call: ast.Call, syntax: SyntaxTree) -> str:
-    """The name of what a method is called on, or of the variable that gets its result."""
+def _of_network(
+    call: ast.Call,
+    dtype: ast.expr | None,
+    plain: str | None,
+    file: ParsedPython,
+    syntax: SyntaxTree,
+) -> TorchPlace | None:
+    """The cast of a module, or of what is named like a whole network, or the loading of one."""
+    is_loaded = last_name(call.func) in _LOADERS
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
-    held = dotted(owner) if owner is not None else None
-    if held is not None and last_name(call.func) != "from_pretrained":
-        return held.rpartition(".")[2]
+    held = dotted(owner) if owner is not None and not is_loaded else None
+    path = held or _target(call, syntax)
+    is_module = is_loaded or _is_module(owner, file)
+    if not is_module and not NETWORK_NAME.search(path.rpartition(".")[2]):
+        return None
+    return TorchPlace(
+        "weights",
+        call,
+        file,
+        dtype,
+        plain,
+        subject=path.removeprefix("self.") or (last_name(owner) if is_loaded else "model"),
+        is_of_all=_OF_ALL.fullmatch(path.rpartition(".")[2]) is not None,
+        is_module=is_module,
+    )
+
+
+def _is_module(owner: ast.expr | None, file: ParsedPython) -> bool:
+    """True if what a method is called on is certainly a module, and no tensor."""
+    if owner is not None and dotted(owner) in _modules(file):
+        return True
+    match owner:
+        case ast.Call(func=ast.Attribute(value=inner, attr=method)):
+            return method in _LOADERS or (
+                method in ("cuda", "eval", "train") and _is_module(inner, file)
+            )
+    return False
+
+
+@fact
+def _modules(file: ParsedPython) -> frozenset[str]:
+    """The dotted names whose methods are those of modules."""
+    syntax = syntax_tree(file)
+    found = set()
+    for method in _OF_MODELS:
+        for call in syntax.calls(method):
+            if isinstance(call.func, ast.Attribute) and (path := dotted(call.func.value)):
+                found.add(path)
+    for loader in _LOADERS:
+        for call in syntax.calls(loader):
+            if target := _target(call, syntax):
+                found.add(target)
+    return frozenset(found)
+
+
+def _target(call: ast.Call, syntax: SyntaxTree) -> str:
+    """The name that what a call returns is assigned to, also by way of its methods."""
     for parent in syntax.around(call):
         match parent:
             case ast.Assign(targets=[target, *_]):
-                return (dotted(target) or "").rpartition(".")[2]
-            case ast.stmt():
-                break
+                return dotted(target) or ""
+            case ast.Call() | ast.Attribute():
+                continue
+        break
     return ""
 
 
 def _dtype_argument(call: ast.Call) -> ast.expr | None:
-    """The argument that is a dtype, by its name."""
-    for keyword in call.keywords:
-        if keyword.arg in ("dtype", "torch_dtype"):
-            return keyword.value
-    if last_name(call.func) == "to":
+    """The argument that is a dtype, by its name, or because it is looked up in torch."""
+    for name in ("dtype", "torch_dtype"):
+        if (given := _keyword(call, name)) is not None:
+            return given
+    if callee_name(call) == "to":
         for argument in call.args:
             name = last_name(argument)
-            if "dtype" in name or precision_of(name) is not None:
+            if "dtype" in name or precision_of(name) is not None or _is_of_torch(argument):
                 return argument
     return None
+
+
+def _is_of_torch(node: ast.expr) -> bool:
+    """True for `getattr(torch, name)`."""
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id="torch"), *_]):
+            return True
+    return False
+
+
+def _keyword(call: ast.Call, name: str) -> ast.expr | None:
+    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
 
 
 # What they come to
 
 
-def outcomes(
-    place: TorchPlace, file: ParsedPython, evaluator: Evaluator
-) -> frozenset[Precision | None]:
+def outcomes(place: TorchPlace, evaluator: Evaluator) -> frozenset[Precision | None]:
     """The precisions that a place may come to in one run: several where the hardware decides, None
     if only run time knows it.
     """
-    match place.node:
-        case ast.Assign(value=value):
-            holds = evaluator.truth(value, file)
-            return _one(None if holds is None else "tf32" if holds else "fp32")
-        case ast.Call() as call:
-            return _of_call(call, file, evaluator)
-    return _one(None)
+    file = place.file
+    if place.enabled is not None:
+        holds = evaluator.truth(place.enabled, file)
+        if holds is not True:
+            return _one("fp32" if holds is False else None)
+    if place.dtype is None:
+        return _one(precision_of(place.plain or _by_device(place, evaluator)))
+    if place.kind == "matmul":
+        known = evaluator.value(place.dtype, file)
+        return _one(_PRODUCTS.get(str(known.value)) if known is not None else None)
+    values = alternatives(place.dtype, file, evaluator)
+    return frozenset(map(precision_of, values)) if values else _one(None)
+
+
+def _by_device(place: TorchPlace, evaluator: Evaluator) -> str:
+    """What an autocast region without a dtype runs in."""
+    known = evaluator.value(place.device, place.file) if place.device is not None else None
+    return "bfloat16" if known is not None and known.value == "cpu" else "float16"
 
 
 def _one(precision: Precision | None) -> frozenset[Precision | None]:
     return frozenset({precision})
-
-
-def _of_call(
-    call: ast.Call, file: ParsedPython, evaluator: Evaluator
-) -> frozenset[Precision | None]:
-    match last_name(call.func):
-        case "autocast":
-            return _autocast(call, call.func, call.args, file, evaluator)
-        case "partial":
-            return _autocast(call, call.args[0], call.args[1:], file, evaluator)
-        case "half" | "bfloat16" as name:
-            return _one(_CASTS[name])
-        case "set_default_dtype":
-            return _values(call.args[0], file, evaluator)
-        case "getattr":
-            return _values(call, file, evaluator)
-        case "set_float32_matmul_precision":
-            known = evaluator.value(call.args[0], file)
-            return _one(_PRODUCTS.get(str(known.value)) if known is not None else None)
-    given = _dtype_argument(call)
-    return _values(given, file, evaluator) if given is not None else _one(None)
-
-
-def _values(
-    node: ast.expr, file: ParsedPython, evaluator: Evaluator
-) -> frozenset[Precision | None]:
-    values = alternatives(node, file, evaluator)
-    return frozenset(map(precision_of, values)) if values else _one(None)
-
-
-def _autocast(
-    call: ast.Call,
-    function: ast.expr,
-    arguments: list[ast.expr],
-    file: ParsedPython,
-    evaluator: Evaluator,
-) -> frozenset[Precision | None]:
-    """The precision of an autocast region: float32 if it is off."""
-    name = qualified(function, syntax_tree(file).names)
-    of_device = name.startswith(("torch.cuda.amp.", "torch.cpu.amp."))
-    order = ["enabled", "dtype"] if of_device else ["device_type", "dtype", "enabled"]
-    given = dict(zip(order, arguments, strict=False))
-    given |= {keyword.arg: keyword.value for keyword in call.keywords if keyword.arg}
-    if "enabled" in given:
-        holds = evaluator.truth(given["enabled"], file)
-        if holds is not True:
-            return _one("fp32" if holds is False else None)
-    dtype = given.get("dtype")
-    if dtype is not None and not (isinstance(dtype, ast.Constant) and dtype.value is None):
-        return _values(dtype, file, evaluator)
-    device = evaluator.value(given["device_type"], file) if "device_type" in given else None
-    is_cpu = name.startswith("torch.cpu.") or (device is not None and device.value == "cpu")
-    return _one("bf16" if is_cpu else "fp16")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch, launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
@@ -13,6 +14,7 @@ from precision_lint.facts.frameworks.sources import (
     CommandSource,
     MappingSource,
     Occurrence,
+    RolesSource,
     typed,
 )
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
@@ -39,7 +41,7 @@ class Unread:
 
 def unread(file: ParsedConfig, runs: Iterable[EffectiveConfig]) -> Iterator[Unread]:
     """What a file says of precision that none of its runs understands."""
-    known = frozenset(_understood(runs))
+    known = understood(runs)
     for each in (file, *(embedded.file for embedded in file.embedded)):
         for command in each.script.commands if each.script is not None else ():
             started = launch(command)
@@ -58,20 +60,24 @@ def _distinct(found: Iterable[Occurrence]) -> tuple[Occurrence, ...]:
     return tuple({one.origin.span: one for one in found}.values())
 
 
-def _of_launch(file: ParsedConfig, started: Launch, known: frozenset[Span]) -> Iterator[Occurrence]:
+def _of_launch(
+    file: ParsedConfig, started: Launch, known: frozenset[tuple[Path, Span]]
+) -> Iterator[Occurrence]:
     words = (*started.launcher, *started.words)
     for option in (*options(words), *assignments(words)):
         name = option.name.rpartition(".")[2]
-        if option.span not in known and _chooses(name, typed(option.value)):
+        if (file.text.path, option.span) not in known and _chooses(name, typed(option.value)):
             yield Occurrence(option.name, option.value, option, file)
 
 
-def _of_documents(file: ParsedConfig, known: frozenset[Span]) -> Iterator[Occurrence]:
+def _of_documents(file: ParsedConfig, known: frozenset[tuple[Path, Span]]) -> Iterator[Occurrence]:
     for mapping in islice(mappings(file.documents), _MOST_MAPPINGS):
         for entry in mapping.entries:
             if entry.name is None or not isinstance(entry.value, Scalar):
                 continue
-            if entry.span not in known and _chooses(entry.name, entry.value.value):
+            if (file.text.path, entry.span) not in known and _chooses(
+                entry.name, entry.value.value
+            ):
                 yield Occurrence(entry.name, entry.value.value, Member(mapping, entry), file)
 
 
@@ -83,20 +89,28 @@ def _chooses(name: str, value: object) -> bool:
     return is_switch and is_about_precision(name.replace("-", "_"))
 
 
-def _understood(runs: Iterable[EffectiveConfig]) -> Iterator[Span]:
+def understood(runs: Iterable[EffectiveConfig]) -> frozenset[tuple[Path, Span]]:
     """Where the settings are written that are keys of a framework, or arguments of a call."""
-    for run in runs:
-        for part in run.parts:
-            match part.source:
-                case CallSource(given=given):
-                    yield from (one.origin.span for one in given.values())
-                case CommandSource() as source:
-                    for name in _names(part):
-                        yield from (one.origin.span for one in source.all(name))
-                case MappingSource() as source:
-                    for name in _names(part):
-                        yield from (one.origin.span for one in source.all(name))
-                    yield from _in_sections(part, source)
+    return frozenset(
+        (path, span) for run in runs for part in run.parts for path, span in _understood(part)
+    )
+
+
+def _understood(part: EffectiveConfig) -> Iterator[tuple[Path, Span]]:
+    found: Iterable[Occurrence]
+    match part.source:
+        case RolesSource(settings=settings):
+            found = settings
+        case CallSource(given=given):
+            found = given.values()
+        case CommandSource() | MappingSource() as source:
+            found = (one for name in _names(part) for one in source.all(name))
+            if isinstance(source, MappingSource):
+                spans = _in_sections(part, source)
+                yield from ((source.file.text.path, span) for span in spans)
+        case _:
+            return
+    yield from ((one.file.text.path, one.origin.span) for one in found)
 
 
 def _names(part: EffectiveConfig) -> Iterator[str]:

@@ -61,10 +61,10 @@ import click
 from transformers import TrainingArguments
 
 @click.command()
-@click.option("--half", is_flag=True)
+@click.option("--narrow", is_flag=True)
 @click.option("--brain/--no-brain", default=True)
-def main(half, brain):
-    TrainingArguments("o", fp16=half, bf16=brain)
+def main(narrow, brain):
+    TrainingArguments("o", fp16=narrow, bf16=brain)
 
 main()
 """
@@ -72,8 +72,8 @@ FIRE = """\
 import fire
 from transformers import TrainingArguments
 
-def train(half: bool = False, brain: bool = True):
-    TrainingArguments("o", fp16=half, bf16=brain)
+def train(narrow: bool = False, brain: bool = True):
+    TrainingArguments("o", fp16=narrow, bf16=brain)
 
 fire.Fire(train)
 """
@@ -103,11 +103,11 @@ def files(root: Path) -> list[Path]:
         (CLASSES, "--bf16 True", ("run.sh", 1)),
         (CLASSES, "--bf16 True --fp16 False", None),
         (CLASSES, "", None),
-        (CLICK, "--half", ("train.py", 8)),
-        (CLICK, "--half --name bf16", ("run.sh", 1)),
-        (CLICK, "--half --no-brain", None),
-        (FIRE, "--half True", ("train.py", 5)),
-        (FIRE, "--half True --brain False", None),
+        (CLICK, "--narrow", ("train.py", 8)),
+        (CLICK, "--narrow --name bf16", ("run.sh", 1)),
+        (CLICK, "--narrow --no-brain", None),
+        (FIRE, "--narrow True", ("train.py", 5)),
+        (FIRE, "--narrow True --brain False", None),
     ],
 )
 def test_the_options_of_a_launch(

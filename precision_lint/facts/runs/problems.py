@@ -1,0 +1,143 @@
+"""What is wrong with a single setting of a run: the program has no use for its value.
+
+Each problem is some settings by the names that the table "PyTorch" knows: the setting itself under
+`refused`, `misread` or `lost`, and the texts of `reason` and `error`.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal, TypeAlias
+
+from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.evaluation import Evaluator, Miss
+from precision_lint.facts.runs.losers import losers
+from precision_lint.facts.runs.reaching import reached
+from precision_lint.facts.runs.torch_sinks import NOTES
+from precision_lint.facts.runs.uses import Use
+from precision_lint.facts.runs.words import refused
+from precision_lint.facts.settings.vocabulary import (
+    is_about_precision,
+    names_bfloat16,
+    names_float16,
+    names_precision,
+)
+from precision_lint.model.finding import Related
+from precision_lint.model.memo import fact
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+Problem: TypeAlias = Mapping[str, Occurrence]
+_Form: TypeAlias = Literal["refused", "misread", "lost"]
+
+
+def problems_of(
+    evaluator: Evaluator, used: Sequence[Use], run: RunEnvironment
+) -> Iterator[Problem]:
+    """The settings of a run that its program refuses, misreads or does not ask for."""
+    seen = set()
+    for miss in evaluator.missed:
+        if miss.node not in seen:
+            seen.add(miss.node)
+            yield from _of_miss(miss, evaluator)
+    for word in refused(run):
+        form: _Form = "refused" if word.raises else "misread"
+        note = "its declaration"
+        yield _problem(
+            form, word.written, word.declaration, word.file, note, word.reason, word.says
+        )
+    for use in used:
+        if use.is_certain:
+            yield from _of_branches(use, evaluator)
+            yield from _of_losers(use, evaluator)
+
+
+def _of_miss(miss: Miss, evaluator: Evaluator) -> Iterator[Problem]:
+    """A value for which a table or a look-up raises on the way to a place that is reached."""
+    written, syntax = miss.known.written, syntax_tree(miss.file)
+    if written is None or isinstance(written.origin, CodePlace):
+        return
+    if not (is_about_precision(written.name) or names_precision(miss.known.value)):
+        return
+    if syntax.may_fail_on_purpose(miss.node) or not reached(miss.node, miss.file, evaluator):
+        return
+    reason = "`torch` has no dtype of that name"
+    if miss.accepted:
+        reason = f"its table has {', '.join(miss.accepted)}"
+    note = "it is looked up here"
+    yield _problem("refused", written, miss.node, miss.file, note, reason, miss.error)
+
+
+def _of_branches(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
+    """The name of a dtype that the program compares with nothing, and takes for another one."""
+    sink, written = use.sink, use.written
+    if written is None or isinstance(written.origin, CodePlace):
+        return
+    meant = _meant(written.value)
+    if sink.kind not in ("autocast", "weights") or meant in ("", use.value):
+        return
+    if any(written.value in _compared(file) for file in evaluator.run.program.files):
+        return
+    reason = f"{NOTES[sink.kind]} gets {use.value}"
+    says = f"no comparison and no key of the program is {written.value!r}: the rest is taken"
+    yield _problem("misread", written, sink.node, sink.file, NOTES[sink.kind], reason, says)
+
+
+def _of_losers(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
+    """A setting that is given and loses against another one."""
+    for one in losers(use.sink, evaluator):
+        taken, lost = (str(value).removeprefix("torch.") for value in (one.taken, one.lost))
+        reason = f"`{one.winner.name}` is asked first"
+        says = f"the dtype is {taken}, and {lost} only if `{one.winner.name}` is off"
+        note = "this is not asked any more"
+        problem = _problem("lost", one.written, one.test, one.file, note, reason, says)
+        name = replace(_only(problem), value=one.written.name)
+        yield {**problem, "lost": name}
+
+
+def _only(problem: Problem) -> Occurrence:
+    return next(iter(problem.values()))
+
+
+def _meant(value: object) -> str:
+    """The dtype that a text names; empty if none."""
+    if names_bfloat16(value):
+        return "bfloat16"
+    return "float16" if names_float16(value) else ""
+
+
+@fact
+def _compared(file: ParsedPython) -> frozenset[str]:
+    """The texts that a file compares with, or has as keys."""
+    found = set()
+    for node in file.nodes:
+        inner: list[ast.expr | None] = []
+        match node:
+            case ast.Compare(left=left, comparators=others):
+                inner = [left, *others]
+            case ast.Dict(keys=keys):
+                inner = keys
+            case ast.MatchValue(value=value):
+                inner = [value]
+        for each in inner:
+            for part in ast.walk(each) if each is not None else ():
+                if isinstance(part, ast.Constant) and isinstance(part.value, str):
+                    found.add(part.value)
+    return frozenset(found)
+
+
+def _problem(
+    form: _Form,
+    written: Occurrence,
+    node: ast.expr | ast.stmt,
+    file: ParsedPython,
+    note: str,
+    reason: str,
+    says: str,
+) -> Problem:
+    used_at = Related(file.text.place(file.span_of(node)), note)
+    at = replace(written, is_derived=True, used_at=used_at)
+    return {form: at, "reason": replace(at, value=reason), "error": replace(at, value=says)}

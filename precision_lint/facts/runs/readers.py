@@ -1,0 +1,107 @@
+"""The programs that read a configuration which no launch names, known by the keys that they read.
+
+A program that loads files and mentions nearly every key of one, and has places that decide a
+precision, is the program that the file is for: `train.py -c configs/a.json` is written nowhere.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
+from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
+
+_STARTED = (
+    rb"__name__\s*==\s*[\"']__main__|\.parse_args\(|\.parse_known_args\(|\bFire\("
+    rb"|\bhydra\.main\b|\bargbind\b"
+)
+_LOADERS = {
+    "json": r"\bjson\.loads?\(",
+    "yaml": r"\byaml\.(?:safe_|full_|unsafe_)?load\(|\bOmegaConf\.load\(|\bYAML\(|\bhydra\.main\b"
+    r"|\bload_hyperpyyaml\(",
+    "toml": r"\btoml(?:i|lib)?\.loads?\(",
+}
+_READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
+_MARKS = tuple(map(bytes.decode, CLEAR_MARKS))
+_SHARE = 0.8
+"""Of the keys of a file that the program must mention."""
+_LEAST_KEYS = 5
+_MOST_KEYS = 400
+_MOST_PROGRAMS = 40
+_MOST_READERS = 4
+_MOST_FILES = 30
+"""Of a program, the nearest first: what reads its settings is near its start."""
+
+
+def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
+    """The programs that read a file, the best first; none if it says nothing of precision."""
+    root = file.documents[0] if file.documents else None
+    if not isinstance(root, Mapping) or file.format not in _LOADERS:
+        return ()
+    entries = [*islice(_entries(root), _MOST_KEYS)]
+    names = {entry.name for entry in entries if entry.name}
+    precise = {entry.name for entry in entries if entry.name and _is_precise(entry)}
+    if not precise or len(names) < _LEAST_KEYS:
+        return ()
+    mentioned = "|".join(map(re.escape, sorted(precise)))
+    if not project.python_source_matches(rf"\b(?:{mentioned})\b".encode()):
+        return ()
+    scores = [
+        (len(names & words) / len(names), path)
+        for path, words in _programs(file.format, project)
+        if precise & words
+    ]
+    best = max((score for score, _ in scores), default=0.0)
+    if best < _SHARE:
+        return ()
+    found = sorted((-score, path) for score, path in scores if score == best)
+    return tuple(path for _, path in found[:_MOST_READERS])
+
+
+def _is_precise(entry: Entry) -> bool:
+    """True for a setting that chooses a precision."""
+    if not isinstance(entry.value, Scalar):
+        return False
+    return names_precision(entry.value.value) or is_about_precision(entry.name or "")
+
+
+def _entries(mapping: Mapping) -> Iterator[Entry]:
+    for entry in mapping.entries:
+        yield entry
+        if isinstance(entry.value, Mapping):
+            yield from _entries(entry.value)
+
+
+def _programs(format: str, project: Recording) -> tuple[tuple[Path, frozenset[str]], ...]:
+    """The programs that load such files, each with the names that its code mentions."""
+    return project.config_files.once(
+        ("readers", format), lambda: tuple(_found(re.compile(_LOADERS[format]), project))
+    )
+
+
+def _found(loader: re.Pattern[str], project: Recording) -> Iterator[tuple[Path, frozenset[str]]]:
+    files = project.config_files
+    started = project.python_sources_matching(_STARTED)
+    for path in started[:_MOST_PROGRAMS]:
+        parts = tuple(islice(project.program(path), _MOST_FILES))
+        texts = [files.text(part) for part in parts]
+        if any(mark in text for text in texts for mark in _MARKS) and any(
+            map(loader.search, texts)
+        ):
+            yield path, frozenset().union(*(_mentioned(part, project) for part in parts))
+
+
+def _mentioned(path: Path, project: Recording) -> frozenset[str]:
+    """The names that a file reads as keys, attributes or arguments."""
+
+    def compute() -> frozenset[str]:
+        text = project.config_files.text(path)
+        return frozenset(one for match in _READ.finditer(text) for one in match.groups() if one)
+
+    return project.config_files.once(("mentioned", path), compute)

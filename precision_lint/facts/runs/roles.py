@@ -1,0 +1,133 @@
+"""The roles that the settings of a run have: what its program does with them, without a table.
+
+An option that reaches `autocast(dtype=…)` says what is computed in, one that reaches
+`GradScaler(enabled=…)` whether the loss is scaled, one that reaches the cast of a model the dtype
+of its weights. The places are in `sinks`, their values under the run come from `evaluation`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from precision_lint.facts.amp.autocast import records_no_gradients
+from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.facts.frameworks.reading import EffectiveConfig
+from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, RolesSource
+from precision_lint.facts.frameworks.table import Framework, Key, frameworks
+from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.evaluation import Evaluator
+from precision_lint.facts.runs.problems import problems_of
+from precision_lint.facts.runs.torch_sinks import NOTES, TorchPlace
+from precision_lint.facts.runs.uses import Use, uses
+from precision_lint.facts.settings.vocabulary import (
+    is_about_precision,
+    names_precision,
+)
+from precision_lint.model.finding import Related, Span
+from precision_lint.source.config.options import options
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_SLUG = "pytorch"
+_FILE = re.compile(r"\.(?:ya?ml|json|toml)\b")
+
+
+def may_give_roles(launch: Launch) -> bool:
+    """True if a launch says something of precision, or names files that may."""
+    words = launch.words
+    return any(
+        is_about_precision(option.name) or names_precision(option.value)
+        for option in options(words)
+    ) or any("=" in word.text or _FILE.search(word.text) or "config" in word.text for word in words)
+
+
+def readings_of_roles(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
+    """What the program of a run does with the settings of precision that the run gives."""
+    run = evaluator.run
+    used = list(uses(evaluator))
+    problems = list(problems_of(evaluator, used, run))
+    settings = {
+        (one.file.text.path, one.origin.span): one
+        for use in used
+        if use.value is not None
+        for one in use.settings
+        if not isinstance(one.origin, CodePlace)
+    }
+    settings |= {(one.file.text.path, one.origin.span): one for one in map(_written, problems)}
+    code = run.program.project.config_files.at(run.program.path)
+    if not settings or code is None:
+        return
+    given = dict(_named(used, run))
+    span = run.span or Span(0, 0)
+    source = RolesSource(
+        run.file, span, run.launch, given, code, Span(0, 0), tuple(settings.values())
+    )
+    table = frameworks()[_SLUG]
+    # What is wrong with a single setting is judged alone, and shown with the run.
+    links = {
+        f"problem {number}": EffectiveConfig(replace(table, keys={}), replace(source, given=each))
+        for number, each in enumerate(problems)
+    }
+    yield EffectiveConfig(_with_keys(table, given), source, links)
+
+
+def _written(problem: Mapping[str, Occurrence]) -> Occurrence:
+    return next(iter(problem.values()))
+
+
+def _with_keys(table: Framework, given: Mapping[str, Occurrence]) -> Framework:
+    """The table, with a key for each place where there are several of a kind."""
+    keys = dict(table.keys)
+    for name in given:
+        kind = name.partition(" in ")[0].partition(" of ")[0]
+        if name not in keys and kind in keys:
+            keys[name] = Key(name, keys[kind].role)
+    return replace(table, keys=keys)
+
+
+def _named(used: list[Use], run: RunEnvironment) -> Iterator[tuple[str, Occurrence]]:
+    """What is given by name: of one kind under its own, if all places agree and one is certain.
+
+    Otherwise each under the name of its place. What no setting decides is left out then.
+    """
+    by_kind: dict[str, list[Use]] = {}
+    for use in used:
+        by_kind.setdefault(use.sink.kind, []).append(use)
+    regions = by_kind.get("autocast", [])
+    if trained := [use for use in regions if not _is_evaluation(use.sink)]:
+        by_kind["autocast"] = trained
+    for kind, group in by_kind.items():
+        known = [use for use in group if use.value is not None]
+        certain = [use for use in known if use.is_certain]
+        if certain and len(known) == len(group) and len({use.value for use in known}) == 1:
+            best = next((use for use in certain if use.written is not None), certain[0])
+            yield kind, _occurrence(kind, best, run)
+            continue
+        seen = set()
+        for use in known:
+            if use.written is None:
+                continue
+            what = (use.sink.subject, use.value, use.written.origin.span)
+            if what not in seen:
+                seen.add(what)
+                subject = f" of {use.sink.subject}" if use.sink.subject else ""
+                file = use.sink.file.text.path.name
+                name = f"{kind}{subject} in {file}, line {use.sink.node.lineno}"
+                yield name, _occurrence(name, use, run)
+
+
+def _is_evaluation(sink: TorchPlace) -> bool:
+    return records_no_gradients(sink.node, syntax_tree(sink.file))
+
+
+def _occurrence(name: str, use: Use, run: RunEnvironment) -> Occurrence:
+    """What a sink is given, at the place of the setting that decides it."""
+    sink = use.sink
+    code = run.program.project.config_files.at(sink.file.text.path)
+    assert code is not None
+    span = sink.file.span_of(sink.node)
+    used_at = Related(sink.file.text.place(span), NOTES[sink.kind])
+    if use.written is None:
+        return Occurrence(name, use.value, CodePlace(span), code, used_at=used_at)
+    return replace(use.written, value=use.value, is_derived=True, used_at=used_at)

@@ -1,0 +1,121 @@
+"""What the places that decide a precision are given in one run, and which settings say so."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.runs.evaluation import Evaluator, Miss
+from precision_lint.facts.runs.known import Known
+from precision_lint.facts.runs.reaching import reached
+from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
+from precision_lint.facts.settings.vocabulary import names_precision
+from precision_lint.model.dtypes import ALIASES
+from precision_lint.source.python.syntax import qualified
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_MOST = 60
+"""Places of one program; more are those of a library."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a place is given in one run.
+
+    `value` is None if that is not known. It `is_certain` that it is reached if all conditions
+    around it are known to hold. `settings` are those that were read to find out.
+    """
+
+    sink: TorchPlace
+    value: str | None
+    is_certain: bool
+    settings: tuple[Occurrence, ...]
+    written: Occurrence | None
+    """The setting that decides it; None for what the program says itself."""
+
+
+def uses(evaluator: Evaluator) -> Iterator[Use]:
+    """The sinks of a program that may be reached in a run, with what each is given."""
+    run = evaluator.run
+    found = (one for one in running_places(run.program.files, run.program) if one.is_module)
+    trains = _trains(evaluator)
+    for sink in islice(found, _MOST):
+        use = _use(sink, evaluator)
+        if use is not None:
+            is_idle = sink.kind == "scaler" and not trains
+            yield replace(use, is_certain=False) if is_idle else use
+
+
+def _trains(evaluator: Evaluator) -> bool:
+    """True if the run certainly scales a loss: `scaler.scale(loss)`."""
+    return any(
+        len(call.args) == 1 and reached(call, file, evaluator)
+        for file, call in evaluator.run.program.calls("scale")
+    )
+
+
+def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
+    """What a sink is given; None if it is not reached."""
+    state, around = evaluator.noting(lambda: reached(sink.node, sink.file, evaluator))
+    if state is False or sink.is_hidden:
+        return None
+    enabled, of_switch = evaluator.noting(
+        lambda: (
+            evaluator.value(sink.enabled, sink.file) if sink.enabled is not None else Known(True)
+        )
+    )
+    dtype, of_dtype = evaluator.noting(
+        lambda: (
+            evaluator.value(sink.dtype, sink.file) if sink.dtype is not None else Known(sink.plain)
+        )
+    )
+    value, deciding = _value(sink, enabled, dtype, evaluator)
+    if value is None and sink.kind == "weights" and dtype is not None:
+        return None
+    settings = (*of_dtype, *of_switch, *around)
+    written = deciding.written if deciding is not None else None
+    if written is None and value is not None:
+        written = next(iter((*of_switch, *around)), None)
+    return Use(sink, value, state is True, settings, written)
+
+
+def _takes_names(sink: TorchPlace) -> bool:
+    """True for calls of transformers, which look names of dtypes up in `torch`."""
+    if not isinstance(sink.node, ast.Call):
+        return False
+    called = qualified(sink.node.func, syntax_tree(sink.file).names)
+    return called.startswith("transformers.")
+
+
+def _no_attribute(sink: TorchPlace, dtype: Known) -> list[Miss]:
+    """A name that transformers looks up in `torch`, which has none of that name."""
+    if not _takes_names(sink) or dtype.written is None:
+        return []
+    error = f"AttributeError: module 'torch' has no attribute {dtype.value!r}"
+    return [Miss(dtype, sink.node, sink.file, error)]
+
+
+def _value(
+    sink: TorchPlace, enabled: Known | None, dtype: Known | None, evaluator: Evaluator
+) -> tuple[str | None, Known | None]:
+    """What a sink is given, and what says so."""
+    if enabled is None:
+        return None, None
+    if not enabled.value:
+        return "off", enabled
+    if sink.kind == "scaler":
+        return "on", enabled
+    if dtype is None or not isinstance(dtype.value, str):
+        return None, None
+    name = dtype.value.removeprefix("torch.")
+    if sink.kind == "matmul":
+        return name, dtype if sink.dtype is not None else enabled
+    if sink.dtype is not None and (not dtype.value.startswith("torch.") or name not in ALIASES):
+        is_named = sink.kind in ("weights", "4-bit products") and name in ALIASES
+        if dtype.value not in ALIASES and names_precision(dtype.value):
+            evaluator.missed += _no_attribute(sink, dtype)
+        return (ALIASES[name], dtype) if is_named else (None, None)
+    return ALIASES.get(name, name), dtype if dtype.written is not None else enabled

@@ -1,0 +1,81 @@
+"""Words of a command line that the program's own parser refuses, or reads as something else."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.program import keyword_of
+from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
+from precision_lint.source.config.options import Option
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import dotted
+from precision_lint.source.shell.words import UNKNOWN
+
+_NO = frozenset({"false", "no", "0", "off", "none"})
+_LITERALS = {"eval": "NameError: name {!r} is not defined"} | dict.fromkeys(
+    ("literal_eval", "ast.literal_eval"), "ValueError: malformed node or string"
+)
+"""The types of options that read Python, and what they raise for `true`."""
+_MOST_CHOICES = 12
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A word, the declaration of its option, what the parser takes, and what happens."""
+
+    written: Occurrence
+    declaration: ast.Call
+    file: ParsedPython
+    reason: str
+    says: str
+    raises: bool = True
+
+
+def refused(run: RunEnvironment) -> Iterator[Refused]:
+    """The words of a launch about precision that the program's parser does not take as meant."""
+    for name, option in run.words.items():
+        value = option.value
+        if not isinstance(value, str) or UNKNOWN in option.text:
+            continue
+        if is_about_precision(name) or names_precision(value):
+            yield from _judged(name, value, option, run)
+
+
+def _judged(name: str, value: str, option: Option, run: RunEnvironment) -> Iterator[Refused]:
+    found = run.program.argument(name)
+    if found is None:
+        return
+    file, call = found
+    written = Occurrence(name, value, option, run.file)
+    kind = keyword_of(call, "type")
+    kind_name = "" if kind is None else dotted(kind) or "?"
+    flag = f"--{option.name}"
+    if kind_name == "bool" and value.lower() in _NO:
+        reason = f"`{name}` is on, because its type is `bool`"
+        says = "bool('False') is True: any word but an empty one is true"
+        yield Refused(written, call, file, reason, says, raises=False)
+    elif kind_name in _LITERALS and value in ("true", "false"):
+        error = _LITERALS[kind_name].format(value)
+        reason = f"`{kind_name}` knows `{value.title()}`"
+        yield Refused(written, call, file, reason, error)
+    elif kind_name in ("", "str") and keyword_of(call, "nargs") is None:
+        choices = _choices(call)
+        if choices and value not in choices:
+            shown = ", ".join(repr(one) for one in choices[:_MOST_CHOICES])
+            reason = f"its parser takes {shown}"
+            says = f"error: argument {flag}: invalid choice: {value!r} (choose from {shown})"
+            yield Refused(written, call, file, reason, says)
+
+
+def _choices(call: ast.Call) -> list[str]:
+    """The words that an option offers; empty if they are not all known."""
+    match keyword_of(call, "choices"):
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
+            names = [item.value for item in items if isinstance(item, ast.Constant)]
+            if len(names) == len(items):
+                return [name for name in names if isinstance(name, str)]
+    return []

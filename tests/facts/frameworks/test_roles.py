@@ -1,0 +1,171 @@
+"""The roles of settings in programs of one's own, as explain-config shows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from precision_lint.engine.explain_config import explained_runs
+from precision_lint.project.files import Project
+from tests.facts.frameworks.test_runs import project
+
+Row = tuple[str, object, str, int]
+
+HEAD = """\
+import argparse
+import json
+import yaml
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--config", default="")
+parser.add_argument("--dtype", default="fp32")
+parser.add_argument("--half", action="store_true")
+parser.add_argument("--amp", type=bool, default=False)
+"""
+ARGS = HEAD + "args = parser.parse_args()\n"
+CONFIG = '{"dtype": "bf16", "amp": false, "epochs": 3, "data": "images", "model": "resnet"}\n'
+READS = 'print(cfg["epochs"], cfg["data"], cfg["model"], cfg["amp"])\n'
+
+
+def rows(root: Path, name: str) -> list[Row]:
+    """The settings of the runs of a file: role, value, and where each is written."""
+    found = explained_runs([root / name], Project(root), [], lambda note: None)
+    return [
+        (one.key.role, one.value, one.written.file.text.path.name, place.start.row)
+        for run in found.runs
+        for one in run.explained.settings
+        if one.written is not None
+        and (place := one.written.file.text.place(one.written.origin.span))
+    ]
+
+
+def left(root: Path, name: str) -> list[str]:
+    """The settings of a file that are not understood."""
+    found = explained_runs([root / name], Project(root), [], lambda note: None)
+    every = [*found.unexplained, *found.runs]
+    return [one.name for each in every for one in each.unread]
+
+
+@pytest.mark.parametrize(
+    ("body", "words", "expected"),
+    [
+        (
+            'with torch.autocast("cuda", dtype=getattr(torch, args.dtype)):\n    pass\n',
+            "--dtype bfloat16",
+            [("compute", "bfloat16", "run.sh", 1)],
+        ),
+        (
+            'with torch.autocast("cuda", enabled=args.half):\n    pass\n',
+            "--half",
+            [("compute", "float16", "run.sh", 1)],
+        ),
+        (
+            "model.train()\nif args.half:\n    model = model.half()\n",
+            "--half",
+            [("weights", "float16", "run.sh", 1)],
+        ),
+        (
+            "scaler = torch.amp.GradScaler(enabled=args.half) if args.dtype == 'fp16' else None\n"
+            "if scaler is not None:\n    scaler.scale(loss).backward()\n",
+            "--dtype fp16 --half",
+            [("scaling", "on", "run.sh", 1)],
+        ),
+        ("def unused():\n    model.half()\n    model.eval()\n", "--half", []),
+        ("x.half()\n", "--half", []),
+        (
+            "torch.backends.cuda.matmul.allow_tf32 = args.half\n",
+            "--half",
+            [("matmul", "tf32", "run.sh", 1)],
+        ),
+    ],
+)  # fmt: skip
+def test_what_options_are_for(tmp_path: Path, body: str, words: str, expected: list[Row]) -> None:
+    project(tmp_path, {"train.py": ARGS + body, "run.sh": f"python train.py {words}\n"})
+    assert rows(tmp_path, "run.sh") == expected
+    assert bool(left(tmp_path, "run.sh")) is not bool(expected)
+
+
+def test_a_function_whose_conditions_are_decided(tmp_path: Path) -> None:
+    program = (
+        "def dtype_of(name):\n    if name == 'bf16':\n        return torch.bfloat16\n"
+        "    elif name == 'fp16':\n        return torch.float16\n    return torch.float32\n"
+        "with torch.autocast('cuda', dtype=dtype_of(args.dtype)):\n    pass\n"
+    )
+    project(tmp_path, {"train.py": ARGS + program, "run.sh": "python train.py --dtype bf16\n"})
+    assert rows(tmp_path, "run.sh") == [("compute", "bfloat16", "run.sh", 1)]
+
+
+def test_a_place_that_is_left_before(tmp_path: Path) -> None:
+    program = (
+        "def train():\n    if args.dtype == 'bf16':\n        return\n"
+        "    with torch.autocast('cuda', enabled=args.half):\n        pass\ntrain()\n"
+    )
+    project(tmp_path, {"train.py": ARGS + program})
+    project(tmp_path, {"run.sh": "python train.py --half --dtype bf16\n"})
+    assert rows(tmp_path, "run.sh") == []
+    project(tmp_path, {"run.sh": "python train.py --half --dtype fp16\n"})
+    assert rows(tmp_path, "run.sh") == [("compute", "float16", "run.sh", 1)]
+
+
+def test_bool_is_true_for_any_word(tmp_path: Path) -> None:
+    body = "with torch.autocast('cuda', enabled=args.amp):\n    pass\n"
+    project(tmp_path, {"train.py": ARGS + body, "run.sh": "python train.py --amp False\n"})
+    assert rows(tmp_path, "run.sh") == [("compute", "float16", "run.sh", 1)]
+
+
+OPENED = "with open(args.config) as file:\n    cfg = json.load(file)\n" + READS
+TABLE = "dtype = {'bf16': torch.bfloat16, 'fp32': torch.float32}"
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        ARGS + OPENED + TABLE + "[cfg['dtype']]\n",
+        HEAD + "with open(parser.parse_args().config) as file:\n    cfg = json.load(file)\n" + READS
+        + "parser.set_defaults(**cfg)\nargs = parser.parse_args()\n" + TABLE + "[args.dtype]\n",
+        ARGS + OPENED + "args.__dict__.update(cfg)\n" + TABLE + "[args.dtype]\n",
+        ARGS + OPENED + "for key, value in cfg.items():\n    setattr(args, key, value)\n" + TABLE
+        + "[args.dtype]\n",
+        ARGS + OPENED + "def train(dtype, amp):\n    global chosen\n    chosen = dtype\n" + TABLE
+        + "[cfg.get('dtype', 'fp32')]\n",
+    ],
+)  # fmt: skip
+def test_a_file_that_no_launch_names(tmp_path: Path, program: str) -> None:
+    body = "with torch.autocast('cuda', dtype=dtype):\n    pass\n"
+    project(tmp_path, {"train.py": program + body, "configs/a.json": CONFIG})
+    assert rows(tmp_path, "configs/a.json") == [("compute", "bfloat16", "a.json", 1)]
+
+
+def test_a_section_that_is_spread_over_parameters(tmp_path: Path) -> None:
+    program = (
+        "def train(rank, dtype, amp, **rest):\n"
+        "    with torch.autocast('cuda', dtype=getattr(torch, dtype), enabled=amp):\n        pass\n"
+        "train(0, **cfg)\n"
+    )
+    config = CONFIG.replace("bf16", "bfloat16").replace("false", "true")
+    project(tmp_path, {"train.py": ARGS + OPENED + program, "configs/a.json": config})
+    assert rows(tmp_path, "configs/a.json") == [("compute", "bfloat16", "a.json", 1)]
+
+
+def test_a_file_of_another_program(tmp_path: Path) -> None:
+    """A program that mentions too few of its keys does not read it."""
+    body = OPENED.replace(READS, "") + TABLE + "[cfg['dtype']]\n"
+    region = "with torch.autocast('cuda', dtype=dtype):\n    pass\n"
+    project(tmp_path, {"train.py": ARGS + body + region, "configs/a.json": CONFIG})
+    assert rows(tmp_path, "configs/a.json") == []
+    assert left(tmp_path, "configs/a.json") == ["dtype", "amp"]
+
+
+def test_words_beat_a_file_that_gives_defaults(tmp_path: Path) -> None:
+    program = (
+        HEAD + "args = parser.parse_args()\nwith open(args.config) as file:\n"
+        "    parser.set_defaults(**yaml.safe_load(file))\nargs = parser.parse_args()\n"
+        "with torch.autocast('cuda', dtype=getattr(torch, args.dtype)):\n    pass\n"
+    )
+    project(tmp_path, {"train.py": program, "a.yaml": "dtype: float16\n"})
+    project(tmp_path, {"run.sh": "python train.py --config a.yaml --dtype bfloat16\n"})
+    assert rows(tmp_path, "run.sh") == [("compute", "bfloat16", "run.sh", 1)]
+    project(tmp_path, {"run.sh": "python train.py --config a.yaml\n"})
+    assert rows(tmp_path, "run.sh") == [("compute", "float16", "a.yaml", 1)]
