@@ -3,14 +3,16 @@
     python scripts/measure_operators.py
 
 Every expression runs as a function of torch and as a method, with operands of all dtypes, of mixed
-dtypes, of no dimension, and under autocast: on CPU as it is, on CUDA with fake tensors. Re-run it
-with a newer torch to bring `operators.py` and `promotion_table.py` up to date.
+dtypes, of no dimension, and under autocast. What autocast does on CUDA is read from the record of
+`measure_cuda.py` and from the lists in torch's own headers. Re-run it with a newer torch to bring
+`operators.py` and `promotion_table.py` up to date.
 """
 
 from __future__ import annotations
 
 import ast
 import inspect
+import json
 import logging
 import re
 import subprocess
@@ -19,17 +21,19 @@ import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 import torch
 import torch.nn.functional as F
-from torch._subclasses.fake_tensor import FakeTensorMode
 
 from precision_lint.facts.dtypes.signature import Operator
 
-PACKAGE = Path(__file__).resolve().parent.parent / "precision_lint/facts/dtypes/_generated"
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "precision_lint/facts/dtypes/_generated"
+CUDA_RECORD = ROOT / "tests/facts/dtypes/cuda_operators.json"
 
 # x, y, z can be operands; w has the dtype of x and is none; i and j are indices; m is a mask.
 EXPRESSIONS = """
@@ -137,6 +141,8 @@ MEASURED = """
 bfloat16 float16 float32 float64 int64 int32 int16 int8 uint8 bool complex64 complex128
 float8_e4m3fn float8_e5m2
 """.split()
+DTYPES_ON_CUDA = "float32 float16 bfloat16 float64 int64 bool float8_e4m3fn".split()
+FLOATS = DTYPES_ON_CUDA[:4]
 INTEGERS = "uint8 int8 int16 int32 int64".split()
 REAL = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
 COMPLEX = {real: name for name, real in REAL.items()}
@@ -259,16 +265,6 @@ def default_dtype(dtype: torch.dtype) -> Iterator[None]:
     torch.set_default_dtype(dtype)
     yield
     torch.set_default_dtype(before)
-
-
-@contextmanager
-def fake_cuda() -> Iterator[None]:
-    """Tensors of CUDA that have no data, under bfloat16 autocast: no GPU is needed."""
-    torch.set_autocast_dtype("cuda", torch.bfloat16)
-    torch.set_autocast_enabled("cuda", True)
-    with FakeTensorMode():
-        yield
-    torch.set_autocast_enabled("cuda", False)
 
 
 def uniform(dtype: str) -> dict[str, str]:
@@ -405,14 +401,9 @@ def policy(form: Form, kind: str, device: str) -> str:
     """What autocast does to floating operands before the operator runs."""
     if kind not in KINDS:
         return ""
-    observed: dict[str, str] = {}
-    with fake_cuda() if device == "cuda" else torch.autocast("cpu", torch.bfloat16):
-        for dtype in ("float32", "float16", "bfloat16", "float64"):
-            result = first_of(measure(form, uniform(dtype), device))
-            if result is not None:
-                observed[dtype] = result
-    if device == "cuda" and not observed:
-        return listed_policy(form)
+    observed = recorded(form) if device == "cuda" else on_cpu(form)
+    if device == "cuda" and (not observed or listed(form.name)):
+        return listed(form.name) or listed_policy(form)
     for name, cast in CASTS.items():
         if all(becomes(kind, cast.get(key, key)) == got for key, got in observed.items()):
             return name
@@ -420,25 +411,50 @@ def policy(form: Form, kind: str, device: str) -> str:
     return ""
 
 
-def macro(name: str) -> set[str]:
+def on_cpu(form: Form) -> dict[str, str]:
+    """The results under autocast to bfloat16, by the dtype of the operands."""
+    with torch.autocast("cpu", torch.bfloat16):
+        found = {dtype: first_of(measure(form, uniform(dtype))) for dtype in FLOATS}
+    return {dtype: result for dtype, result in found.items() if result is not None}
+
+
+def recorded(form: Form) -> dict[str, str]:
+    """The same on a GPU, where the operator runs there."""
+    results = cuda_record()["bfloat16 region"].get(form.source, "").split()
+    found = dict(zip(DTYPES_ON_CUDA, results, strict=False))
+    return {dtype: found[dtype] for dtype in FLOATS if found.get(dtype, "-") != "-"}
+
+
+@cache
+def cuda_record() -> dict[str, Any]:
+    """What `measure_cuda.py` wrote."""
+    return dict(json.loads(CUDA_RECORD.read_text("utf-8")))
+
+
+@cache
+def macro(name: str) -> frozenset[str]:
     """The operators of one of the lists that the wheel's header keeps for CUDA."""
     header = Path(torch.__file__).parent / "include" / "ATen" / "autocast_mode.h"
     body = re.search(rf"#define {name}\(_\)((?:.*\\\n)*.*)", header.read_text())
     assert body, name
-    return set(re.findall(r"_\((\w+)", body.group(1)))
+    return frozenset(re.findall(r"_\((\w+)", body.group(1)))
+
+
+def listed(name: str) -> str:
+    """The policy of an operator by those lists; empty if none has its name."""
+    name = name.rpartition(".")[2]
+    if name in macro("AT_FORALL_LOWER_PRECISION_FP"):
+        return "lower"
+    wide = macro("AT_FORALL_FP32") | macro("AT_FORALL_FP32_SET_OPT_DTYPE")
+    return "float32" if name in wide else ""
 
 
 def listed_policy(form: Form) -> str:
-    """The policy of the first listed operator that the form runs: some refuse fake tensors."""
+    """The policy of the first listed operator that the form runs: some do not run on a GPU."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         run(form, uniform("float32"))
-    lower = macro("AT_FORALL_LOWER_PRECISION_FP")
-    wide = macro("AT_FORALL_FP32") | macro("AT_FORALL_FP32_SET_OPT_DTYPE")
-    for event in profile.events():
-        name = event.name.removeprefix("aten::")
-        if name in lower or name in wide:
-            return "lower" if name in lower else "float32"
-    return ""
+    names = (event.name.removeprefix("aten::") for event in profile.events())
+    return next(filter(None, map(listed, names)), "")
 
 
 def dimensions(form: Form) -> str:

@@ -105,6 +105,27 @@ def test_operands_of_mixed_dtypes(expression: str, x: str) -> None:
             assert holds, (form.source, dtypes, scalars, result, value.dtypes)
 
 
+NEWER = {"rms_norm": "autocast casts it to float32 from torch 2.13 on"}
+"""What differs between the torch of the tables and that of the record of a GPU."""
+
+
+@pytest.mark.parametrize("expression", MEASURE.EXPRESSIONS.split())
+def test_the_tables_agree_with_a_gpu(expression: str) -> None:
+    """Result dtypes on an H100, as `scripts/measure_cuda.py` recorded them, also under autocast."""
+    record = MEASURE.cuda_record()
+    for form in MEASURE.forms(expression):
+        row = TABLES[form.table].get(form.name)
+        if row is None or form.name.rpartition(".")[2] in NEWER:
+            continue
+        kind = row.result.strip("[]").split(", ")[0]
+        casts = {"plain": {}, "bfloat16 region": MEASURE.CASTS[row.cuda]}
+        for place, cast in casts.items():
+            results = record[place][form.source].split()
+            for dtype, result in zip(record["operands"], results, strict=False):
+                if result != "-" and dtype in MEASURE.FLOATS:
+                    assert result == MEASURE.becomes(kind, cast.get(dtype, dtype)), form.source
+
+
 def declared(dtypes: dict[str, str], scalars: str) -> str:
     """The variables of an expression as a program makes them."""
     lines = ["i = torch.arange(4)"]

@@ -163,9 +163,7 @@ FUNCTIONS: Mapping[str, Operator] = {
         "same", operands=((0, "input"), (1, "batch1"), (2, "batch2")), cuda="lower", cpu="lower"
     ),
     "bernoulli": Operator("float", operands=((0, "input"),)),
-    "bilinear": Operator(
-        "same", operands=((0, "input1"), (1, "input2"), (2, "weight")), cuda="lower"
-    ),
+    "bilinear": Operator("same", operands=((0, "input1"), (1, "input2"), (2, "weight"))),
     "binary_cross_entropy_with_logits": Operator(
         "float", operands=((1, "target"),), cuda="float32", cpu="float32"
     ),
@@ -198,7 +196,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "clip": Operator("same", operands=((0, "input"), (1, "min"), (2, "max"))),
     "clone": Operator("same", operands=((0, "input"),)),
     "column_stack": Operator("same", operands=((0, "tensors"),), shape="makes"),
-    "combinations": Operator("same", operands=((0, "input"),), cuda="float32"),
+    "combinations": Operator("same", operands=((0, "input"),)),
     "complex": Operator("complex", operands=((0, "real"), (1, "imag"))),
     "concat": Operator("same", operands=((0, "tensors"),), dim=1, shape="makes"),
     "concatenate": Operator("same", operands=((0, "tensors"),), dim=1, shape="makes"),
@@ -354,7 +352,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "kthvalue": Operator("same, int64", operands=((0, "input"),), dim=2, shape="drops"),
     "layer_norm": Operator("float", operands=((0, "input"),), cuda="float32"),
     "lcm": Operator("same", operands=((0, "input"), (1, "other"))),
-    "ldexp": Operator("float", operands=((0, "input"), (1, "other"))),
+    "ldexp": Operator("float", operands=((0, "input"), (1, "other")), cuda="float32"),
     "le": Operator("bool"),
     "lerp": Operator("float", operands=((0, "input"), (1, "end"), (2, "weight"))),
     "less": Operator("bool"),
@@ -393,7 +391,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "linalg.norm": Operator(
         "real float", operands=((0, "input"),), dim=2, shape="reduces", cuda="float32"
     ),
-    "linalg.pinv": Operator("float", operands=((0, "input"),), cpu="lower"),
+    "linalg.pinv": Operator("float", operands=((0, "input"),), cuda="lower", cpu="lower"),
     "linalg.qr": Operator("[float]", operands=((0, "A"),), cpu="float32"),
     "linalg.slogdet": Operator("float, real float", operands=((0, "A"),), shape="reduces"),
     "linalg.solve": Operator("float", operands=((0, "A"), (1, "B")), cpu="float32"),
@@ -433,7 +431,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     ),
     "masked_fill": Operator("same", operands=((0, "input"),)),
     "masked_scatter": Operator("same", operands=((0, "input"), (2, "source"))),
-    "masked_select": Operator("same", operands=((0, "input"),), shape="makes", cuda="float32"),
+    "masked_select": Operator("same", operands=((0, "input"),), shape="makes"),
     "matmul": Operator(
         "same", operands=((0, "input"), (1, "other")), shape="contracts", cuda="lower", cpu="lower"
     ),
@@ -457,7 +455,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "multinomial": Operator("int64"),
     "multiply": Operator("same", operands=((0, "input"), (1, "other"))),
     "mv": Operator("same", operands=((0, "input"), (1, "vec")), cuda="lower"),
-    "mvlgamma": Operator("float", operands=((0, "input"),)),
+    "mvlgamma": Operator("float", operands=((0, "input"),), cuda="float32"),
     "nan_to_num": Operator("same", operands=((0, "input"),)),
     "nanmean": Operator("float", operands=((0, "input"),), dim=1, shape="reduces"),
     "nanmedian": Operator("same", operands=((0, "input"),), dim=1, shape="reduces"),
@@ -485,7 +483,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "nn.functional.avg_pool2d": Operator("same", operands=((0, "input"),)),
     "nn.functional.batch_norm": Operator("float", operands=((0, "input"),)),
     "nn.functional.bilinear": Operator(
-        "same", operands=((0, "input1"), (1, "input2"), (2, "weight")), cuda="lower"
+        "same", operands=((0, "input1"), (1, "input2"), (2, "weight"))
     ),
     "nn.functional.binary_cross_entropy": Operator(
         "float",
@@ -537,7 +535,7 @@ FUNCTIONS: Mapping[str, Operator] = {
         "float", operands=((0, "input"),), shape="reduces", cuda="float32", cpu="float32"
     ),
     "nn.functional.ctc_loss": Operator(
-        "float", operands=((0, "log_probs"),), shape="reduces", cuda="float32", cpu="float32"
+        "float", operands=((0, "log_probs"),), shape="reduces", cpu="float32"
     ),
     "nn.functional.dropout": Operator("float", operands=((0, "input"),)),
     "nn.functional.dropout1d": Operator("float", operands=((0, "input"),)),
@@ -713,7 +711,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     ),
     "pdist": Operator("float", operands=((0, "input"),), cuda="float32"),
     "permute": Operator("same", operands=((0, "input"),)),
-    "pinverse": Operator("float", operands=((0, "input"),), cpu="float32"),
+    "pinverse": Operator("float", operands=((0, "input"),), cuda="lower", cpu="float32"),
     "pixel_unshuffle": Operator("same", operands=((0, "input"),)),
     "poisson": Operator("float", operands=((0, "input"),)),
     "polar": Operator("complex", operands=((0, "abs"), (1, "angle")), cpu="float32"),
@@ -791,7 +789,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "special.logsumexp": Operator(
         "float", operands=((0, "input"),), dim=1, shape="drops", cuda="float32"
     ),
-    "special.multigammaln": Operator("float", operands=((0, "input"),)),
+    "special.multigammaln": Operator("float", operands=((0, "input"),), cuda="float32"),
     "special.ndtr": Operator("float", operands=((0, "input"),)),
     "special.ndtri": Operator("float", operands=((0, "input"),)),
     "special.polygamma": Operator("float", operands=((1, "input"),)),
@@ -827,7 +825,9 @@ FUNCTIONS: Mapping[str, Operator] = {
     "threshold": Operator("same", operands=((0, "input"),)),
     "tile": Operator("same", operands=((0, "input"),), shape="makes"),
     "topk": Operator("same, int64", operands=((0, "input"),), dim=2),
-    "trace": Operator("sum", operands=((0, "input"),), shape="reduces", cpu="float32"),
+    "trace": Operator(
+        "sum", operands=((0, "input"),), shape="reduces", cuda="float32", cpu="float32"
+    ),
     "transpose": Operator("same", operands=((0, "input"),)),
     "trapezoid": Operator("float", operands=((0, "y"),), cuda="float32"),
     "trapz": Operator("float", operands=((0, "y"),), cuda="float32"),
@@ -850,7 +850,7 @@ FUNCTIONS: Mapping[str, Operator] = {
     "unsafe_chunk": Operator("[same]", operands=((0, "input"),), dim=2),
     "unsafe_split": Operator("[same]", operands=((0, "input"),), dim=2),
     "unsqueeze": Operator("same", operands=((0, "input"),), dim=1, shape="makes"),
-    "vander": Operator("sum", operands=((0, "x"),), cuda="float32"),
+    "vander": Operator("sum", operands=((0, "x"),)),
     "var": Operator("real float", operands=((0, "input"),), dim=1, shape="reduces"),
     "var_mean": Operator("real float, float", operands=((0, "input"),), dim=1, shape="reduces"),
     "vdot": Operator("same", operands=((0, "input"), (1, "other")), shape="reduces"),
@@ -1035,7 +1035,7 @@ METHODS: Mapping[str, Operator] = {
     "kron": Operator("same", operands=((0, "input"), (1, "other")), composed=True),
     "kthvalue": Operator("same, int64", operands=((0, "input"),), dim=2, shape="drops"),
     "lcm": Operator("same", operands=((0, "input"), (1, "other"))),
-    "ldexp": Operator("float", operands=((0, "input"), (1, "other"))),
+    "ldexp": Operator("float", operands=((0, "input"), (1, "other")), cuda="float32"),
     "le": Operator("bool"),
     "lerp": Operator("float", operands=((0, "input"), (1, "end"), (2, "weight"))),
     "less": Operator("bool"),
@@ -1061,7 +1061,7 @@ METHODS: Mapping[str, Operator] = {
     "lu": Operator("float, int32", operands=((0, "input"),), cpu="float32"),
     "masked_fill": Operator("same", operands=((0, "input"),)),
     "masked_scatter": Operator("same", operands=((0, "input"), (2, "source"))),
-    "masked_select": Operator("same", operands=((0, "input"),), shape="makes", cuda="float32"),
+    "masked_select": Operator("same", operands=((0, "input"),), shape="makes"),
     "matmul": Operator(
         "same", operands=((0, "input"), (1, "other")), shape="contracts", cuda="lower", cpu="lower"
     ),
@@ -1082,7 +1082,7 @@ METHODS: Mapping[str, Operator] = {
     "multinomial": Operator("int64"),
     "multiply": Operator("same", operands=((0, "input"), (1, "other"))),
     "mv": Operator("same", operands=((0, "input"), (1, "vec")), cuda="lower"),
-    "mvlgamma": Operator("float", operands=((0, "input"),)),
+    "mvlgamma": Operator("float", operands=((0, "input"),), cuda="float32"),
     "nan_to_num": Operator("same", operands=((0, "input"),)),
     "nanmean": Operator("float", operands=((0, "input"),), dim=1, shape="reduces"),
     "nanmedian": Operator("same", operands=((0, "input"),), dim=1, shape="reduces"),
@@ -1113,7 +1113,7 @@ METHODS: Mapping[str, Operator] = {
     "orgqr": Operator("float", operands=((0, "input"), (1, "input2")), cpu="float32"),
     "outer": Operator("same", operands=((0, "input"), (1, "vec2"))),
     "permute": Operator("same", operands=((0, "input"),)),
-    "pinverse": Operator("float", operands=((0, "input"),), cpu="float32"),
+    "pinverse": Operator("float", operands=((0, "input"),), cuda="lower", cpu="float32"),
     "positive": Operator("same", operands=((0, "input"),)),
     "pow": Operator("same", operands=((0, "input"), (1, "exponent")), cuda="float32"),
     "prelu": Operator("float", operands=((0, "input"), (1, "weight")), cuda="lower", cpu="lower"),
@@ -1185,7 +1185,9 @@ METHODS: Mapping[str, Operator] = {
     "to_sparse": Operator("same", operands=((0, "input"),)),
     "tolist": Operator("python"),
     "topk": Operator("same, int64", operands=((0, "input"),), dim=2),
-    "trace": Operator("sum", operands=((0, "input"),), shape="reduces", cpu="float32"),
+    "trace": Operator(
+        "sum", operands=((0, "input"),), shape="reduces", cuda="float32", cpu="float32"
+    ),
     "transpose": Operator("same", operands=((0, "input"),)),
     "triangular_solve": Operator("[float]", operands=((0, "input"), (1, "A")), cpu="float32"),
     "tril": Operator("same", operands=((0, "input"),)),
