@@ -26,14 +26,19 @@ from tests.runtime.cross_entropy_checks import DEVICE, make  # noqa: E402
 
 @pytest.fixture(scope="module")
 def outcomes_of(tmp_path_factory) -> Callable[[int], list[dict[str, str]]]:
-    """What came of each comparison, per process of a world; each world is started once."""
+    """What came of each comparison, per process of a world; each world is started once.
+
+    On the CPU: gloo is the backend that needs no GPU per process.
+    """
 
     @functools.cache
     def run(world: int) -> list[dict[str, str]]:
         folder = tmp_path_factory.mktemp("processes")
-        started = torch.multiprocessing.spawn(
-            processes.run, (world, str(folder)), nprocs=world, join=False
-        )
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("CUDA_VISIBLE_DEVICES", "")  # the processes inherit it
+            started = torch.multiprocessing.spawn(
+                processes.run, (world, str(folder)), nprocs=world, join=False
+            )
         end = time.monotonic() + cpu_time.HANG
         while not started.join(timeout=5):
             if time.monotonic() > end:
@@ -59,7 +64,7 @@ def test_opcheck_in_a_group_of_one():
         "gloo", store=torch.distributed.HashStore(), rank=0, world_size=1
     )
     try:
-        logits, target = make(4, 20)
+        logits, target = (each.cpu() for each in make(4, 20))  # gloo's memory
         target[1] = -100
         options = (-100, 0.5, 5.0, 0.1, True, False, True)
         shard = (0, 20, 1, torch.distributed.group.WORLD.group_name)
