@@ -2,8 +2,9 @@
 
     python benchmarks/cross_entropy_report.py
 
-prints the table of the kernels' registers instead, from the figures of
-`cross_entropy_resources.py`. Needs the standard library only; a plot needs matplotlib.
+prints the tables of docs/benchmarks.md instead: the kernels' registers, from the figures of
+`cross_entropy_resources.py`, and the figures of a GPU. Needs the standard library only; a plot
+needs matplotlib.
 """
 
 from __future__ import annotations
@@ -19,6 +20,9 @@ from typing import Any
 
 COPY = "device copy"
 RESOURCES = Path(__file__).with_name("cross-entropy-resources.json")
+ON_A_GPU = tuple(
+    Path(__file__).with_name(f"cross-entropy-{name}h100.json") for name in ("", "linear-")
+)
 
 PASSES = {"forward": 1, "backward": 2, "both": 3}
 """How often a direction passes over the logits: read; read and write; all three."""
@@ -258,5 +262,38 @@ def resource_table(
     return "\n".join(lines)
 
 
+def gpu_table(document: Mapping[str, Any]) -> str:
+    """Forward and backward together in bfloat16 by shape, peak memory, and errors, as Markdown.
+
+    Memory and errors are those of the last shape; two errors are of bfloat16 and float16.
+    """
+    rows = {
+        (row["rival"], row["shape"], row["dtype"]): row
+        for row in document["rows"]
+        if row["figures"]
+    }
+    rivals, shapes = (dict.fromkeys(key[place] for key in rows) for place in (0, 1))
+    lines = [
+        f"| rival | {' | '.join(shapes)} | peak memory | loss error | gradient error |",
+        f"|---|{'--:|' * len(shapes)}--:|--:|--:|",
+    ]
+    for rival in rivals:
+        both = [rows[rival, shape, "bf16"]["figures"]["both"] for shape in shapes]
+        last = [rows[rival, list(shapes)[-1], dtype]["errors"] for dtype in ("bf16", "fp16")]
+        errors = (", ".join(_error(one[kind]) for one in last) for kind in ("loss", "gradient"))
+        peak = f"{both[-1]['peak'] / 2**20:.0f} MiB"
+        lines.append(f"| {' | '.join([rival, *map(_cell, both), peak, *errors])} |")
+    return "\n".join(lines)
+
+
+def _cell(figures: Mapping[str, Any]) -> str:
+    """The median time, and the share of a copy's bandwidth where it is known."""
+    share = figures["share"]
+    known = "" if share is None else f", {share:.0%}"
+    return f"{figures['timing']['median']:.3g} ms{known}"
+
+
 if __name__ == "__main__":
     print(resource_table(json.loads(RESOURCES.read_text("utf-8"))))
+    for path in ON_A_GPU:
+        print(f"\n{gpu_table(json.loads(path.read_text('utf-8')))}")

@@ -140,6 +140,12 @@ def test_the_documents_hold_the_figures_of_the_compiled_kernels():
     assert report.resource_table(document) in (ROOT / "docs/benchmarks.md").read_text("utf-8")
 
 
+@pytest.mark.parametrize("path", report.ON_A_GPU, ids=lambda path: path.stem)
+def test_the_documents_hold_the_figures_of_a_gpu(path):
+    document = json.loads(path.read_text("utf-8"))
+    assert report.gpu_table(document) in (ROOT / "docs/benchmarks.md").read_text("utf-8")
+
+
 class Counting:
     """A stopwatch that notes who was measured, and takes a millisecond more each time."""
 
