@@ -151,6 +151,8 @@ class Resolution:
         return value
 
     def _without_memo(self, term: Term) -> Value:
+        # Terms that lead to each other are not memoized, and there may be many ways through them.
+        self._analysis.budget.count()
         if term.steps:
             *before, last = term.steps
             start = self._term(replace(term, steps=tuple(before)))

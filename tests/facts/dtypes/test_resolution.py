@@ -6,10 +6,21 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
+import pytest
+
+from precision_lint.facts.dtypes.budget import Budget, BudgetExceeded
 from precision_lint.facts.dtypes.lattice import join
 from precision_lint.facts.dtypes.resolution import Resolution
 from precision_lint.facts.dtypes.terms import Step, Term
-from precision_lint.facts.dtypes.values import BOTTOM, Dictionary, Tensor, Value, Variable, tensor
+from precision_lint.facts.dtypes.values import (
+    BOTTOM,
+    Dictionary,
+    Sequence,
+    Tensor,
+    Value,
+    Variable,
+    tensor,
+)
 
 
 @dataclass(frozen=True)
@@ -23,8 +34,13 @@ OF_ITSELF = Variable(frozenset({Term(ROOT, (Step("value"),))}))
 
 def resolved(held: Value) -> Value:
     """A value of a mapping that holds its own values, and something else."""
-    analysis: Any = SimpleNamespace(callers=SimpleNamespace(cycles=0))
-    return Resolution(analysis, lambda _: Dictionary(join(OF_ITSELF, held)))(OF_ITSELF)
+    return Resolution(analysis(), lambda _: Dictionary(join(OF_ITSELF, held)))(OF_ITSELF)
+
+
+def analysis() -> Any:
+    budget = Budget(is_secondary=True)
+    budget.go_beyond()
+    return SimpleNamespace(callers=SimpleNamespace(cycles=0), budget=budget)
 
 
 def test_a_mapping_of_its_own_values_holds_nothing() -> None:
@@ -35,3 +51,11 @@ def test_what_a_mapping_holds_besides_its_own_values() -> None:
     found = resolved(tensor("bfloat16"))
     assert isinstance(found, Tensor)
     assert found.dtypes == {"bfloat16"}
+
+
+def test_the_ways_through_terms_that_lead_to_each_other_are_bounded() -> None:
+    """A mapping of many values of itself: the ways grow with the power of their number."""
+    terms = [Term(ROOT, (Step("value"), Step("unpacked", position=one))) for one in range(12)]
+    held = Dictionary(Sequence(Variable(frozenset(terms))))
+    with pytest.raises(BudgetExceeded):
+        Resolution(analysis(), lambda _: held)(Variable(frozenset(terms)))
