@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import encodings.aliases
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -183,6 +184,25 @@ def test_a_template_is_a_note(tmp_path: Path) -> None:
     ran = run(cwd=tmp_path)
     assert ran.code == 0
     assert f"note: {tmp_path}/t.yaml: skipped, " in ran.err
+
+
+@pytest.mark.parametrize("code", ["{% if a %}\nx = 1\n{% endif %}\n", "{{ cookiecutter.n }}(1\n"])
+def test_a_template_of_python_is_a_note(code: str, tmp_path: Path) -> None:
+    project(tmp_path, {"t.py": f"import torch\nx.half().numpy()\n{code}"})
+    ran = run(cwd=tmp_path)
+    assert ran.code == 0
+    assert f"note: {tmp_path}/t.py: skipped, " in ran.err
+
+
+def test_a_broken_cell_of_a_notebook_names_no_other_row(tmp_path: Path) -> None:
+    cells = [
+        {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": 1, "source": text}
+        for text in ("import torch\nx = 1\n", "torch.autocast('cuda\n")
+    ]
+    notebook = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    ran = run(cwd=project(tmp_path, {"t.ipynb": json.dumps(notebook)}))
+    assert "cell 2" in ran.out
+    assert "detected at line" not in ran.out
 
 
 JUNK = {

@@ -29,6 +29,7 @@ from typing import Literal
 from precision_lint.facts.amp import apex, choices, mmengine, plugins, scalers
 from precision_lint.facts.amp.default_dtype import SETTERS, device_type
 from precision_lint.facts.amp.offers import bfloat16_offer, weights_offer
+from precision_lint.facts.amp.other_branches import is_of_another_branch
 from precision_lint.facts.amp.scalers import AutocastRegion, Conditions, Wrapper
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Argument, Call
@@ -169,6 +170,8 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
     if enabled is None and call.has_stars:
         return _made_for_bfloat16(node, conditions, file)
     regions = _regions_of(call, node, file)
+    if any(is_of_another_branch(one, call, node, file) for one in regions):
+        return None
     if (region := _in_bfloat16(regions)) is not None:
         return _with_autocast(call, enabled, region, file)
     if any(one.dtype is not None and one.dtype.dtypes for one in regions):

@@ -68,13 +68,14 @@ class Verdict:
 
     @property
     def confidence(self) -> Confidence:
-        """As the table says; low in tests, benchmarks and vendored code for what does not raise.
+        """As the table says; low in tests, and in other secondary code for what does not raise.
 
-        A test writes settings that override each other on purpose.
+        A test writes settings on purpose that override each other or raise.
         """
+        path = self.file.text.path
         raises = self.conflict.severity is Severity.ERROR
         is_proved = raises and self.conflict.confidence is Confidence.HIGH
-        if not is_proved and self.project.is_secondary(self.file.text.path):
+        if self.project.is_test(path) or (not is_proved and self.project.is_secondary(path)):
             return Confidence.LOW
         return self.conflict.confidence
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -15,11 +16,16 @@ from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo
 from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.syntax import span_of
-from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.errors import Template, Unparsable
 from precision_lint.source.text.text import SourceText
 
 if TYPE_CHECKING:
     from precision_lint.source.python.expressions import Expression
+
+
+_ROW = re.compile(r" \(detected at line \d+\)")
+_TEMPLATE = re.compile(r"^[ \t]*\{%|\{\{ ?cookiecutter\.", re.MULTILINE)
+"""What a file holds that becomes Python only when a template engine has filled it in."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +91,7 @@ def parse_python(text: SourceText) -> ParsedPython:
 
     Raises:
         Unparsable: it is not Python that this interpreter knows, or nested too deeply.
+        Template: it is Python only after substitution.
     """
     try:
         with warnings.catch_warnings():
@@ -99,8 +106,12 @@ def parse_python(text: SourceText) -> ParsedPython:
             )
     except SyntaxError as error:
         version = ".".join(map(str, sys.version_info[:2]))
-        problem = f"{error.msg} (read with Python {version})"
-        raise Unparsable(problem, error.lineno or 1, error.offset or 1) from None
+        # The finding says its place; Python counts the rows of all cells of a notebook.
+        said = _ROW.sub("", error.msg)
+        is_template = _TEMPLATE.search(text.code) is not None
+        kind = Template if is_template else Unparsable
+        problem = f"{said} (read with Python {version})"
+        raise kind(problem, error.lineno or 1, error.offset or 1) from None
     except ValueError as error:  # a null byte, before Python 3.12
         raise Unparsable(str(error), 1, 1) from None
     except (RecursionError, MemoryError):

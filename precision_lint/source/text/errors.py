@@ -1,4 +1,4 @@
-"""Why a configuration file could not be read as one."""
+"""Why a file could not be read as what its name says."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Unparsable(Exception):
 
 
 class Template(Unparsable):
-    """The text becomes a configuration only when a template engine has filled it in."""
+    """The text becomes what it is only when a template engine has filled it in."""
 
 
 def unparsable(
