@@ -33,6 +33,7 @@ from precision_lint.model.finding import (
 )
 from precision_lint.model.memo import fact
 from precision_lint.model.rule import Rule
+from precision_lint.project.discovery import kind_of
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member
 
@@ -68,14 +69,16 @@ class Verdict:
 
     @property
     def confidence(self) -> Confidence:
-        """As the table says; low in tests, and in other secondary code for what does not raise.
+        """As the table says; low in the code of tests, and low for what does not raise in tests,
+        benchmarks and vendored code.
 
-        A test writes settings on purpose that override each other or raise.
+        A test writes settings that override each other on purpose, and its code those that raise.
         """
         path = self.file.text.path
         raises = self.conflict.severity is Severity.ERROR
         is_proved = raises and self.conflict.confidence is Confidence.HIGH
-        if self.project.is_test(path) or (not is_proved and self.project.is_secondary(path)):
+        is_test_code = self.project.is_test(path) and kind_of(path) == "python"
+        if is_test_code or (not is_proved and self.project.is_secondary(path)):
             return Confidence.LOW
         return self.conflict.confidence
 
