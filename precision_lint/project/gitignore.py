@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from precision_lint.project import disk
+
 FILES = (".git/info/exclude", ".gitignore")
 """The files with the patterns of a folder; the later file takes precedence."""
 
@@ -53,7 +55,7 @@ class Ignores:
         patterns: list[Pattern] = []
         for name in FILES:
             try:
-                content = (folder / name).read_bytes()
+                content = disk.read(folder / name)
             except OSError:
                 continue
             patterns += parse(content.removeprefix(codecs.BOM_UTF8).split(b"\n"))

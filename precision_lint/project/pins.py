@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from precision_lint.project import disk
+
 FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "requirements*.txt",
     "requirements/*.txt", "pyproject.toml", "setup.cfg", "*environment*.y*ml", "cog.yaml",
@@ -129,13 +131,12 @@ def _lowest(specifiers: str) -> tuple[int, ...] | None:
 
 
 def _contents(root: Path, patterns: Sequence[str]) -> Iterator[str]:
-    seen = set()
+    seen: set[Path] = set()
     for pattern in patterns:
-        for path in sorted(root.glob(pattern)):
+        for path in sorted({*root.glob(pattern)} - seen):
+            seen.add(path)
             try:
-                if path in seen or path.stat().st_size > _MAX_BYTES:
-                    continue
-                seen.add(path)
-                yield path.read_text("utf-8", "replace")
+                content = disk.read(path, _MAX_BYTES)
             except OSError:
                 continue
+            yield content.decode("utf-8", "replace").replace("\r\n", "\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,6 +12,8 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet
+
+from precision_lint.project import disk
 
 if TYPE_CHECKING:
     from precision_lint.project.files import Project
@@ -254,10 +255,7 @@ class Imports:
     def _names_in(self, folder: Path) -> frozenset[str]:
         """What a folder contains; nothing if it cannot be read."""
         if folder not in self._listed:
-            try:
-                self._listed[folder] = frozenset(os.listdir(folder))
-            except OSError:
-                self._listed[folder] = frozenset()
+            self._listed[folder] = disk.names_in(folder)
         return self._listed[folder]
 
     def importing(self, path: Path, name: str) -> Iterator[Path]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.project import disk
 
 _MAIN = re.compile(
     rb"""^if[ \t(]+(?:__name__[ \t]*==[ \t]*["']__main__["']|["']__main__["'][ \t]*==[ \t]*"""
@@ -58,5 +59,5 @@ def _console_scripts(project: Recording) -> Iterator[Path]:
             for folder in (project.root, project.root / "src"):
                 for candidate in (f"{module}.py", f"{module}/__init__.py"):
                     path = folder / candidate
-                    if path.is_file():
+                    if disk.is_file(path):
                         yield path
