@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from precision_lint.engine.settings import ConfigError
+from precision_lint.engine.writing import write as write_file
 from precision_lint.model.finding import Finding
 from precision_lint.source.text.text import SourceText
 
@@ -37,10 +38,10 @@ def write(path: Path, findings: Sequence[Finding], sources: Sources, root: Path)
         for (code, where, line), count in sorted(counts.items())
     ]
     document = {"version": VERSION, "findings": rows}
-    content = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    # A file name that is not text contains surrogates; escaped, they are still JSON.
+    content = json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
     try:
-        # A file name that is not text contains surrogates; escaped, they are still JSON.
-        path.write_text(content, "utf-8", "backslashreplace")
+        write_file(path, content + b"\n")
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror or error}") from error
 
