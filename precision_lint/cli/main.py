@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
@@ -252,9 +252,6 @@ class CannotRun(click.ClickException):
 
     exit_code = FAILED
 
-    def show(self, file: IO[Any] | None = None) -> None:
-        console.error(self.message)
-
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The `precision-lint` command."""
@@ -275,7 +272,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        console.usage_error(error)
         return error.exit_code
     except (ConfigError, WorkerDied) as error:
         console.error(str(error))
@@ -303,7 +300,7 @@ def _check(arguments: Sequence[str], options: Options) -> int:
     found = session.files(console.note)
     if options.show_files:
         for path in found:
-            click.echo(path)
+            console.say(str(path))
         return OK
     if not found:
         is_off = not session.settings.markdown and any(map(_is_markdown, session.paths))
@@ -418,16 +415,18 @@ def _existing(arguments: Sequence[str]) -> list[Path]:
     paths = [Path(os.path.abspath(argument)) for argument in arguments or ["."]]
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
-        raise CannotRun("\n".join(f"{path}: no such file or folder" for path in missing))
+        for path in missing[:-1]:
+            console.error(f"{path}: no such file or folder")
+        raise CannotRun(f"{missing[-1]}: no such file or folder")
     return paths
 
 
 def _show_settings(session: Session) -> None:
     settings = session.settings
-    click.echo(f"project root: {session.project.root}")
-    click.echo(f"configuration: {settings.config_file or 'none'}")
+    console.say(f"project root: {session.project.root}")
+    console.say(f"configuration: {settings.config_file or 'none'}")
     for key, value in vars(settings).items():
         if key != "config_file":
             shown = ", ".join(map(str, value)) if isinstance(value, tuple) else value
-            click.echo(f"{key.replace('_', '-')}: {shown}")
-    click.echo(f"rules: {', '.join(sorted(settings.selected()))}")
+            console.say(f"{key.replace('_', '-')}: {shown}")
+    console.say(f"rules: {', '.join(sorted(settings.selected()))}")
