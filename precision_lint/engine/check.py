@@ -79,7 +79,8 @@ def check_bytes(
     rules = _triggered_by_text(rules, text, kind)
     raw = _report(text, kind, project, rules) if rules or named else _Raw()
     enabled = [finding for finding in raw.findings if finding.code in codes]
-    repairable = [_without_impossible_fix(finding, text) for finding in enabled]
+    is_writable = not any(finding.fix for finding in enabled) or text.encodes_to(content)
+    repairable = [_without_impossible_fix(finding, text, is_writable) for finding in enabled]
     directives = suppression.directives(text, kind, is_clean=not repairable)
     findings, used = suppression.apply(repairable, directives, text)
     # Documents show what a suppression looks like.
@@ -123,9 +124,13 @@ def _report(text: SourceText, kind: Kind, project: Recording, rules: list[Rule])
     return _Raw(tuple(findings), tuple(notes), is_complete)
 
 
-def _without_impossible_fix(finding: Finding, text: SourceText) -> Finding:
-    """The finding, without a fix that the file cannot take (one across cells, for example)."""
-    if finding.fix is None or text.takes(finding.fix.edits):
+def _without_impossible_fix(finding: Finding, text: SourceText, is_writable: bool) -> Finding:
+    """The finding, without a fix that the file cannot take.
+
+    That is one across cells, for example, or any in an encoding that has two ways to write a text:
+    then more than the edits would change.
+    """
+    if finding.fix is None or (is_writable and text.takes(finding.fix.edits)):
         return finding
     return replace(finding, fix=None)
 

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from precision_lint.source.text.errors import Unparsable
     from precision_lint.source.text.text import SourceText
 
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]*\))?)", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]{0,9999}\))?)", re.MULTILINE)
 _MODULES = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+([\w., \t]+))",
+    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]{0,9999}\)|[^\n]*)"
+    rb"|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
 )
 _USED = re.compile(

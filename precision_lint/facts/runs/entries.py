@@ -22,7 +22,7 @@ _STARTS = re.compile(
     rb"^(?:for|while)[ \t]|^(?:\w+\.)?(?:main|train|run|Fire|app|cli)\(", re.MULTILINE
 )
 """A loop, or the call of a main function, at the top of a file."""
-_SCRIPT = re.compile(r"""["']?[\w.-]+["']?\s*=\s*["']?([A-Za-z_][\w.]*):[A-Za-z_]\w*""")
+_SCRIPT = re.compile(r"""(?<![\w.-])[\w.-]+["']?\s*=\s*["']?([A-Za-z_][\w.]*):[A-Za-z_]\w*""")
 """`name = "package.module:function"` in pyproject.toml, setup.cfg and setup.py."""
 _SECTION = re.compile(r"\[(?:project|tool\.poetry)\.scripts\]|console_scripts")
 _FILES = ("pyproject.toml", "setup.cfg", "setup.py")

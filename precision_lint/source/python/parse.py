@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo
-from precision_lint.source.python.nodes import children, walk
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import span_of
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
@@ -56,24 +56,20 @@ class ParsedPython(Memo):
         """
         from precision_lint.source.python.expressions import Expression
 
-        node = self._expression_at(span)
+        node = self._expressions.get(span)
         return None if node is None else Expression.parse(self.text[span], span.start, node)
 
-    def _expression_at(self, span: Span) -> ast.expr | None:
-        """The outermost expression at exactly `span`, which leaves parentheses around it out."""
-        around: list[ast.AST] = [self.tree]
-        while around:
-            for node in children(around.pop()):
-                if isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword):
-                    own = self.span_of(node)
-                    if isinstance(node, ast.expr) and own == span:
-                        return node
-                    # Decorators stand before the definition that they belong to.
-                    is_behind = span.end <= own.start and not hasattr(node, "decorator_list")
-                    if own.end <= span.start or is_behind:
-                        continue
-                around.append(node)
-        return None
+    @cached_property
+    def _expressions(self) -> dict[Span, ast.expr]:
+        """The outermost expression at each span, which leaves parentheses around it out.
+
+        One walk for all fixes: a walk for each would take quadratic time in a file of findings.
+        """
+        found: dict[Span, ast.expr] = {}
+        for node in self.nodes:  # outer ones first
+            if isinstance(node, ast.expr):
+                found.setdefault(self.span_of(node), node)
+        return found
 
 
 ReadPython: TypeAlias = Callable[[Path, int], "ParsedPython | None"]
