@@ -141,16 +141,25 @@ def check(paths: tuple[str, ...], **values: Any) -> int:
 
 
 @cli.command(short_help="Explain a code, a name or a pasted error message.")
-@click.argument("what", nargs=-1, required=True)
-def explain(what: tuple[str, ...]) -> None:
-    """Print the page of a rule, found by code, name or the text of an error message."""
-    from precision_lint.cli.explain import page_for, print_page
+@click.argument("what", nargs=-1, required=True, metavar="CODE|NAME|MESSAGE...")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text")
+def explain(what: tuple[str, ...], output_format: str) -> None:
+    """Print the pages of rules and pitfalls.
 
-    page = page_for(" ".join(what))
-    if page is None:
-        message = f"no rule is called `{' '.join(what)}`, and no rule documents such a message"
-        raise CannotRun(message)
-    print_page(page, sys.stdout)
+    They are found by code, name, family (MP2) or pitfall (A01), or by the text of an error message;
+    `-` reads the message from standard input: `python train.py 2>&1 | precision-lint explain -`.
+    """
+    from precision_lint.cli.explain import NoPage, explained, print_page, render, render_json
+
+    text = sys.stdin.buffer.read().decode("utf-8", "replace") if what == ("-",) else None
+    try:
+        found = explained(() if text is not None else what, text)
+    except NoPage as problem:
+        raise CannotRun(str(problem)) from None
+    if output_format == "json":
+        sys.stdout.write(render_json(found))
+    else:
+        print_page(render(found), sys.stdout)
 
 
 @cli.command("explain-config", short_help="Show the effective precision of a run.")
