@@ -95,6 +95,22 @@ _jobs = click.option(
     help="Number of processes. [default: one per core]",
 )
 _target_gpu = click.option("--target-gpu", metavar="NAME", help="The GPU of the runs, such as T4.")
+_target_torch = click.option("--target-torch", metavar="VERSION", help="Version of torch.")
+_target_triton = click.option("--target-triton", metavar="VERSION", help="Version of triton.")
+_no_cache = click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
+_cache_dir = click.option("--cache-dir", type=_path, help="Cache directory.")
+_color = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="When to use color. [default: auto]",
+)
+_output_file = click.option(
+    "-o",
+    "--output-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report to a file.",
+)
 
 
 @cli.command(short_help="Check files; the default.")
@@ -108,13 +124,9 @@ _target_gpu = click.option("--target-gpu", metavar="NAME", help="The GPU of the 
 @_level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
 @_level(Severity, Severity.INFO, "Hide less severe findings.")
 @click.option("--output-format", type=click.Choice(FORMATS), help="[default: full]")
-@click.option(
-    "-o",
-    "--output-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the report to a file.",
-)
+@_output_file
 @click.option("--statistics", is_flag=True, help="Print counts per rule instead of findings.")
+@_color
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if anything was fixed.")
 @_config
@@ -123,14 +135,17 @@ _target_gpu = click.option("--target-gpu", metavar="NAME", help="The GPU of the 
 @click.option("--markdown", is_flag=True, help="Also check the code fences of Markdown files.")
 @click.option("--baseline", type=_path, help="Report only findings not in this baseline.")
 @click.option("--write-baseline", type=_path, help="Write all findings to a baseline.")
+@click.option(
+    "--prune-baseline", is_flag=True, help="Remove what no longer occurs from the baseline."
+)
 @click.option("--stdin-filename", metavar="PATH", help="File name for standard input (-).")
 @_target
-@click.option("--target-torch", metavar="VERSION", help="Version of torch.")
-@click.option("--target-triton", metavar="VERSION", help="Version of triton.")
+@_target_torch
+@_target_triton
 @_target_gpu
 @_jobs
-@click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
-@click.option("--cache-dir", type=_path, help="Cache directory.")
+@_no_cache
+@_cache_dir
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option(
     "--show-settings", is_flag=True, help="Print the settings in force and the configuration file."
@@ -206,12 +221,7 @@ def explain_config(
     default="text",
     help="[default: text]",
 )
-@click.option(
-    "-o",
-    "--output-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the report to a file.",
-)
+@_output_file
 @_selectors("--select", "Enable only these rules: codes, prefixes or names.")
 @_selectors("--extend-select", "Enable additional rules.")
 @_selectors("--ignore", "Disable rules.")
@@ -220,12 +230,13 @@ def explain_config(
 @_config
 @_isolated
 @_target
-@click.option("--target-torch", metavar="VERSION", help="Version of torch.")
-@click.option("--target-triton", metavar="VERSION", help="Version of triton.")
+@_target_torch
+@_target_triton
 @_target_gpu
 @_jobs
-@click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
-@click.option("--cache-dir", type=_path, help="Cache directory.")
+@_no_cache
+@_cache_dir
+@_color
 def matrix(paths: tuple[str, ...], output_format: str, **values: Any) -> int:
     """Show which precisions the runs of a project offer, and what breaks in each.
 

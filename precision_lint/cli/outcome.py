@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,6 +34,8 @@ def finish(results: Sequence[Result], session: Session, stream: TextIO | None = 
         left = _write_baseline(results, root, options.write_baseline)
     else:
         left = without_baseline(results, root, session.settings.baseline)
+        if session.settings.baseline:
+            _tell_stale(results, left, session, session.settings.baseline)
         _print_report(left, session, stream)
     return exit_code(left, session.settings)
 
@@ -94,6 +97,28 @@ def without_baseline(results: Sequence[Result], root: Path, path: Path | None) -
     ]
 
 
+def _tell_stale(
+    results: Sequence[Result], left: Sequence[Result], session: Session, path: Path
+) -> None:
+    """Say what of the baseline occurs no more, or remove it."""
+    from precision_lint.engine import baseline
+
+    root, sources = session.project.root, _sources(results)
+    new = Counter(_findings(left))
+    matched = [finding for finding in _findings(results) if not new[finding]]
+    checked = {result.path for result in results if not result.failure}
+    codes = session.settings.selected()
+    stale = baseline.stale(baseline.read(path), matched, sources, root, checked, codes)
+    if not stale:
+        return
+    count = console.plural(stale.total(), "finding")
+    if session.options.prune_baseline:
+        baseline.prune(path, stale)
+        console.note(f"{path}: removed {count} of code that has changed")
+    else:
+        console.note(f"{path}: contains {count} of code that has changed; see --prune-baseline")
+
+
 def _print_report(results: Sequence[Result], session: Session, stream: TextIO | None) -> None:
     """Print the findings, and how many others were fixed."""
     findings = _findings(results)
@@ -122,7 +147,7 @@ def _write_report(
         findings,
         sources,
         out,
-        color=wants_color(out, os.environ),
+        color=wants_color(out, os.environ, session.options.color),
         # A person opens a path from the current folder, a program from the top of the project.
         root=Path.cwd() if format in _FOR_PEOPLE else session.project.root,
         statistics=session.settings.statistics,

@@ -86,6 +86,7 @@ def check_bytes(
     # Documents show what a suppression looks like.
     if raw.is_complete and kind != "markdown":
         findings += _unused_suppressions(text, directives, used, codes)
+        findings += _bare_suppressions(text, kind, codes)
     return Checked(_shown(findings, settings), raw.notes, text)
 
 
@@ -293,6 +294,17 @@ def _unparsable(
         confidence=Confidence.HIGH,
         why=why,
     )
+
+
+def _bare_suppressions(text: SourceText, kind: Kind, codes: frozenset[str]) -> list[Finding]:
+    rule = registry.rule("unknown-suppression")
+    spans = list(suppression.bare(text, kind)) if rule.code in codes else []
+    if not spans:
+        return []
+    from precision_lint.facts.context import finding_in
+
+    message = "this names no rule and silences nothing: write `ignore[MP101]` with a code or a name"
+    return [finding_in(text, rule, span, message, confidence=Confidence.HIGH) for span in spans]
 
 
 def _unused_suppressions(

@@ -13,6 +13,7 @@ from precision_lint.engine.settings import (
     ConfigError,
     Settings,
     check_gpu,
+    check_library,
     check_selectors,
     check_version,
 )
@@ -128,6 +129,8 @@ def _value(key: str, value: object, path: Path) -> Any:
         case "target-gpu", str():
             return check_gpu(value, str(path))
         case "target", dict():
+            for name in value:
+                check_library(name, str(path))
             return {
                 name: check_version(name, version, str(path)) for name, version in value.items()
             }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -76,6 +77,22 @@ ReadPython: TypeAlias = Callable[[Path, int], "ParsedPython | None"]
 """Gives the parsed file at a path; None if there is none with at most so many bytes."""
 
 
+_NEWER = (
+    ((3, 14), re.compile(r".*(?<![\w'\"])t[rR]?[\"']")),
+    ((3, 12), re.compile(r"[ \t]*(?:class|(?:async[ \t]+)?def)[ \t]+\w+\[")),
+    ((3, 12), re.compile(r"[ \t]*type[ \t]+\w+(?:\[[^\]\n]*\])?[ \t]*=(?!=)")),
+    ((3, 11), re.compile(r"[ \t]*except\*")),
+)
+"""Syntax that a release brought, by how its row looks."""
+
+
+def _needed(row: str) -> str:
+    """The release of Python that a row was written for, if it is newer than this one."""
+    found = (release for release, pattern in _NEWER if pattern.match(row))
+    needed = next(found, (0, 0))
+    return ".".join(map(str, needed)) if needed > sys.version_info[:2] else ""
+
+
 def parse_python(text: SourceText) -> ParsedPython:
     """Parse a Python file without importing or executing it.
 
@@ -95,7 +112,9 @@ def parse_python(text: SourceText) -> ParsedPython:
             )
     except SyntaxError as error:
         version = ".".join(map(str, sys.version_info[:2]))
-        problem = f"{error.msg} (read with Python {version})"
+        needed = _needed(error.text or "")
+        newer = f"; this is syntax of Python {needed}" if needed else ""
+        problem = f"{error.msg} (read with Python {version}{newer})"
         raise Unparsable(problem, error.lineno or 1, error.offset or 1) from None
     except ValueError as error:  # a null byte, before Python 3.12
         raise Unparsable(str(error), 1, 1) from None
