@@ -118,12 +118,14 @@ _output_file = click.option(
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")
 @click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes (implies --fix).")
 @click.option("--diff", is_flag=True, help="Print what --fix would change; write nothing.")
+@click.option("--add-ignore", metavar="REASON", help="Write a suppression for every finding.")
 @_selectors("--select", "Enable only these rules: codes, prefixes or names.")
 @_selectors("--extend-select", "Enable additional rules.")
 @_selectors("--ignore", "Disable rules.")
 @_level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
 @_level(Severity, Severity.INFO, "Hide less severe findings.")
 @click.option("--output-format", type=click.Choice(FORMATS), help="[default: full]")
+@click.option("--all", is_flag=True, help="Show every finding of a rule that has many.")
 @_output_file
 @click.option("--statistics", is_flag=True, help="Print counts per rule instead of findings.")
 @_color

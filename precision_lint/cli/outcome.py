@@ -20,6 +20,9 @@ from precision_lint.source.text.text import SourceText
 
 OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
 
+MOST = 10
+"""How many findings of one rule are shown in full; more of them say little."""
+
 _FOR_PEOPLE = frozenset({"full", "concise"})
 """The formats that a person reads; the others are for programs."""
 
@@ -129,7 +132,8 @@ def _print_report(results: Sequence[Result], session: Session, stream: TextIO | 
             _write_report(findings, _sources(results), session, out)
     if fixed := sum(len(result.fixed) for result in results):
         files = console.plural(sum(bool(result.fixed) for result in results), "file")
-        console.note(f"fixed {console.plural(fixed, 'finding')} in {files}")
+        done = "fixed" if session.options.add_ignore is None else "ignored"
+        console.note(f"{done} {console.plural(fixed, 'finding')} in {files}")
 
 
 def _write_report(
@@ -151,6 +155,7 @@ def _write_report(
         # A person opens a path from the current folder, a program from the top of the project.
         root=Path.cwd() if format in _FOR_PEOPLE else session.project.root,
         statistics=session.settings.statistics,
+        most=None if session.options.all or session.options.output_file else MOST,
     )
 
 

@@ -25,6 +25,9 @@ class Options:
     fix: bool = False
     unsafe_fixes: bool = False
     diff: bool = False
+    add_ignore: str | None = None
+    """The reason of the suppressions to write."""
+    all: bool = False
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

@@ -43,6 +43,9 @@ class Job:
     settings: Settings
     fix: Applicability | None = None
     write: bool = True
+    ignore: str | None = None
+    """The reason of the suppressions that are written in place of fixes; None for fixes."""
+
     named: frozenset[Path] = frozenset()
     """Files that were named on the command line: parsed even if their bytes hold no trigger."""
 
@@ -174,10 +177,14 @@ def lint_bytes(
             return _result(path, checked)  # writing it would change more than the edits
         from precision_lint.engine import fixing
 
+        checked = _to_fix(job, kind, checked)
         fixed = fixing.fix(text, kind, checked, partial(_recheck, job, kind), job.fix)
     except Exception as error:  # one file must never take the others with it
         return replace(_result(path, checked), failure=f"{path}: {internal_error(error)}")
     result = _result(path, fixed.left)
+    if job.ignore is not None:  # what is left has no fix of this kind
+        left = tuple(replace(finding, fix=None) for finding in result.findings)
+        result = replace(result, findings=left)
     if fixed.text.text == text.text:
         return result
     return replace(result, fixed=fixed.applied, text=fixed.text, before=text)
@@ -202,7 +209,16 @@ def _written(job: Job, result: Result) -> Result:
 
 def _recheck(job: Job, kind: Kind, text: SourceText) -> Checked:
     checked = check_bytes(text.path, text.to_bytes(), kind, job.facts.recording(), job.settings)
-    return checked if checked.text is not None else replace(checked, text=text)
+    return _to_fix(job, kind, checked if checked.text is not None else replace(checked, text=text))
+
+
+def _to_fix(job: Job, kind: Kind, checked: Checked) -> Checked:
+    """The findings with the edits that are to be made."""
+    if job.ignore is None:
+        return checked
+    from precision_lint.engine.ignoring import with_ignores
+
+    return with_ignores(checked, kind, job.ignore)
 
 
 def _result(path: Path, checked: Checked) -> Result:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import BAD, CLEAN, SCALER, project, run
+from tests.cli.running import BAD, CLEAN, CONFIG, SCALER, project, run
 
 
 def test_what_no_longer_occurs_is_said_and_removed(tmp_path: Path) -> None:
@@ -93,3 +94,56 @@ def test_as_a_module_nothing_of_the_working_folder_is_imported(tmp_path: Path) -
     assert done.returncode == 1, done.stderr
     assert b"a.py:4:9: MP101" in done.stdout
     assert not (tmp_path / "executed").exists()
+
+
+def test_every_finding_is_ignored_with_a_reason(tmp_path: Path) -> None:
+    two = (
+        BAD
+        + "both = f(scores.numpy(), scores.cpu().numpy())\nlong = (\n    scores\n    .numpy()\n)\n"
+    )
+    script = "accelerate launch --mixed_precision fp16 t.py \\\n  --bf16\n"
+    files = {"a.py": two, "b.py": SCALER, "c.yaml": CONFIG, "run.sh": script, "d.py": CLEAN}
+    project(tmp_path, files)
+    before = {name: (tmp_path / name).read_text() for name in files}
+    ran = run("--add-ignore", "before the migration", cwd=tmp_path)
+    assert ran.code == 0, ran.out
+    assert "note: ignored" in ran.err
+    after = {name: (tmp_path / name).read_text() for name in files}
+    comment = "# precision-lint: ignore[MP101] before the migration\n"
+    assert f"{comment}array = scores.numpy()  # for the plot\n" in after["a.py"]
+    assert f"scores.cpu().numpy())  {comment}" in after["a.py"]
+    assert after["a.py"].count(comment) == 3
+    assert after["d.py"] == before["d.py"]
+    for name in files:
+        rows = (row.split("  # precision-lint")[0] for row in after[name].splitlines())
+        kept = [row for row in rows if not row.startswith("# precision-lint")]
+        assert kept == before[name].splitlines()
+    again = run(cwd=tmp_path)
+    assert (again.code, again.err) == (0, "")
+    assert run("--add-ignore", "again", cwd=tmp_path).err == ""
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "two\nlines", "a # b", "\x1b[1m"])
+def test_a_reason_is_text(reason: str, tmp_path: Path) -> None:
+    ran = run("--add-ignore", reason, cwd=project(tmp_path, {"a.py": BAD}))
+    assert ran.code == 2
+    assert "the reason must be text" in ran.err
+    assert (tmp_path / "a.py").read_text() == BAD
+
+
+def test_where_no_comment_may_stand_the_finding_is_left(tmp_path: Path) -> None:
+    project(tmp_path, {"ds.json": '{"fp16": {"enabled": true}, "bf16": {"enabled": true}}\n'})
+    before = (tmp_path / "ds.json").read_bytes()
+    ran = run("--add-ignore", "why", "--output-format", "concise", cwd=tmp_path)
+    assert ran.code == bool(ran.out.count("MP7"))
+    assert (tmp_path / "ds.json").read_bytes() == before
+
+
+def test_many_findings_of_one_rule_are_counted(tmp_path: Path) -> None:
+    project(tmp_path, {"a.py": BAD + "x = scores.numpy()\n" * 20, "b.py": SCALER})
+    ran = run(cwd=tmp_path)
+    assert ran.out.count("MP101 [*]") == 10
+    assert "and 11 more of MP101 numpy-on-bfloat16: --all shows them\n" in ran.out
+    assert re.search(r"Found 2[12] ", ran.out)
+    assert run("--all", cwd=tmp_path).out.count("MP101 [*]") == 21
+    assert run("--output-format", "concise", cwd=tmp_path).out.count("MP101 [*]") == 21
