@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from precision_lint.model.finding import Span
 from precision_lint.source.python.parse import ParsedPython
@@ -56,9 +55,9 @@ def _are_read(node: ast.AST, syntax: SyntaxTree, names: int) -> bool:
             is_array = name.startswith(("np.", "numpy.")) and not _names_dtype(parent)
             return is_array and _are_read(parent, syntax, names)
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-            scope = _scope(parent, syntax)
             return names > 0 and any(
-                _are_read(use, syntax, names - 1) for use in _uses(scope, name)
+                _are_read(use, syntax, names - 1)
+                for use in syntax.reads(_scope(parent, syntax), name)
             )
     return False
 
@@ -69,9 +68,3 @@ def _names_dtype(call: ast.Call) -> bool:
 
 def _scope(node: ast.AST, syntax: SyntaxTree) -> ast.AST:
     return next(each for each in syntax.around(node) if isinstance(each, _SCOPES))
-
-
-def _uses(scope: ast.AST, name: str) -> Iterator[ast.Name]:
-    for node in ast.walk(scope):
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
-            yield node

@@ -270,6 +270,10 @@ def _applicability(
     return Applicability.SAFE if _are_tensors(sink, file, argument) else Applicability.UNSAFE
 
 
+def _names_other_framework(file: PythonFile) -> bool:
+    return _OTHER_FRAMEWORKS.search(file.text.text) is not None
+
+
 def _are_tensors(sink: sinks.Sink, file: PythonFile, argument: Argument) -> bool:
     """True if the values that are converted are certainly tensors of torch.
 
@@ -277,7 +281,7 @@ def _are_tensors(sink: sinks.Sink, file: PythonFile, argument: Argument) -> bool
     where a dtype is known to reach them. Tensors of TensorFlow also have a method `numpy`.
     """
     if sink.receiver:
-        return _OTHER_FRAMEWORKS.search(file.text.text) is None
+        return not file.fact(_OTHER_FRAMEWORKS, lambda: _names_other_framework(file))
     if isinstance(argument.value, Tensor):
         return True
     return all(

@@ -1,7 +1,8 @@
 """A suppression that names no existing rule.
 
 ## What it does
-Finds codes and names in suppression comments that belong to no rule.
+Finds codes and names in suppression comments that belong to no rule, and comments
+`# precision-lint: ignore` that name none: a rule has to be in brackets.
 
 ## Why it hurts
 The comment silences nothing: usually the name is misspelled, and the finding that it was meant for

@@ -1,7 +1,7 @@
 """Write what is generated: `rules/_generated/index.py` and `docs/rules/` from the rule modules,
 `rule_api.pyi` from the names that `rule_api.py` lists, `frameworks.json`, its schema and
-`docs/frameworks.md` from the framework tables, `docs/pitfalls.md` from `docs/pitfalls.toml` and the
-rules.
+`docs/frameworks.md` from the framework tables, `docs/pitfalls.md` and `messages.json` from
+`docs/pitfalls.toml` and the rules.
 
 python scripts/generate.py          write them
 python scripts/generate.py --check  exit 1 if they are stale
@@ -341,6 +341,7 @@ def _pitfall(name: str, pitfall: dict[str, Any], rules: list[str]) -> list[str]:
     messages = [f"`` {message} ``" for message in pitfall.get("messages", ())]
     rows = {
         "Message": " · ".join(messages) or "none",
+        **({"Cure": pitfall["cure"]} if "cure" in pitfall else {}),
         "Versions": pitfall["versions"],
         "Found by": ", ".join(rules) or "no rule yet",
         "References": ", ".join(map(_reference, pitfall["references"])),
@@ -361,6 +362,34 @@ def _words(words: set[str]) -> str:
     return repr(tuple(word.encode() for word in sorted(words)))
 
 
+def messages() -> str:
+    """`messages.json`: the pitfalls, and the messages that the pages of the rules quote."""
+    known = tomllib.loads((ROOT / "docs" / "pitfalls.toml").read_text("utf-8"))
+    known.pop("families")
+    quoted = {module.RULE.code: quoted_messages(module) for module in modules()}
+    found = {"rules": {code: rows for code, rows in quoted.items() if rows}, "pitfalls": known}
+    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
+def quoted_messages(module: RuleModule) -> list[str]:
+    """The messages that a page quotes where it says why the mistake hurts."""
+    assert module.__doc__ is not None
+    _, _, why = module.__doc__.partition("\n## Why it hurts\n")
+    paragraphs = (" ".join(one.split()) for one in why.partition("\n## ")[0].split("\n\n"))
+    spans = (match[2].strip() for one in paragraphs for match in _CODE_SPAN.finditer(one))
+    return list(dict.fromkeys(span for span in spans if _is_message(span)))
+
+
+_CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+
+
+def _is_message(span: str) -> bool:
+    """True for a sentence; expressions have few words, or operators between blanks."""
+    chunks = [chunk.strip(".,:;!") for chunk in span.split()]
+    plain = [chunk for chunk in chunks if chunk.isalpha()]
+    return len(chunks) >= 3 and len(plain) >= 2 and not re.search(r" [<=] ", span)
+
+
 def outputs() -> dict[Path, str]:
     docs = ROOT / "docs" / "rules"
     pages = {docs / f"{module.RULE.name}.md": page(module) for module in modules()}
@@ -372,6 +401,7 @@ def outputs() -> dict[Path, str]:
         FRAMEWORKS / "_generated" / "marks.py": marks(),
         ROOT / "docs" / "frameworks.md": frameworks_page(),
         ROOT / "docs" / "pitfalls.md": pitfalls_page(),
+        ROOT / "precision_lint" / "engine" / "messages.json": messages(),
         docs / "README.md": overview(),
         **pages,
     }

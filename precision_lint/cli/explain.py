@@ -1,31 +1,81 @@
-"""Pages of rules: by code, by name, or by a pasted error message."""
+"""Pages of rules and pitfalls: by code, name or family, or by a pasted error message."""
 
 from __future__ import annotations
 
 import json
-import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import IO
 
-from precision_lint.engine import registry
+from precision_lint.engine import messages, registry
+from precision_lint.engine.messages import Answer, Pitfall
 from precision_lint.model.rule import Rule
 
-_MESSAGE = re.compile(r"`([^`\n]{12,})`")
-_WORD = re.compile(r"\w{3,}")
-_ENOUGH = 0.6
-"""The share of a documented message's words that a pasted text must contain."""
+
+class NoPage(Exception):
+    """Nothing is called like that, and no page has such a message."""
 
 
-def page_for(what: str) -> str | None:
-    """The page of the rule with this code, name or message; None if there is none."""
-    named = registry.by_selector().get(what) or registry.by_selector().get(what.upper())
-    rule = named or _by_message(what)
-    return None if rule is None else page(rule)
+@dataclass(frozen=True)
+class Explained:
+    """What was found: pages that were asked for by name, or answers to a message."""
+
+    named: tuple[Rule | Pitfall, ...] = ()
+    answers: tuple[Answer, ...] = ()
 
 
-def page(rule: Rule) -> str:
-    """A rule's page, in Markdown."""
-    document = registry.module(rule).__doc__ or ""
-    return f"# {rule.code} `{rule.name}`\n\n{document.strip()}\n"
+def explained(words: Sequence[str], text: str | None = None) -> Explained:
+    """The pages for the arguments of the command: names, or a message in several words.
+
+    Raises:
+        NoPage: there is none; the message suggests a name.
+    """
+    if text is None:
+        if named := _named(words):
+            return Explained(named=named)
+        text = " ".join(words)
+    if found := messages.answers(text):
+        return Explained(answers=tuple(found))
+    about = _about(words)
+    if about:
+        return Explained(named=about)
+    name = " ".join(words)
+    like = _resembling(name) if len(words) == 1 else None
+    hint = f"; did you mean `{like}`?" if like else ""
+    shown = f"`{name}`" if name else "this text"
+    raise NoPage(f"no rule or pitfall is called {shown}, and no page has such a message{hint}")
+
+
+def render(found: Explained) -> str:
+    """The pages as Markdown."""
+    if found.answers:
+        return _answered(found.answers)
+    if len(found.named) == 1:
+        return _page(found.named[0])
+    is_list = len({type(one) for one in found.named}) == 1 and len(found.named) > _MOST_PAGES
+    if is_list:
+        return "".join(f"- {_title(one)}\n" for one in found.named)
+    return "\n".join(map(_page, found.named))
+
+
+def render_json(found: Explained) -> str:
+    """The answers as a JSON object; a page that was asked for by name is certain."""
+    answers = found.answers or [_as_answer(one) for one in found.named]
+    rows = [
+        {
+            "code": answer.rule.code if answer.rule else None,
+            "name": answer.rule.name if answer.rule else None,
+            "pitfalls": [pitfall.name for pitfall in answer.pitfalls],
+            "title": answer.rule.summary if answer.rule else answer.pitfalls[0].title,
+            "cure": " ".join(one.cure for one in answer.pitfalls if one.cure),
+            "message": answer.message,
+            "score": round(answer.score, 2),
+            "certainty": answer.certainty,
+            "url": answer.rule.url if answer.rule else None,
+        }
+        for answer in answers
+    ]
+    return json.dumps({"answers": rows}, indent=2) + "\n"
 
 
 def print_page(text: str, out: IO[str]) -> None:
@@ -61,13 +111,110 @@ def print_catalogue(output_format: str, out: IO[str]) -> None:
         out.write(f"{rule.code}  {rule.name:{width}}  {rule.summary}\n")
 
 
-def _by_message(text: str) -> Rule | None:
-    """The rule whose documented messages share the most words with a pasted text."""
-    words = set(_WORD.findall(text.lower()))
-    best, rule_of_best = _ENOUGH, None
-    for rule in registry.rules():
-        for message in _MESSAGE.findall(registry.module(rule).__doc__ or ""):
-            documented = set(_WORD.findall(message.lower()))
-            if len(documented) >= 3 and (share := len(documented & words) / len(documented)) > best:
-                best, rule_of_best = share, rule
-    return rule_of_best
+_MOST_PAGES = 3
+"""How many pages are printed in full; of more there is a list."""
+
+
+def _named(words: Sequence[str]) -> tuple[Rule | Pitfall, ...]:
+    """The pages that the words name, if each of them names one or a family of rules."""
+    found: dict[str, Rule | Pitfall] = {}
+    for word in words:
+        pages = _called(word)
+        if not pages:
+            return ()
+        found.update({_title(page): page for page in pages})
+    return tuple(found.values())
+
+
+def _called(word: str) -> list[Rule | Pitfall]:
+    """The rules with a code, name or prefix of codes; or the pitfall with an id."""
+    if (pitfall := messages.pitfalls().get(word.upper())) is not None:
+        return [pitfall]
+    codes = registry.select(word) if word.upper() != "ALL" else frozenset()
+    return [rule for rule in registry.rules() if rule.code in codes or rule.name == word.lower()]
+
+
+def _about(words: Sequence[str]) -> tuple[Rule, ...]:
+    """The rules whose names or summaries contain some keywords."""
+    asked = {part.lower() for word in words for part in word.split()}
+    if not asked or len(asked) > _MOST_PAGES:
+        return ()
+    return tuple(
+        rule
+        for rule in registry.rules()
+        if all(part in f"{rule.name} {rule.summary}".lower() for part in asked)
+    )
+
+
+def _resembling(name: str) -> str | None:
+    """The code, name or id that is closest to an unknown one."""
+    from difflib import get_close_matches
+
+    close = get_close_matches(name.upper(), messages.pitfalls(), 1, 0.6)
+    return registry.resembling(name) or (close[0] if close else None)
+
+
+def _answered(answers: Sequence[Answer]) -> str:
+    """The page of the best answer below how sure it is; of unsure ones only the titles."""
+    first, *others = answers
+    if first.certainty == "unsure":
+        listed = "".join(f"- {_line(answer)}\n" for answer in answers)
+        return f"No known message is like this one. The closest:\n\n{listed}"
+    if first.certainty == "likely":
+        head = f"This looks like a message of {_names(first)}."
+    else:
+        head = f"This is a message of {_names(first)}."
+    page = _page(first.rule or first.pitfalls[0])
+    listed = "".join(f"- {_line(answer)}\n" for answer in others)
+    return f"{head}\n\n{page}" + (f"\n## Less likely\n{listed}" if others else "")
+
+
+def _names(answer: Answer) -> str:
+    """What an answer is called: `MP101 numpy-on-bfloat16 (A01)`, `D01`."""
+    ids = ", ".join(pitfall.name for pitfall in answer.pitfalls)
+    if answer.rule is None:
+        return f"pitfall {ids}"
+    return f"{answer.rule.code} `{answer.rule.name}`" + (f" (pitfall {ids})" if ids else "")
+
+
+def _line(answer: Answer) -> str:
+    title = answer.rule.summary if answer.rule else answer.pitfalls[0].title
+    cure = answer.pitfalls[0].cure if answer.rule is None else ""
+    return f"{_names(answer)}: {title}" + (f". {cure}" if cure else "")
+
+
+def _title(page: Rule | Pitfall) -> str:
+    if isinstance(page, Rule):
+        return f"{page.code} `{page.name}`: {page.summary}"
+    return f"{page.name}: {page.title}"
+
+
+def _page(page: Rule | Pitfall) -> str:
+    """The page of a rule or of a pitfall, in Markdown."""
+    if isinstance(page, Pitfall):
+        return _page_of_pitfall(page)
+    document = registry.module(page).__doc__ or ""
+    return f"# {page.code} `{page.name}`\n\n{document.strip()}\n"
+
+
+def _page_of_pitfall(pitfall: Pitfall) -> str:
+    rules = messages.rules_of(pitfall)
+    lines = [f"# {pitfall.name} {pitfall.title}", "", pitfall.what]
+    if rules:
+        lines += ["", "Found by " + ", ".join(f"{one.code} `{one.name}`" for one in rules) + "."]
+    else:
+        lines += ["", "No rule finds this: it happens at run time."]
+    if pitfall.cure:
+        lines += ["", "## Cure", pitfall.cure]
+    if pitfall.messages:
+        lines += ["", "## Messages", *(f"- `` {message} ``" for message in pitfall.messages)]
+    lines += ["", f"Versions: {pitfall.versions}.", "", "## References"]
+    return "\n".join([*lines, *(f"- {one}" for one in pitfall.references), ""])
+
+
+def _as_answer(page: Rule | Pitfall) -> Answer:
+    if isinstance(page, Pitfall):
+        rules = messages.rules_of(page)
+        return Answer(rules[0] if rules else None, (page,), "", 1.0, "certain")
+    own = tuple(messages.pitfalls()[name] for name in page.pitfalls)
+    return Answer(page, own, "", 1.0, "certain")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
@@ -95,6 +95,22 @@ _jobs = click.option(
     help="Number of processes. [default: one per core]",
 )
 _target_gpu = click.option("--target-gpu", metavar="NAME", help="The GPU of the runs, such as T4.")
+_target_torch = click.option("--target-torch", metavar="VERSION", help="Version of torch.")
+_target_triton = click.option("--target-triton", metavar="VERSION", help="Version of triton.")
+_no_cache = click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
+_cache_dir = click.option("--cache-dir", type=_path, help="Cache directory.")
+_color = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    help="When to use color. [default: auto]",
+)
+_output_file = click.option(
+    "-o",
+    "--output-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the report to a file.",
+)
 
 
 @cli.command(short_help="Check files; the default.")
@@ -102,19 +118,17 @@ _target_gpu = click.option("--target-gpu", metavar="NAME", help="The GPU of the 
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")
 @click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes (implies --fix).")
 @click.option("--diff", is_flag=True, help="Print what --fix would change; write nothing.")
+@click.option("--add-ignore", metavar="REASON", help="Write a suppression for every finding.")
 @_selectors("--select", "Enable only these rules: codes, prefixes or names.")
 @_selectors("--extend-select", "Enable additional rules.")
 @_selectors("--ignore", "Disable rules.")
 @_level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
 @_level(Severity, Severity.INFO, "Hide less severe findings.")
 @click.option("--output-format", type=click.Choice(FORMATS), help="[default: full]")
-@click.option(
-    "-o",
-    "--output-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the report to a file.",
-)
+@click.option("--all", is_flag=True, help="Show every finding of a rule that has many.")
+@_output_file
 @click.option("--statistics", is_flag=True, help="Print counts per rule instead of findings.")
+@_color
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if anything was fixed.")
 @_config
@@ -123,14 +137,17 @@ _target_gpu = click.option("--target-gpu", metavar="NAME", help="The GPU of the 
 @click.option("--markdown", is_flag=True, help="Also check the code fences of Markdown files.")
 @click.option("--baseline", type=_path, help="Report only findings not in this baseline.")
 @click.option("--write-baseline", type=_path, help="Write all findings to a baseline.")
+@click.option(
+    "--prune-baseline", is_flag=True, help="Remove what no longer occurs from the baseline."
+)
 @click.option("--stdin-filename", metavar="PATH", help="File name for standard input (-).")
 @_target
-@click.option("--target-torch", metavar="VERSION", help="Version of torch.")
-@click.option("--target-triton", metavar="VERSION", help="Version of triton.")
+@_target_torch
+@_target_triton
 @_target_gpu
 @_jobs
-@click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
-@click.option("--cache-dir", type=_path, help="Cache directory.")
+@_no_cache
+@_cache_dir
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option(
     "--show-settings", is_flag=True, help="Print the settings in force and the configuration file."
@@ -141,16 +158,25 @@ def check(paths: tuple[str, ...], **values: Any) -> int:
 
 
 @cli.command(short_help="Explain a code, a name or a pasted error message.")
-@click.argument("what", nargs=-1, required=True)
-def explain(what: tuple[str, ...]) -> None:
-    """Print the page of a rule, found by code, name or the text of an error message."""
-    from precision_lint.cli.explain import page_for, print_page
+@click.argument("what", nargs=-1, required=True, metavar="CODE|NAME|MESSAGE...")
+@click.option("--output-format", type=click.Choice(["text", "json"]), default="text")
+def explain(what: tuple[str, ...], output_format: str) -> None:
+    """Print the pages of rules and pitfalls.
 
-    page = page_for(" ".join(what))
-    if page is None:
-        message = f"no rule is called `{' '.join(what)}`, and no rule documents such a message"
-        raise CannotRun(message)
-    print_page(page, sys.stdout)
+    They are found by code, name, family (MP2) or pitfall (A01), or by the text of an error message;
+    `-` reads the message from standard input: `python train.py 2>&1 | precision-lint explain -`.
+    """
+    from precision_lint.cli.explain import NoPage, explained, print_page, render, render_json
+
+    text = sys.stdin.buffer.read().decode("utf-8", "replace") if what == ("-",) else None
+    try:
+        found = explained(() if text is not None else what, text)
+    except NoPage as problem:
+        raise CannotRun(str(problem)) from None
+    if output_format == "json":
+        sys.stdout.write(render_json(found))
+    else:
+        print_page(render(found), sys.stdout)
 
 
 @cli.command("explain-config", short_help="Show the effective precision of a run.")
@@ -197,12 +223,7 @@ def explain_config(
     default="text",
     help="[default: text]",
 )
-@click.option(
-    "-o",
-    "--output-file",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Write the report to a file.",
-)
+@_output_file
 @_selectors("--select", "Enable only these rules: codes, prefixes or names.")
 @_selectors("--extend-select", "Enable additional rules.")
 @_selectors("--ignore", "Disable rules.")
@@ -211,12 +232,13 @@ def explain_config(
 @_config
 @_isolated
 @_target
-@click.option("--target-torch", metavar="VERSION", help="Version of torch.")
-@click.option("--target-triton", metavar="VERSION", help="Version of triton.")
+@_target_torch
+@_target_triton
 @_target_gpu
 @_jobs
-@click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
-@click.option("--cache-dir", type=_path, help="Cache directory.")
+@_no_cache
+@_cache_dir
+@_color
 def matrix(paths: tuple[str, ...], output_format: str, **values: Any) -> int:
     """Show which precisions the runs of a project offer, and what breaks in each.
 
@@ -252,9 +274,6 @@ class CannotRun(click.ClickException):
 
     exit_code = FAILED
 
-    def show(self, file: IO[Any] | None = None) -> None:
-        console.error(self.message)
-
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The `precision-lint` command."""
@@ -275,7 +294,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except click.ClickException as error:
-        error.show()
+        console.usage_error(error)
         return error.exit_code
     except (ConfigError, WorkerDied) as error:
         console.error(str(error))
@@ -303,7 +322,7 @@ def _check(arguments: Sequence[str], options: Options) -> int:
     found = session.files(console.note)
     if options.show_files:
         for path in found:
-            click.echo(path)
+            console.say(str(path))
         return OK
     if not found:
         is_off = not session.settings.markdown and any(map(_is_markdown, session.paths))
@@ -418,16 +437,18 @@ def _existing(arguments: Sequence[str]) -> list[Path]:
     paths = [Path(os.path.abspath(argument)) for argument in arguments or ["."]]
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
-        raise CannotRun("\n".join(f"{path}: no such file or folder" for path in missing))
+        for path in missing[:-1]:
+            console.error(f"{path}: no such file or folder")
+        raise CannotRun(f"{missing[-1]}: no such file or folder")
     return paths
 
 
 def _show_settings(session: Session) -> None:
     settings = session.settings
-    click.echo(f"project root: {session.project.root}")
-    click.echo(f"configuration: {settings.config_file or 'none'}")
+    console.say(f"project root: {session.project.root}")
+    console.say(f"configuration: {settings.config_file or 'none'}")
     for key, value in vars(settings).items():
         if key != "config_file":
             shown = ", ".join(map(str, value)) if isinstance(value, tuple) else value
-            click.echo(f"{key.replace('_', '-')}: {shown}")
-    click.echo(f"rules: {', '.join(sorted(settings.selected()))}")
+            console.say(f"{key.replace('_', '-')}: {shown}")
+    console.say(f"rules: {', '.join(sorted(settings.selected()))}")

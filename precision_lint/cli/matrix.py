@@ -40,6 +40,6 @@ def show(session: Session, output_format: str) -> int:
         count = console.plural(found.silent, "run")
         console.note(f"not shown, without any precision: {count}")
     with output(session.options.output_file, None) as out:
-        color = wants_color(out, os.environ)
+        color = wants_color(out, os.environ, session.options.color)
         write_matrix(output_format, found, out, color=color, root=Path.cwd())
     return FAILED if any(result.failure for result in results) else OK

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,6 +20,9 @@ from precision_lint.source.text.text import SourceText
 
 OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
 
+MOST = 10
+"""How many findings of one rule are shown in full; more of them say little."""
+
 _FOR_PEOPLE = frozenset({"full", "concise"})
 """The formats that a person reads; the others are for programs."""
 
@@ -33,6 +37,8 @@ def finish(results: Sequence[Result], session: Session, stream: TextIO | None = 
         left = _write_baseline(results, root, options.write_baseline)
     else:
         left = without_baseline(results, root, session.settings.baseline)
+        if session.settings.baseline:
+            _tell_stale(results, left, session, session.settings.baseline)
         _print_report(left, session, stream)
     return exit_code(left, session.settings)
 
@@ -94,6 +100,28 @@ def without_baseline(results: Sequence[Result], root: Path, path: Path | None) -
     ]
 
 
+def _tell_stale(
+    results: Sequence[Result], left: Sequence[Result], session: Session, path: Path
+) -> None:
+    """Say what of the baseline occurs no more, or remove it."""
+    from precision_lint.engine import baseline
+
+    root, sources = session.project.root, _sources(results)
+    new = Counter(_findings(left))
+    matched = [finding for finding in _findings(results) if not new[finding]]
+    checked = {result.path for result in results if not result.failure}
+    codes = session.settings.selected()
+    stale = baseline.stale(baseline.read(path), matched, sources, root, checked, codes)
+    if not stale:
+        return
+    count = console.plural(stale.total(), "finding")
+    if session.options.prune_baseline:
+        baseline.prune(path, stale)
+        console.note(f"{path}: removed {count} of code that has changed")
+    else:
+        console.note(f"{path}: contains {count} of code that has changed; see --prune-baseline")
+
+
 def _print_report(results: Sequence[Result], session: Session, stream: TextIO | None) -> None:
     """Print the findings, and how many others were fixed."""
     findings = _findings(results)
@@ -104,7 +132,8 @@ def _print_report(results: Sequence[Result], session: Session, stream: TextIO | 
             _write_report(findings, _sources(results), session, out)
     if fixed := sum(len(result.fixed) for result in results):
         files = console.plural(sum(bool(result.fixed) for result in results), "file")
-        console.note(f"fixed {console.plural(fixed, 'finding')} in {files}")
+        done = "fixed" if session.options.add_ignore is None else "ignored"
+        console.note(f"{done} {console.plural(fixed, 'finding')} in {files}")
 
 
 def _write_report(
@@ -122,10 +151,11 @@ def _write_report(
         findings,
         sources,
         out,
-        color=wants_color(out, os.environ),
+        color=wants_color(out, os.environ, session.options.color),
         # A person opens a path from the current folder, a program from the top of the project.
         root=Path.cwd() if format in _FOR_PEOPLE else session.project.root,
         statistics=session.settings.statistics,
+        most=None if session.options.all or session.options.output_file else MOST,
     )
 
 

@@ -89,7 +89,7 @@ def _lint(server: LanguageServer, uri: str) -> Result | None:
     if kind is None:
         return None
     job = replace(session.job(), fix=None)  # fixes are code actions
-    content = server.workspace.get_text_document(uri).source.encode()
+    content = server.workspace.get_text_document(uri).source.encode("utf-8", "replace")
     return lint_bytes(job, path, content, kind)
 
 

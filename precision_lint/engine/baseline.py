@@ -12,7 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from precision_lint.engine.settings import ConfigError
+from precision_lint.engine.writing import write as write_file
 from precision_lint.model.finding import Finding
+from precision_lint.project import disk
 from precision_lint.source.text.text import SourceText
 
 VERSION = 1
@@ -31,16 +33,28 @@ def write(path: Path, findings: Sequence[Finding], sources: Sources, root: Path)
     Raises:
         BaselineError: it cannot be written.
     """
-    counts = Counter(_fingerprint(finding, sources, root) for finding in findings)
+    _write(path, Counter(_fingerprint(finding, sources, root) for finding in findings))
+
+
+def prune(path: Path, stale: Counter[Fingerprint]) -> None:
+    """Write a baseline without what no longer occurs.
+
+    Raises:
+        BaselineError: it cannot be read or written.
+    """
+    _write(path, read(path) - stale)
+
+
+def _write(path: Path, counts: Counter[Fingerprint]) -> None:
     rows = [
         {"code": code, "path": where, "line": line, "count": count}
         for (code, where, line), count in sorted(counts.items())
     ]
     document = {"version": VERSION, "findings": rows}
-    content = json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    # A file name that is not text contains surrogates; escaped, they are still JSON.
+    content = json.dumps(document, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
     try:
-        # A file name that is not text contains surrogates; escaped, they are still JSON.
-        path.write_text(content, "utf-8", "backslashreplace")
+        write_file(path, content + b"\n")
     except OSError as error:
         raise BaselineError(f"{path}: {error.strerror or error}") from error
 
@@ -85,9 +99,36 @@ def subtract(
     return tuple(new)
 
 
+def stale(
+    known: Counter[Fingerprint],
+    matched: Iterable[Finding],
+    sources: Sources,
+    root: Path,
+    checked: Iterable[Path],
+    codes: frozenset[str],
+) -> Counter[Fingerprint]:
+    """What a baseline contains of files that were checked, or are gone, and nothing `matched`.
+
+    Of rules that did not run nothing is known.
+    """
+    rest = known - Counter(_fingerprint(finding, sources, root) for finding in matched)
+    seen = {_relative(path, root) for path in checked}
+    return Counter(
+        {
+            (code, where, line): count
+            for (code, where, line), count in rest.items()
+            if code in codes and (where in seen or not disk.is_file(root / where))
+        }
+    )
+
+
+def _relative(path: Path, root: Path) -> str:
+    return path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+
+
 def _fingerprint(finding: Finding, sources: Sources, root: Path) -> Fingerprint:
     path = finding.place.path
-    where = path.relative_to(root).as_posix() if path.is_relative_to(root) else path.name
+    where = _relative(path, root)
     source = sources.get(path)
     line = ""
     if source is not None:

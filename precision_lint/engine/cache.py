@@ -7,7 +7,6 @@ findings are checked again every time.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable
 from contextlib import suppress
@@ -67,7 +66,7 @@ class CleanFiles:
 
     def save(self) -> None:
         """Write new entries; a cache that cannot be written is not an error."""
-        import tempfile
+        from precision_lint.engine.writing import replace
 
         if self._new <= self._digests:
             return
@@ -76,10 +75,7 @@ class CleanFiles:
             digests = self._new
         with suppress(OSError):
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(dir=self._path.parent)
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(b"".join(sorted(digests)))
-            os.replace(name, self._path)
+            replace(self._path, b"".join(sorted(digests)))
 
     def _read(self) -> set[bytes]:
         try:

@@ -79,12 +79,14 @@ def check_bytes(
     rules = _triggered_by_text(rules, text, kind)
     raw = _report(text, kind, project, rules) if rules or named else _Raw()
     enabled = [finding for finding in raw.findings if finding.code in codes]
-    repairable = [_without_impossible_fix(finding, text) for finding in enabled]
+    is_writable = not any(finding.fix for finding in enabled) or text.encodes_to(content)
+    repairable = [_without_impossible_fix(finding, text, is_writable) for finding in enabled]
     directives = suppression.directives(text, kind, is_clean=not repairable)
     findings, used = suppression.apply(repairable, directives, text)
     # Documents show what a suppression looks like.
     if raw.is_complete and kind != "markdown":
         findings += _unused_suppressions(text, directives, used, codes)
+        findings += _bare_suppressions(text, kind, codes)
     return Checked(_shown(findings, settings), raw.notes, text)
 
 
@@ -123,9 +125,13 @@ def _report(text: SourceText, kind: Kind, project: Recording, rules: list[Rule])
     return _Raw(tuple(findings), tuple(notes), is_complete)
 
 
-def _without_impossible_fix(finding: Finding, text: SourceText) -> Finding:
-    """The finding, without a fix that the file cannot take (one across cells, for example)."""
-    if finding.fix is None or text.takes(finding.fix.edits):
+def _without_impossible_fix(finding: Finding, text: SourceText, is_writable: bool) -> Finding:
+    """The finding, without a fix that the file cannot take.
+
+    That is one across cells, for example, or any in an encoding that has two ways to write a text:
+    then more than the edits would change.
+    """
+    if finding.fix is None or (is_writable and text.takes(finding.fix.edits)):
         return finding
     return replace(finding, fix=None)
 
@@ -288,6 +294,17 @@ def _unparsable(
         confidence=Confidence.HIGH,
         why=why,
     )
+
+
+def _bare_suppressions(text: SourceText, kind: Kind, codes: frozenset[str]) -> list[Finding]:
+    rule = registry.rule("unknown-suppression")
+    spans = list(suppression.bare(text, kind)) if rule.code in codes else []
+    if not spans:
+        return []
+    from precision_lint.facts.context import finding_in
+
+    message = "this names no rule and silences nothing: write `ignore[MP101]` with a code or a name"
+    return [finding_in(text, rule, span, message, confidence=Confidence.HIGH) for span in spans]
 
 
 def _unused_suppressions(

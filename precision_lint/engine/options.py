@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from precision_lint.engine.settings import ConfigError, Settings, check_gpu, check_version
+from precision_lint.engine.settings import (
+    ConfigError,
+    Settings,
+    check_gpu,
+    check_library,
+    check_version,
+)
 from precision_lint.model.finding import Confidence, Severity
 
 
@@ -19,6 +25,9 @@ class Options:
     fix: bool = False
     unsafe_fixes: bool = False
     diff: bool = False
+    add_ignore: str | None = None
+    """The reason of the suppressions to write."""
+    all: bool = False
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
@@ -35,6 +44,8 @@ class Options:
     markdown: bool = False
     baseline: Path | None = None
     write_baseline: Path | None = None
+    prune_baseline: bool = False
+    color: str = "auto"
     stdin_filename: str | None = None
     target: tuple[str, ...] = ()
     """Library versions, each as NAME=VERSION."""
@@ -66,6 +77,7 @@ class Options:
             name, equals, version = target.partition("=")
             if not (name and equals):
                 raise ConfigError(f"--target: `{target}` is not NAME=VERSION")
+            check_library(name, "--target")
             versions[name] = check_version(name, version, "--target")
         if self.target_torch is not None:
             versions["torch"] = check_version("torch", self.target_torch, "--target-torch")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from precision_lint.engine.parallel import ordered_map, uncollected
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.project.facts import Dependency, ProjectFacts
 from precision_lint.model.finding import Applicability, Finding
+from precision_lint.project import disk
 from precision_lint.project.discovery import Kind, kind_of
 from precision_lint.project.files import Project
 from precision_lint.source.text.text import SourceText
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
 _WORTH_A_POOL = 1_000_000
 """Bytes to read from which worker processes are faster than one."""
+
+_LARGEST = 1 << 30
+"""Bytes of a file of code; the tree of a larger one would not fit into memory."""
 
 _LARGEST_CONFIG = 4 << 20
 """Bytes; whatever is larger and not code is data, and not even read."""
@@ -40,6 +43,9 @@ class Job:
     settings: Settings
     fix: Applicability | None = None
     write: bool = True
+    ignore: str | None = None
+    """The reason of the suppressions that are written in place of fixes; None for fixes."""
+
     named: frozenset[Path] = frozenset()
     """Files that were named on the command line: parsed even if their bytes hold no trigger."""
 
@@ -128,7 +134,7 @@ def _digests(job: Job, paths: Iterable[Path], cache: CleanFiles) -> dict[Path, t
         if kind_of(path) in _CODE and path not in job.named:
             with suppress(OSError):
                 codes = job.settings.codes_for(path, job.project.root)
-                alone = cache.digest(path.read_bytes(), codes)
+                alone = cache.digest(disk.read(path, _LARGEST), codes)
                 digests[path] = alone, cache.digest(alone, (job.project.fingerprint,))
     return digests
 
@@ -144,12 +150,9 @@ def lint(job: Job, path: Path) -> Result:
 
 def _lint(job: Job, path: Path, kind: Kind) -> Result:
     try:
-        status = path.stat()
-        if not stat.S_ISREG(status.st_mode):
-            raise OSError("not a regular file")
-        if kind not in _CODE and status.st_size > _LARGEST_CONFIG:
+        if kind not in _CODE and path.stat().st_size > _LARGEST_CONFIG:
             return Result(path)
-        content = path.read_bytes()
+        content = disk.read(path, _LARGEST)
     except OSError as error:
         problem = error.strerror or str(error)
         checked = check_unreadable(path, problem, job.project.root, job.settings)
@@ -174,10 +177,14 @@ def lint_bytes(
             return _result(path, checked)  # writing it would change more than the edits
         from precision_lint.engine import fixing
 
+        checked = _to_fix(job, kind, checked)
         fixed = fixing.fix(text, kind, checked, partial(_recheck, job, kind), job.fix)
     except Exception as error:  # one file must never take the others with it
         return replace(_result(path, checked), failure=f"{path}: {internal_error(error)}")
     result = _result(path, fixed.left)
+    if job.ignore is not None:  # what is left has no fix of this kind
+        left = tuple(replace(finding, fix=None) for finding in result.findings)
+        result = replace(result, findings=left)
     if fixed.text.text == text.text:
         return result
     return replace(result, fixed=fixed.applied, text=fixed.text, before=text)
@@ -202,7 +209,16 @@ def _written(job: Job, result: Result) -> Result:
 
 def _recheck(job: Job, kind: Kind, text: SourceText) -> Checked:
     checked = check_bytes(text.path, text.to_bytes(), kind, job.facts.recording(), job.settings)
-    return checked if checked.text is not None else replace(checked, text=text)
+    return _to_fix(job, kind, checked if checked.text is not None else replace(checked, text=text))
+
+
+def _to_fix(job: Job, kind: Kind, checked: Checked) -> Checked:
+    """The findings with the edits that are to be made."""
+    if job.ignore is None:
+        return checked
+    from precision_lint.engine.ignoring import with_ignores
+
+    return with_ignores(checked, kind, job.ignore)
 
 
 def _result(path: Path, checked: Checked) -> Result:

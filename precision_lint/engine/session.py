@@ -63,8 +63,15 @@ class Session:
             fix = Applicability.UNSAFE
         elif self.settings.fix or self.options.diff:
             fix = Applicability.SAFE
+        ignore = self.options.add_ignore
+        if ignore is not None:
+            from precision_lint.engine.ignoring import check_reason
+
+            check_reason(ignore)
+            fix = Applicability.SAFE
         named = frozenset(self.paths)
-        return Job(self.project, self.settings, fix, write=not self.options.diff, named=named)
+        write = not self.options.diff
+        return Job(self.project, self.settings, fix, write=write, ignore=ignore, named=named)
 
     @property
     def jobs(self) -> int:

@@ -104,6 +104,26 @@ def check_selectors(settings: Settings, origin: str) -> None:
             raise ConfigError(f"{origin}: no rule is called `{selector}`.{hint}")
 
 
+_LIBRARIES = frozenset({"hydra-core", "peft", "torch", "triton"})
+"""Libraries that rules ask about and that have no table."""
+
+
+def check_library(name: str, origin: str) -> None:
+    """Raise ConfigError for the name of a library that no rule asks about."""
+    from precision_lint.facts.frameworks.table import frameworks
+
+    tables = frameworks().values()
+    asked = {one.library for one in tables} | {name for one in tables for name in one.aliases}
+    libraries = sorted({*_LIBRARIES, *asked} - {""})
+    if name in libraries:
+        return
+    from difflib import get_close_matches
+
+    like = get_close_matches(name.lower(), libraries, 1)
+    hint = f" Did you mean `{like[0]}`?" if like else f" Known ones: {', '.join(libraries)}."
+    raise ConfigError(f"{origin}: no rule depends on the version of `{name}`.{hint}")
+
+
 def check_version(library: str, version: object, origin: str) -> str:
     """The version as a string.
 

@@ -13,11 +13,13 @@ from precision_lint.engine.settings import (
     ConfigError,
     Settings,
     check_gpu,
+    check_library,
     check_selectors,
     check_version,
 )
 from precision_lint.model.finding import Confidence, Severity
 from precision_lint.model.formats import FORMATS
+from precision_lint.project import disk
 from precision_lint.project.discovery import project_root
 
 T = TypeVar("T")
@@ -29,13 +31,17 @@ def find_config(start: Path) -> Path | None:
     """The closest configuration file at or above a folder; a pyproject only if it has our table.
 
     Raises:
-        ConfigError: a pyproject that names us cannot be parsed.
+        ConfigError: a pyproject that names us cannot be parsed; our own file is no regular file.
     """
     for folder in (start, *start.parents):
         for name in CONFIG_NAMES:
             path = folder / name
             try:
-                content = path.read_bytes()
+                content = disk.read(path)
+            except disk.Unsuitable as error:
+                if name == "pyproject.toml":  # it cannot be known whether it is about us
+                    continue
+                raise ConfigError(f"{path}: {error.strerror}") from error
             except OSError:
                 continue
             if name != "pyproject.toml" or (b"precision-lint" in content and _table(path)):
@@ -113,7 +119,7 @@ def _value(key: str, value: object, path: Path) -> Any:
         case "output-format", str():
             return _choice(key, value, {name: name for name in FORMATS}, path)
         case "baseline", str():
-            return path.parent / value
+            return _readable(key, value, path)
         case "cache-dir", str():
             return _folder_in_project(key, value, path)
         case "jobs", int() if value >= 1 and not isinstance(value, bool):
@@ -123,6 +129,8 @@ def _value(key: str, value: object, path: Path) -> Any:
         case "target-gpu", str():
             return check_gpu(value, str(path))
         case "target", dict():
+            for name in value:
+                check_library(name, str(path))
             return {
                 name: check_version(name, version, str(path)) for name, version in value.items()
             }
@@ -158,6 +166,14 @@ def _folder_in_project(key: str, value: str, path: Path) -> Path:
         f"{path}: `{key}` must be a folder inside the project ({root});"
         " use --cache-dir for a folder elsewhere"
     )
+
+
+def _readable(key: str, value: str, path: Path) -> Path:
+    """A file to read: a project's configuration must not make us wait for a FIFO."""
+    file = path.parent / value
+    if disk.is_special(file):
+        raise ConfigError(f"{path}: `{key}`: {file} is not a regular file")
+    return file
 
 
 def _choice(key: str, value: str, choices: Mapping[str, T], path: Path) -> T:

@@ -30,6 +30,11 @@ _DIRECTIVE = re.compile(
 )
 
 
+_BARE = re.compile(
+    r"(?:\#|//)[ \t]*(?P<ignore>precision-lint:[ \t]*ignore)(?![\w\[-])", re.IGNORECASE
+)
+
+
 @dataclass(frozen=True)
 class Directive:
     """One suppression comment; `names` holds each code or name with its span."""
@@ -109,6 +114,19 @@ def _parse(text: SourceText, match: re.Match[str]) -> Directive:
         whole_file=match["file"] is not None,
         blanket=match["noqa"] is not None and not names,
     )
+
+
+def bare(text: SourceText, kind: Kind) -> Iterator[Span]:
+    """The comments `precision-lint: ignore` without a rule, which silence nothing."""
+    candidates = list(_BARE.finditer(text.text))
+    if not candidates:
+        return
+    from precision_lint.source.text.comments import comments
+
+    spans = comments(text, kind)
+    for match in candidates:
+        if any(span.start <= match.start() < span.end for span in spans):
+            yield Span(*match.span("ignore"))
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import stat
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import translate
 from pathlib import Path, PurePath
 from typing import Literal
 
+from precision_lint.project import disk
 from precision_lint.project.gitignore import Ignores
 
 Kind = Literal[
@@ -128,7 +128,7 @@ def _walk(
             # Links to folders are not followed: their files are linted at their real path,
             # and loops are impossible.
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not (is_read(path) and _is_regular(path)):
+            if not is_folder and not (is_read(path) and disk.is_file(path)):
                 continue
             if excludes.match_entry(path) or _ignored(path, is_folder, ignoring):
                 continue
@@ -136,14 +136,6 @@ def _walk(
                 pending.append((path, (*ignoring, *_ignoring([path]))))
             else:
                 yield path
-
-
-def _is_regular(path: Path) -> bool:
-    """True for a file that can be read to its end: no FIFO, no device, no dangling link."""
-    try:
-        return stat.S_ISREG(path.stat().st_mode)
-    except OSError:
-        return False
 
 
 def files(

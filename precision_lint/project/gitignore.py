@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from precision_lint.project import disk
+
 FILES = (".git/info/exclude", ".gitignore")
 """The files with the patterns of a folder; the later file takes precedence."""
 
@@ -24,6 +26,10 @@ _TOKEN = re.compile(
       | \\(?P<escaped>.) | (?P<broken>[\[\\]) | (?P<plain>.)""",
     re.VERBOSE | re.DOTALL,
 )
+_LONGEST = 4096
+"""Characters of a pattern: a path has no more, and the time to read one grows with the square."""
+_GROUP = "\0"
+"""Stands for the first part of the name of a group, which must be unique among all patterns."""
 _LITERAL = re.compile(r"[^*?\[\\]*")
 _IN_SET = re.compile(
     r"\[:(?P<named>\w+):\] | \\?(?P<first>.)-\\?(?P<last>[^]]) | \\?(?P<plain>.)",
@@ -44,8 +50,15 @@ class Ignores:
     """The patterns of one folder."""
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
-        self._any = re.compile("|".join(pattern.regex for pattern in patterns) or r"(?!)")
-        self._patterns = [(re.compile(pattern.regex), pattern) for pattern in reversed(patterns)]
+        named = [
+            pattern.regex.replace(_GROUP, f"group{number}_")
+            for number, pattern in enumerate(patterns)
+        ]
+        self._any = re.compile("|".join(named) or r"(?!)")
+        self._patterns = [
+            (re.compile(regex), pattern)
+            for regex, pattern in zip(reversed(named), reversed(patterns), strict=True)
+        ]
 
     @classmethod
     def of(cls, folder: Path) -> Ignores | None:
@@ -53,7 +66,7 @@ class Ignores:
         patterns: list[Pattern] = []
         for name in FILES:
             try:
-                content = (folder / name).read_bytes()
+                content = disk.read(folder / name)
             except OSError:
                 continue
             patterns += parse(content.removeprefix(codecs.BOM_UTF8).split(b"\n"))
@@ -78,6 +91,8 @@ def parse(lines: Iterable[bytes]) -> list[Pattern]:
 
 def _pattern(line: str) -> Pattern | None:
     line = line.removesuffix("\r")
+    if len(line) > _LONGEST or "\0" in line:  # no path is like that
+        return None
     while line.endswith(" ") and not line.endswith("\\ "):
         line = line[:-1]
     if line.startswith("#"):
@@ -101,8 +116,19 @@ def _pattern(line: str) -> Pattern | None:
 
 def _regex(glob: str) -> str | None:
     """A glob as a regular expression; None if it can match nothing."""
-    parts = []
+    parts: list[str] = []
+    star: int | None = None
+    """Where in `parts` the last star of the same component is."""
     for token in _TOKEN.finditer(glob):
+        if token.lastgroup == "stars":
+            if star is not None:
+                # What is between two stars is where it first is: trying every other place as well
+                # would take a time that grows with a power of the length.
+                found = "[^/]*?" + "".join(parts[star + 1 :])
+                parts[star:] = [f"(?=(?P<{_GROUP}{star}>{found}))(?P={_GROUP}{star})"]
+            star = len(parts)
+        elif "/" in token.group():
+            star = None
         match token.lastgroup:
             case "above":
                 parts.append("(?:.*/)?")

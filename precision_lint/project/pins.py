@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from precision_lint.project import disk
+
 FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "requirements*.txt",
     "requirements/*.txt", "pyproject.toml", "setup.cfg", "*environment*.y*ml", "cog.yaml",
@@ -31,6 +33,7 @@ DOCUMENTS = tuple(map(_in_any_case, ("readme*.md", "install*.md", "docs/install*
 
 _MAX_BYTES = 4_000_000
 
+_INSTALL = re.compile(r"(?i)\binstall\b([^\n]*)")
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _SPECIFIER = re.compile(r"(===|==|~=|!=|>=|<=|>|<|\^|~|=)?\s*(\d+(?:\.\d+)*)")
 
@@ -41,7 +44,8 @@ def pinned_version(root: Path, library: str) -> str | None:
     conda = _conda_name(library)
     pin = re.compile(
         rf"""(?mix)
-        (?: ^[\s"'-]* | ["'] ) {name} (?:\[[^\]\n]*\])? \s* (?:=== | == | ~= | = \s* ["']) =? \s*
+        (?: ^[ \t"'-]* | ["'] ) {name} (?:\[[^\]\n]{{0,99}}\])?
+            \s* (?:=== | == | ~= | = \s* ["']) =? \s*
             (?P<plain>\d+(?:\.\d+)+)                              # torch==2.3.1, torch = "2.3.1"
         | ^[ \t]* - [ \t]* ["']? (?:[\w.-]+ ::)? {conda} [ \t]* ==?
             (?P<conda>\d+(?:\.\d+)+)                              # - conda-forge::pytorch=2.3.1
@@ -57,10 +61,11 @@ def pinned_version(root: Path, library: str) -> str | None:
 
 def _installed_version(root: Path, name: str) -> str | None:
     """The version that the first install command of the documentation names."""
-    command = re.compile(rf"(?i)\binstall\b[^\n]*?(?<![\w.-])(?:\w+::)?{name}==?(\d+(?:\.\d+)+)")
+    pin = re.compile(rf"(?i)(?<![\w.-])(?:\w+::)?{name}==?(\d+(?:\.\d+)+)")
     for content in _contents(root, DOCUMENTS):
-        if match := command.search(content):
-            return match[1]
+        for command in _INSTALL.finditer(content):
+            if match := pin.search(command[1]):
+                return match[1]
     return None
 
 
@@ -73,9 +78,9 @@ def lowest_version(root: Path, library: str) -> str | None:
     name = _conda_name(library)
     requirement = re.compile(
         rf"""(?mix)
-        (?: ^[ \t-]* | ["'] ) {name} ["']? [ \t]* (?:\[[^\]\n]*\])? [ \t]*
-        (?: = [ \t]* (?:\{{ [^\n}}]* version [ \t]* = [ \t]*)? ["'] | \( )? [ \t]*
-        (?P<specifiers> (?: (?:[=~!<>^]=?=?)? [ \t]* \d [\w.+*]* [ \t]* ,? [ \t]*)+ )
+        (?: ^[ \t-]* | ["'] ) {name} ["']? [ \t]* (?:\[[^\]\n]{{0,99}}\] [ \t]*)?
+        (?: (?: = [ \t]* (?:\{{ [^\n}}]{{0,199}} version [ \t]* = [ \t]*)? ["'] | \( ) [ \t]* )?
+        (?P<specifiers> (?: (?:[=~!<>^]=?=? [ \t]*)? \d [\w.+*]* [ \t]* (?: , [ \t]*)?)+ )
         """
     )
     declared = [
@@ -91,7 +96,7 @@ def lowest_version(root: Path, library: str) -> str | None:
 def _documented(root: Path, name: str) -> Iterator[tuple[int, ...]]:
     """The versions that the documentation names: `PyTorch 2.0`, `torch-1.13.1`, `pytorch>=1.8`."""
     mention = re.compile(
-        rf"(?i)(?<![\w./-]){name}[ \t]*(?:version)?[ \t]*[-=<>~≥(`*]*[ \t]*v?(\d+(?:\.\d+)+)"
+        rf"(?i)(?<![\w./-]){name}[ \t]*(?:version[ \t]*)?(?:[-=<>~≥(`*]+[ \t]*)?v?(\d+(?:\.\d+)+)"
     )
     for content in _contents(root, DOCUMENTS):
         for match in mention.finditer(content):
@@ -118,7 +123,8 @@ def _lowest(specifiers: str) -> tuple[int, ...] | None:
     """The lowest version that a requirement such as `>=2.1,<3` allows."""
     lower: list[tuple[int, ...]] = []
     upper: list[tuple[int, ...]] = []
-    for operator, digits in _SPECIFIER.findall(re.sub(r"\+\w+|\.\*", "", specifiers)):
+    written = " ".join(specifiers.split())
+    for operator, digits in _SPECIFIER.findall(re.sub(r"\+\w+|\.\*", "", written)):
         version = tuple(int(part) for part in digits.split("."))
         version += (0,) * (2 - len(version))
         if operator in {"<", "<="}:
@@ -129,13 +135,12 @@ def _lowest(specifiers: str) -> tuple[int, ...] | None:
 
 
 def _contents(root: Path, patterns: Sequence[str]) -> Iterator[str]:
-    seen = set()
+    seen: set[Path] = set()
     for pattern in patterns:
-        for path in sorted(root.glob(pattern)):
+        for path in sorted({*root.glob(pattern)} - seen):
+            seen.add(path)
             try:
-                if path in seen or path.stat().st_size > _MAX_BYTES:
-                    continue
-                seen.add(path)
-                yield path.read_text("utf-8", "replace")
+                content = disk.read(path, _MAX_BYTES)
             except OSError:
                 continue
+            yield content.decode("utf-8", "replace").replace("\r\n", "\n")

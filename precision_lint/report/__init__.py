@@ -35,14 +35,16 @@ def write(
     color: bool,
     root: Path,
     statistics: bool = False,
+    most: int | None = None,
 ) -> None:
     """Write sorted `findings` to `out`; a file without text in `sources` is shown without a frame.
 
     With `statistics` the formats for people and the JSON formats give counts per rule instead of
-    the findings; the exchange formats do not support counts and ignore it.
+    the findings; the exchange formats do not support counts and ignore it. The default format
+    shows at most `most` findings of each rule.
     """
     ink = Ink(color, getattr(out, "encoding", None) or "utf-8")
-    report = Report(findings, sources, Path(os.path.abspath(root)), ink)
+    report = Report(findings, sources, Path(os.path.abspath(root)), ink, most)
     # `json` is the name of a module of the standard library.
     module = "json_report" if format == "json" else format.replace("-", "_")
     function = "render"

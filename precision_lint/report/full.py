@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
@@ -21,10 +22,18 @@ _FIX_NOTES = {
 
 def render(report: Report) -> Iterator[str]:
     """The report, in pieces."""
+    counts: Counter[str] = Counter()
     for finding in report.findings:
+        counts[finding.code] += 1
+        if report.most is not None and counts[finding.code] > report.most:
+            continue
         for line in _finding(finding, report):
             yield line + "\n"
         yield "\n"
+    hidden = counts - Counter(dict.fromkeys(counts, report.most)) if report.most else Counter()
+    for code, count in sorted(hidden.items()):
+        yield f"and {count} more of {code} {registry.rule(code).name}: --all shows them\n"
+    yield "\n" * bool(hidden)
     yield from summary(report)
 
 

@@ -23,7 +23,7 @@ def _command(finding: Finding, report: Report) -> str:
     start, end = finding.place.in_file
     properties: dict[str, object] = {
         "title": f"precision-lint ({finding.code})",
-        "file": report.ink.encodable(os.path.abspath(finding.place.path)),
+        "file": report.ink.visible(os.path.abspath(finding.place.path)),
         "line": start.row,
         "endLine": end.row,
     }

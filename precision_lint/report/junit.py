@@ -44,7 +44,8 @@ def _case(suite: ElementTree.Element, finding: Finding, report: Report) -> None:
     )
     failure = _element(case, "failure", type=str(finding.severity), message=finding.message)
     lines = (f"{report.position(finding.place)}: {finding.code} {finding.message}", finding.why)
-    failure.text = _legal("\n".join(filter(None, lines)))
+    # The text is written as it is: a line end in a name must not begin a line of its own.
+    failure.text = _legal("\n".join(report.ink.visible(line) for line in lines if line))
 
 
 def _counts(tests: int, failures: int) -> dict[str, str]:

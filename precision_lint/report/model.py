@@ -26,6 +26,8 @@ class Report:
     sources: Mapping[Path, SourceText]
     root: Path
     ink: Ink
+    most: int | None = None
+    """How many findings of a rule the default format shows; None for all."""
 
     def relative(self, path: Path) -> str:
         """The path from the root, or the absolute path of a file that is not below it."""

@@ -12,8 +12,10 @@ PATIENCE = 1.0
 _REFRESH = 0.1
 
 
-def wants_color(stream: TextIO, environ: Mapping[str, str]) -> bool:
-    """True if color should be used: NO_COLOR, then FORCE_COLOR, then the kind of stream."""
+def wants_color(stream: TextIO, environ: Mapping[str, str], asked: str = "auto") -> bool:
+    """True if color should be used: what was asked, NO_COLOR, FORCE_COLOR, the kind of stream."""
+    if asked != "auto":
+        return asked == "always"
     if environ.get("NO_COLOR"):
         return False
     if forced := environ.get("FORCE_COLOR"):

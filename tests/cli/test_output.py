@@ -84,7 +84,9 @@ def test_explain_by_code_and_name(what: str, tmp_path: Path) -> None:
     ids=["one argument", "unquoted"],
 )
 def test_explain_by_pasted_error(message: list[str], tmp_path: Path) -> None:
-    assert run("explain", *message, cwd=tmp_path).out.startswith("# MP101 ")
+    out = run("explain", *message, cwd=tmp_path).out
+    assert "MP101 `numpy-on-bfloat16`" in out.splitlines()[0]
+    assert "\n# MP101 `numpy-on-bfloat16`\n" in out
 
 
 def test_explain_finds_no_page(tmp_path: Path) -> None:

@@ -117,3 +117,11 @@ def test_markdown_is_read_where_the_settings_say_so(editor: Editor, tmp_path: Pa
     document = {"uri": uri, "languageId": "markdown", "version": 1, "text": fence}
     editor.send("textDocument/didOpen", {"textDocument": document})
     assert [each["code"] for each in editor.diagnostics()] == ["MP702"]
+
+
+def test_a_character_that_is_half_of_one(editor: Editor, tmp_path: Path) -> None:
+    uri = (tmp_path / "train.py").as_uri()
+    text = SOURCE.replace("print", "x = '\ud83d'\nprint")
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
+    editor.send("textDocument/didOpen", {"textDocument": document})
+    assert [found["code"] for found in editor.diagnostics()] == ["MP101"]

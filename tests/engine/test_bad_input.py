@@ -277,3 +277,13 @@ def test_a_file_of_many_findings(tmp_path: Path) -> None:
     ran = run("--fix", cwd=tmp_path)
     assert ran.code == 0
     assert "fixed 1001 findings in 1 file" in ran.err
+
+
+@pytest.mark.parametrize("codec", ["unicode_escape"])
+def test_what_cannot_be_fixed_is_not_said_to_be_fixable(codec: str, tmp_path: Path) -> None:
+    content = f"# coding: {codec}\n{BAD}# \\x41\n".encode()
+    (project(tmp_path, {}) / "a.py").write_bytes(content)
+    ran = run("a.py", "--output-format", "concise", cwd=tmp_path)
+    assert codes(ran) == ["MP101"]
+    assert "fixable" not in ran.out
+    assert "[*]" not in ran.out

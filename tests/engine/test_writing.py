@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import signal
 import stat
 from pathlib import Path
 
 import pytest
 
-from precision_lint.engine.writing import NotWritten, write_atomically
+from precision_lint.engine.cache import CleanFiles
+from precision_lint.engine.settings import Settings
+from precision_lint.engine.writing import NotWritten, write, write_atomically
 from tests.cli.running import BAD, FIXED, project, run
 
 
@@ -117,3 +120,86 @@ def test_only_files_that_change_are_written(tmp_path: Path) -> None:
     for path, status in before.items():
         after = path.stat()
         assert (after.st_ino, after.st_mtime_ns) == (status.st_ino, status.st_mtime_ns)
+
+
+@pytest.mark.parametrize("is_unnamed", [True, False])
+def test_a_process_that_is_killed_leaves_no_litter_for_ever(
+    is_unnamed: bool, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_unnamed:
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    killed = os.fork()
+    if killed == 0:
+        os.fsync = lambda descriptor: os.kill(os.getpid(), signal.SIGKILL)
+        write_atomically(path, b"old", b"new")
+        os._exit(0)
+    assert os.waitpid(killed, 0)[1] == signal.SIGKILL
+    assert path.read_bytes() == b"old"
+    left = [name for name in listed(path.parent) if name != "a.py"]
+    assert len(left) == (not is_unnamed)
+    for name in left:
+        os.utime(path.parent / name, (0, 0))
+    write_atomically(path, b"old", b"new")
+    assert path.read_bytes() == b"new"
+    assert listed(path.parent) == ["a.py"]
+
+
+def test_only_old_files_of_our_own_are_swept(path: Path) -> None:
+    ours = f".precision-lint-{'0' * 16}.tmp"
+    for name in (ours, ".precision-lint-baseline.json", ".precision-lint-x.tmp", f"a{ours}"):
+        (path.parent / name).write_bytes(b"")
+        os.utime(path.parent / name, (0, 0))
+    (path.parent / f".precision-lint-{'1' * 16}.tmp").write_bytes(b"")  # one is being written
+    write_atomically(path, b"old", b"new")
+    assert ours not in listed(path.parent)
+    assert len(listed(path.parent)) == 5
+
+
+@pytest.mark.parametrize("is_unnamed", [True, False])
+def test_a_full_disk_leaves_no_litter_of_the_cache(
+    is_unnamed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    if not is_unnamed:
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    monkeypatch.setattr(os, "fsync", full)
+    cache = CleanFiles(tmp_path, Settings())
+    cache.add(cache.digest(b"", ("MP101",)))
+    cache.save()
+    assert listed(tmp_path) == []
+
+
+def test_a_baseline_survives_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    project(tmp_path, {"a.py": BAD, "known.json": "old"})
+
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    ran = run("--write-baseline", "known.json", cwd=tmp_path)
+    assert ran.code == 2
+    assert "No space left on device" in ran.err
+    assert (tmp_path / "known.json").read_text() == "old"
+    assert listed(tmp_path) == [".git", "a.py", "known.json"]
+
+
+def test_a_new_file_has_the_mode_of_new_files_and_an_old_one_keeps_its_own(path: Path) -> None:
+    path.chmod(0o640)
+    before = os.umask(0o022)
+    try:
+        write(path, b"new")
+        write(path.parent / "b", b"b")
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    assert stat.S_IMODE((path.parent / "b").stat().st_mode) == 0o644
+
+
+def test_a_fifo_is_written_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "fifo")
+    reader = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    write(tmp_path / "fifo", b"text")
+    assert os.read(reader, 9) == b"text"
+    os.close(reader)

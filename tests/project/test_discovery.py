@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.project import disk
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, Excludes, files, kind_of
 from tests.cli.running import BAD, codes, project, run
 
@@ -87,14 +88,14 @@ def test_a_named_link_to_nothing_is_missing(name: str, tmp_path: Path) -> None:
 
 def test_a_file_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project(tmp_path, {"a.py": BAD, "b.py": BAD})
-    read = Path.read_bytes
+    read = disk.read
 
-    def denied(path: Path) -> bytes:
+    def denied(path: Path, largest: int = disk.LARGEST) -> bytes:
         if path.name == "a.py":
             raise PermissionError(13, "Permission denied", str(path))
-        return read(path)
+        return read(path, largest)
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(disk, "read", denied)
     ran = run("--output-format", "concise", cwd=tmp_path)
     assert ran.code == 1
     assert codes(ran) == ["MP903", "MP101"]

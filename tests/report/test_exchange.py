@@ -84,7 +84,7 @@ def test_junit(render, source, code):
         "line": "1",
     }
     assert case[0].attrib == {"type": "error", "message": "a<&→"}
-    assert case[0].text == "src/a,b:c%.py:1:1: MP101 a<&→\nb\n]]>"
+    assert case[0].text == "src/a,b:c%.py:1:1: MP101 a\\x00<&\\x1b\\udc80→\nb\\n]]>"
 
 
 def test_junit_without_findings_holds_a_case_that_passed(render):

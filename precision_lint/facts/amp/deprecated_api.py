@@ -223,8 +223,11 @@ _CACHE_OFF = (
 
 def _holds(pattern: bytes, file: PythonFile) -> bool:
     """True if a Python file of the project, or this text of one, matches."""
-    text = file.text.text.encode("utf-8", "surrogatepass")
-    return re.search(pattern, text) is not None or file.project.python_source_matches(pattern)
+    is_here = file.fact(
+        ("holds", pattern),
+        lambda: re.search(pattern, file.text.text.encode("utf-8", "surrogatepass")) is not None,
+    )
+    return is_here or file.project.python_source_matches(pattern)
 
 
 # Imports

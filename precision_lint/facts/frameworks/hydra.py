@@ -14,6 +14,7 @@ from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Span
+from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import (
     Entry,
@@ -209,7 +210,7 @@ class _Composition:
             return Path(os.path.normpath(of.text.path.parent / group))
         above = self.first.text.path.parents
         folders = [Path(os.path.normpath(folder / group.strip("/"))) for folder in above]
-        return next((folder for folder in folders if folder.is_dir()), folders[0])
+        return next((folder for folder in folders if disk.is_folder(folder)), folders[0])
 
 
 def _names(value: Value) -> list[str | None]:

@@ -42,6 +42,7 @@ from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.readers import readers
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.model.finding import Span
+from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, options
 from precision_lint.source.config.settings_tree import Mapping, Opaque
@@ -273,7 +274,7 @@ class _Linker:
         """A file that another one is composed of."""
         if path == self.current.text.path:
             return self.current
-        is_inside = self.project.root in path.parents and path.is_file()
+        is_inside = self.project.root in path.parents and disk.is_file(path)
         return self.project.config_files.at(path) if is_inside else None
 
     def linked(

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from precision_lint.facts.frameworks.triggers import is_about_settings, may_be_read
 from precision_lint.facts.project.modules import ParsedModules
 from precision_lint.model.memo import T
+from precision_lint.project import disk
 from precision_lint.project.discovery import Kind, kind_of
 from precision_lint.project.files import Project
 from precision_lint.source.config.config_file import ParsedConfig
@@ -131,7 +132,7 @@ class ConfigFiles:
         """The text of a file; empty if it cannot be read."""
         if path not in self._texts:
             try:
-                self._texts[path] = path.read_bytes()[:_LARGEST].decode("utf-8", "replace")
+                self._texts[path] = disk.read(path, _LARGEST).decode("utf-8", "replace")
             except OSError:
                 self._texts[path] = ""
         return self._texts[path]
@@ -157,7 +158,7 @@ class ConfigFiles:
                 return found
         for folder in near.parents:
             path = Path(os.path.normpath(folder / reference))
-            if root in path.parents and path.is_file():
+            if root in path.parents and disk.is_file(path):
                 return path
             if folder == root:
                 break

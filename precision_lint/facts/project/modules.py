@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import os
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,15 +13,18 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet
 
+from precision_lint.project import disk
+
 if TYPE_CHECKING:
     from precision_lint.project.files import Project
     from precision_lint.source.python.parse import ParsedPython
     from precision_lint.source.text.errors import Unparsable
     from precision_lint.source.text.text import SourceText
 
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]*\))?)", re.MULTILINE)
+_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]{0,9999}\))?)", re.MULTILINE)
 _MODULES = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+([\w., \t]+))",
+    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]{0,9999}\)|[^\n]*)"
+    rb"|import[ \t]+([\w., \t]+))",
     re.MULTILINE,
 )
 _USED = re.compile(
@@ -254,10 +256,7 @@ class Imports:
     def _names_in(self, folder: Path) -> frozenset[str]:
         """What a folder contains; nothing if it cannot be read."""
         if folder not in self._listed:
-            try:
-                self._listed[folder] = frozenset(os.listdir(folder))
-            except OSError:
-                self._listed[folder] = frozenset()
+            self._listed[folder] = disk.names_in(folder)
         return self._listed[folder]
 
     def importing(self, path: Path, name: str) -> Iterator[Path]:

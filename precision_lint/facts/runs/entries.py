@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.project import disk
 
 _MAIN = re.compile(
     rb"""^if[ \t(]+(?:__name__[ \t]*==[ \t]*["']__main__["']|["']__main__["'][ \t]*==[ \t]*"""
@@ -21,7 +22,7 @@ _STARTS = re.compile(
     rb"^(?:for|while)[ \t]|^(?:\w+\.)?(?:main|train|run|Fire|app|cli)\(", re.MULTILINE
 )
 """A loop, or the call of a main function, at the top of a file."""
-_SCRIPT = re.compile(r"""["']?[\w.-]+["']?\s*=\s*["']?([A-Za-z_][\w.]*):[A-Za-z_]\w*""")
+_SCRIPT = re.compile(r"""(?<![\w.-])[\w.-]+["']?\s*=\s*["']?([A-Za-z_][\w.]*):[A-Za-z_]\w*""")
 """`name = "package.module:function"` in pyproject.toml, setup.cfg and setup.py."""
 _SECTION = re.compile(r"\[(?:project|tool\.poetry)\.scripts\]|console_scripts")
 _FILES = ("pyproject.toml", "setup.cfg", "setup.py")
@@ -58,5 +59,5 @@ def _console_scripts(project: Recording) -> Iterator[Path]:
             for folder in (project.root, project.root / "src"):
                 for candidate in (f"{module}.py", f"{module}/__init__.py"):
                     path = folder / candidate
-                    if path.is_file():
+                    if disk.is_file(path):
                         yield path

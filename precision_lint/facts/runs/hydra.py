@@ -9,6 +9,7 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.project import disk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.shell.words import UNKNOWN
@@ -33,10 +34,12 @@ def configuration(run: RunEnvironment) -> Path | None:
     if not name:
         return None
     file = f"{name.removesuffix('.yaml')}.yaml"
-    found = next((path for path in _candidates(run, said, declared, file) if path.is_file()), None)
+    found = next(
+        (path for path in _candidates(run, said, declared, file) if disk.is_file(path)), None
+    )
     if found is None or run.program.project.root not in found.parents:
         return None
-    chooses = any((found.parent / override).is_dir() for override in run.overrides)
+    chooses = any(disk.is_folder(found.parent / override) for override in run.overrides)
     return None if chooses else found
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from precision_lint.facts.origin import Origin
 from precision_lint.model.finding import Witness
+from precision_lint.project import disk
 from precision_lint.source.text.text import SourceText
 
 MAX_BYTES = 1 << 19
@@ -65,8 +66,7 @@ def key_path(name: str) -> tuple[str, ...]:
 def read_bytes(path: Path) -> bytes | None:
     """The bytes of a file; None if it cannot be read, or is larger than what people write."""
     with suppress(OSError):
-        if path.stat().st_size <= MAX_BYTES:
-            return path.read_bytes()
+        return disk.read(path, MAX_BYTES)
     return None
 
 

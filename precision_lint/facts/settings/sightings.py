@@ -35,9 +35,11 @@ _LONGEST = 800
 _QUOTED = re.compile(rb"""["'](-{0,2}[A-Za-z_][\w.-]*)(?:/[^"']*)?["']|\b(\w+)[ \t]*=""")
 _FIELD = re.compile(rb"(?m)^(?: {2,4}|\t)([A-Za-z_]\w*)[ \t]*:[ \t]*[A-Za-z_\"'][^\n]*(?<!,)$")
 """A line in the body of a class; one that ends in a comma is a parameter's."""
-_TYPER = re.compile(rb"(?<!\w)(\w+)[ \t]*:[^=,\n]*=[ \t]*typer\.")
+_TYPER = re.compile(rb"(?<!\w)(\w+)[ \t]*:[^=,\n]{0,199}=[ \t]*typer\.")
 _ENVIRON = re.compile(rb"""environ(?:\[|\.setdefault\()[ \t]*["'](\w+)["']""")
-_IMPORT = re.compile(rb"(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]*\)|[^\n#]*)")
+_IMPORT = re.compile(
+    rb"(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]{0,9999}\)|[^\n#]*)"
+)
 _HOLDER = re.compile(
     rb"""(?m)^[ \t]+(?:self\.)?(\w+)[ \t]*[:=][ \t]*["']?(?:Optional\[["']?)?(?:\w+\.)*([A-Z]\w*)"""
 )

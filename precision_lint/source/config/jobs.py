@@ -30,7 +30,7 @@ _HALVES = {"args": "command", "command": "entrypoint"}
 """What holds the last words of a command, and what the first: in Kubernetes, in compose files."""
 _ENVIRONMENTS = frozenset({"env", "environment", "envs", "env_variables"})
 
-_EXPRESSION = re.compile(r"\$\{\{.*?\}\}|\{\{.*?\}\}", re.DOTALL)
+_EXPRESSION = re.compile(r"\$?\{\{(?:(?!\{\{).)*?\}\}", re.DOTALL)
 _BLOCK = re.compile(r"[|>][-+\d]*[ \t]*(?:#[^\n]*)?\r?\n")
 _MARGIN = re.compile(r" *(?=[^ \r\n])")
 _BREAK = re.compile(r"\r?\n(?=[ \t]*\S)")

@@ -14,7 +14,7 @@ from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.masking import Mask
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
-_RULE = re.compile(r"(?![\t#])([^\s:=#][^:=#\n]*?)[ \t]*&?::?(?!=)")
+_RULE = re.compile(r"(?![\t#])([^\s:=#][^:=#\n]*)::?(?!=)")
 _PREFIX = re.compile(r"\t[ \t]*[@+-]*")
 _CONTINUED = re.compile(r"\\\r?\n\Z")
 _REPLACED = re.compile(
@@ -42,7 +42,7 @@ def _rules(text: str) -> Iterator[tuple[str, list[tuple[Span, str]]]]:
         elif match := _RULE.match(written):
             if recipe:
                 yield target, recipe
-            target, recipe = match[1], []
+            target, recipe = match[1].rstrip(" \t").removesuffix("&").rstrip(" \t"), []
         elif written.strip() and not written.startswith("#"):
             if recipe:
                 yield target, recipe

@@ -14,6 +14,8 @@ _VERSION = re.compile(
     r"| hasattr\(\s*torch | getattr\(\s*torch\.(?:\w+\.)?amp | torch\w*\d",
     re.VERBOSE | re.IGNORECASE | re.DOTALL,
 )
+_LONGEST = 2_000
+"""Characters of a condition or an assignment that are looked at."""
 _MISSING = {"ImportError", "ModuleNotFoundError", "AttributeError"}
 _ANY = {"TypeError", "Exception", "BaseException", ""}
 _EXPECTS_WARNINGS = {"warns", "deprecated_call", "assertWarns", "assertWarnsRegex"}
@@ -53,7 +55,7 @@ def _asks_for_version(test: ast.expr, text: SourceText) -> bool:
     names = {node.id for node in ast.walk(test) if isinstance(node, ast.Name)}
     assigned = re.compile(rf"^[ \t]*(?:{'|'.join(map(re.escape, names))})[ \t]*=(.*)", re.MULTILINE)
     sources = [source, *(assigned.findall(text.text) if names else ())]
-    return any(_VERSION.search(one) for one in sources)
+    return any(_VERSION.search(one[:_LONGEST]) for one in sources)
 
 
 def _leaves(statement: ast.stmt) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo
-from precision_lint.source.python.nodes import children, walk
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import span_of
 from precision_lint.source.text.errors import Template, Unparsable
 from precision_lint.source.text.text import SourceText
@@ -62,28 +62,40 @@ class ParsedPython(Memo):
         """
         from precision_lint.source.python.expressions import Expression
 
-        node = self._expression_at(span)
+        node = self._expressions.get(span)
         return None if node is None else Expression.parse(self.text[span], span.start, node)
 
-    def _expression_at(self, span: Span) -> ast.expr | None:
-        """The outermost expression at exactly `span`, which leaves parentheses around it out."""
-        around: list[ast.AST] = [self.tree]
-        while around:
-            for node in children(around.pop()):
-                if isinstance(node, ast.expr | ast.stmt | ast.arg | ast.keyword):
-                    own = self.span_of(node)
-                    if isinstance(node, ast.expr) and own == span:
-                        return node
-                    # Decorators stand before the definition that they belong to.
-                    is_behind = span.end <= own.start and not hasattr(node, "decorator_list")
-                    if own.end <= span.start or is_behind:
-                        continue
-                around.append(node)
-        return None
+    @cached_property
+    def _expressions(self) -> dict[Span, ast.expr]:
+        """The outermost expression at each span, which leaves parentheses around it out.
+
+        One walk for all fixes: a walk for each would take quadratic time in a file of findings.
+        """
+        found: dict[Span, ast.expr] = {}
+        for node in self.nodes:  # outer ones first
+            if isinstance(node, ast.expr):
+                found.setdefault(self.span_of(node), node)
+        return found
 
 
 ReadPython: TypeAlias = Callable[[Path, int], "ParsedPython | None"]
 """Gives the parsed file at a path; None if there is none with at most so many bytes."""
+
+
+_NEWER = (
+    ((3, 14), re.compile(r".*(?<![\w'\"])t[rR]?[\"']")),
+    ((3, 12), re.compile(r"[ \t]*(?:class|(?:async[ \t]+)?def)[ \t]+\w+\[")),
+    ((3, 12), re.compile(r"[ \t]*type[ \t]+\w+(?:\[[^\]\n]*\])?[ \t]*=(?!=)")),
+    ((3, 11), re.compile(r"[ \t]*except\*")),
+)
+"""Syntax that a release brought, by how its row looks."""
+
+
+def _needed(row: str) -> str:
+    """The release of Python that a row was written for, if it is newer than this one."""
+    found = (release for release, pattern in _NEWER if pattern.match(row))
+    needed = next(found, (0, 0))
+    return ".".join(map(str, needed)) if needed > sys.version_info[:2] else ""
 
 
 def parse_python(text: SourceText) -> ParsedPython:
@@ -108,9 +120,10 @@ def parse_python(text: SourceText) -> ParsedPython:
         version = ".".join(map(str, sys.version_info[:2]))
         # The finding says its place; Python counts the rows of all cells of a notebook.
         said = _ROW.sub("", error.msg)
-        is_template = _TEMPLATE.search(text.code) is not None
-        kind = Template if is_template else Unparsable
-        problem = f"{said} (read with Python {version})"
+        needed = _needed(error.text or "")
+        newer = f"; this is syntax of Python {needed}" if needed else ""
+        problem = f"{said} (read with Python {version}{newer})"
+        kind = Template if _TEMPLATE.search(text.code) else Unparsable
         raise kind(problem, error.lineno or 1, error.offset or 1) from None
     except ValueError as error:  # a null byte, before Python 3.12
         raise Unparsable(str(error), 1, 1) from None

@@ -41,7 +41,7 @@ class SyntaxTree(Memo):
         self.names = imported_names(file)
         self._parents: dict[ast.AST, ast.AST] = {}
         self._stores: dict[Scope, dict[str, list[ast.Name]]] = {}
-        self._reads: dict[Scope, dict[str, list[ast.AST]]] = {}
+        self._reads: dict[ast.AST, dict[str, list[ast.AST]]] = {}
         self._calls: dict[str, list[ast.Call]] = {}
         self.nodes = file.nodes
         for node in file.nodes:
@@ -101,19 +101,19 @@ class SyntaxTree(Memo):
         """The calls whose callee ends in a name."""
         return self._calls.get(name, [])
 
-    def reads(self, function: AnyFunction, name: str) -> list[ast.AST]:
-        """Where a function, or what is nested in it, reads, deletes or declares a name."""
-        if function not in self._reads:
+    def reads(self, scope: ast.AST, name: str) -> list[ast.AST]:
+        """Where a scope, or what is nested in it, reads, deletes or declares a name."""
+        if scope not in self._reads:
             found: dict[str, list[ast.AST]] = {}
-            self._reads[function] = found
-            for node in walk(function):
+            self._reads[scope] = found
+            for node in walk(scope):
                 match node:
                     case ast.Name(id=read, ctx=ast.Load() | ast.Del()):
                         found.setdefault(read, []).append(node)
                     case ast.Global(names=declared) | ast.Nonlocal(names=declared):
                         for each in declared:
                             found.setdefault(each, []).append(node)
-        return self._reads[function].get(name, [])
+        return self._reads[scope].get(name, [])
 
     def stores(self, scope: Scope, name: str) -> list[ast.Name]:
         """Where a scope itself binds or deletes a name."""

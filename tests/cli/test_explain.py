@@ -1,0 +1,199 @@
+"""`explain`: every known message finds its page, and messages of threads find the right one."""
+
+from __future__ import annotations
+
+import json
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from precision_lint.engine import messages, registry
+from precision_lint.engine.messages import Answer, answers
+from tests.cli.running import Ran, run
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+THREADS = Path(__file__).parent.parent / "messages" / "threads.toml"
+DATA: dict[str, dict[str, Any]] = json.loads(messages._DATA.read_text("utf-8"))
+
+
+def explain(*what: str, stdin: str = "") -> Ran:
+    return run("explain", *what, cwd=Path.cwd(), stdin=stdin.encode())
+
+
+def ids(answer: Answer) -> set[str]:
+    """What an answer names: the code of its rule, and its pitfalls."""
+    return {pitfall.name for pitfall in answer.pitfalls} | (
+        {answer.rule.code} if answer.rule else set()
+    )
+
+
+def quoted() -> dict[str, set[str]]:
+    """Every message of the pages and of the catalogue, and who quotes it."""
+    found: dict[str, set[str]] = {}
+    for code, rows in DATA["rules"].items():
+        for message in rows:
+            found.setdefault(message, set()).add(code)
+    for name, entry in DATA["pitfalls"].items():
+        for message in entry.get("messages", ()):
+            found.setdefault(message, set()).add(name)
+    return found
+
+
+QUOTED = quoted()
+SHORT = {"NOT_IMPLEMENTED"}
+"""What is no sentence could be in any text."""
+
+
+@pytest.mark.parametrize("message", sorted(QUOTED.keys() - SHORT))
+def test_every_quoted_message_finds_its_page(message: str) -> None:
+    found = answers(message)
+    assert any(ids(answer) & QUOTED[message] for answer in found)
+
+
+def test_the_first_answer_is_the_page_of_a_quoted_message() -> None:
+    right = [
+        bool(found) and bool(ids(found[0]) & QUOTED[message])
+        for message in QUOTED
+        for found in [answers(message)]
+    ]
+    assert sum(right) / len(right) >= 0.95
+
+
+def wrapped(text: str) -> str:
+    return textwrap.fill(text, 40)
+
+
+def in_a_traceback(text: str) -> str:
+    frames = "".join(
+        f'  File "/usr/lib/python3/site-packages/torch/nn/modules/module{row}.py", line {row}\n'
+        "    return self._call_impl(*args, **kwargs)\n"
+        for row in range(60)
+    )
+    return (
+        f"Traceback (most recent call last):\n{frames}{text}\n  0%|      | 0/20 [00:00<?, ?it/s]\n"
+    )
+
+
+def on_rank_one(text: str) -> str:
+    return "\n".join(f"[rank1]: {row}" for row in in_a_traceback(text).splitlines())
+
+
+def in_a_box(text: str) -> str:
+    rows = "\n".join(f"│ {row:70} │" for row in wrapped(text).splitlines())
+    return f"╭{'─' * 72}╮\n{rows}\n╰{'─' * 72}╯"
+
+
+@pytest.mark.parametrize("form", [wrapped, in_a_traceback, on_rank_one, in_a_box])
+def test_a_message_may_be_pasted_in_any_form(form: Any) -> None:
+    right = 0
+    for message in QUOTED.keys() - SHORT:
+        found = answers(form(message))
+        right += any(ids(answer) & QUOTED[message] for answer in found)
+    assert right / len(QUOTED.keys() - SHORT) >= 0.95
+
+
+def test_messages_of_threads() -> None:
+    rows = tomllib.loads(THREADS.read_text("utf-8"))["message"]
+    assert len(rows) == 60
+    found = [(answers(row["text"]), set(row["right"])) for row in rows]
+    first = [bool(one) and bool(ids(one[0]) & right) for one, right in found]
+    sure = [bool(one) and one[0].certainty == "certain" for one, _ in found]
+    assert sum(first) >= 54
+    assert not [
+        row for row, ok, is_sure in zip(rows, first, sure, strict=True) if is_sure and not ok
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)",
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+        "RuntimeError: Expected all tensors to be on the same device, but found cuda:0 and cpu!",
+        "ModuleNotFoundError: No module named 'torch'",
+        "KeyError: 'loss'",
+        "ValueError: too many values to unpack (expected 2)",
+        "",
+        "\x00\xff" * 100,
+    ],
+)
+def test_what_is_about_something_else_has_no_certain_answer(text: str) -> None:
+    assert all(answer.certainty == "unsure" for answer in answers(text))
+
+
+def test_a_long_log_is_read_in_time() -> None:
+    log = "step 12 loss 0.7 RuntimeError dtype but got expected float\n" * 20_000
+    found = answers(log + "ValueError: Attempting to unscale FP16 gradients.\n")
+    assert found[0].rule is registry.rule("MP202")
+
+
+def test_names_codes_families_and_pitfalls() -> None:
+    assert explain("mp201").out.startswith("# MP201 `gradscaler-with-bfloat16`")
+    assert explain("numpy-on-bfloat16").out.startswith("# MP101")
+    assert explain("a01").out.startswith("# A01 ")
+    both = explain("MP101", "D01").out
+    assert "# MP101" in both
+    assert "# D01" in both
+    family = explain("MP5").out.splitlines()
+    assert len(family) == sum(rule.code.startswith("MP5") for rule in registry.rules())
+    assert family[0].startswith("- MP501 `triton-branch-dtype`: ")
+    assert "- MP201 `gradscaler-with-bfloat16`" in explain("MP2").out
+    assert "MP501" in explain("triton").out
+
+
+def test_a_message_from_a_pipe() -> None:
+    ran = explain("-", stdin=on_rank_one("TypeError: Got unsupported ScalarType BFloat16"))
+    assert ran.code == 0
+    assert "MP101 `numpy-on-bfloat16`" in ran.out.splitlines()[0]
+    binary = run(
+        "explain",
+        "-",
+        cwd=Path.cwd(),
+        stdin=b"\xff\xfe TypeError: Got unsupported ScalarType BFloat16",
+    )
+    assert "MP101" in binary.out
+
+
+def test_a_run_time_matter_has_a_cure() -> None:
+    ran = explain("RuntimeError: FlashAttention only support fp16 and bf16 data type")
+    assert "pitfall D05" in ran.out
+    assert "it happens at run time" in ran.out
+    assert "## Cure" in ran.out
+
+
+@pytest.mark.parametrize("name", sorted(DATA["pitfalls"]))
+def test_a_pitfall_with_a_message_has_a_rule_or_a_cure(name: str) -> None:
+    pitfall = messages.pitfalls()[name]
+    if pitfall.messages:
+        assert pitfall.cure or messages.rules_of(pitfall)
+
+
+@pytest.mark.parametrize(
+    ("what", "like"),
+    [("numpy-on-bf16", "numpy-on-bfloat16"), ("MP1101", "MP101"), ("xyzzy", None)],
+)
+def test_nothing_is_found(what: str, like: str | None) -> None:
+    ran = explain(what)
+    assert (ran.code, ran.out) == (2, "")
+    assert ("did you mean" in ran.err) == (like is not None)
+    assert like is None or f"`{like}`" in ran.err
+
+
+def test_json() -> None:
+    ran = explain("--output-format", "json", "expected scalar type Half but found Float")
+    rows = json.loads(ran.out)["answers"]
+    assert 1 < len(rows) <= 3
+    assert rows[0]["pitfalls"] == ["D01"]
+    assert rows[0]["code"] is None
+    assert rows[0]["certainty"] == "likely"
+    assert rows[0]["cure"]
+    (row,) = json.loads(explain("--output-format", "json", "MP101").out)["answers"]
+    assert (row["code"], row["certainty"]) == ("MP101", "certain")
+    assert "A01" in row["pitfalls"]
