@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from precision_lint.facts.amp.scalers import makes_grad_scaler
 from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.runs import yacs
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.hydra import configuration
 from precision_lint.facts.runs.known import (
@@ -199,6 +200,8 @@ class Evaluator:
                 return self._display(node, at)
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return Known(Items(tuple(self._value(item, at) for item in items)))
+            case ast.Attribute() if (known := yacs.member(node, self.run)) is not None:
+                return self._noted(known)
             case ast.Attribute(value=ast.Name(id="self")):
                 return self._of_self(node, at)
             case ast.Attribute(value=owner, attr=name):
@@ -390,6 +393,8 @@ class Evaluator:
             return None
         if name == "__dict__":
             return known
+        if isinstance(known.value, yacs.Part):
+            return self._noted(known.value.get(name))
         if stores := self._stored(name, owner, at):
             return self._assigned_member(stores)
         match known.value:

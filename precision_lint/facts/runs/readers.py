@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs import yacs
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.source.config.config_file import ParsedConfig
@@ -24,7 +25,7 @@ _STARTED = (
 _LOADERS = {
     "json": r"\bjson\.loads?\(",
     "yaml": r"\byaml\.(?:safe_|full_|unsafe_)?load\(|\bOmegaConf\.load\(|\bYAML\(|\bhydra\.main\b"
-    r"|\bload_hyperpyyaml\(",
+    rf"|\bload_hyperpyyaml\(|{yacs.MERGING}",
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
