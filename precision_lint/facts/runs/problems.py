@@ -22,6 +22,7 @@ from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.words import refused
 from precision_lint.facts.settings.vocabulary import (
     is_about_precision,
+    is_precise,
     names_bfloat16,
     names_float16,
     names_precision,
@@ -80,7 +81,7 @@ def _of_yacs(run: RunEnvironment) -> Iterator[Problem]:
         declared = found.tree.only(name)
         error = found.tree.mistyped(name, written.value)
         file = run.program.project.config_files.at(declared.path) if declared else None
-        if error and declared and file is not None and yacs.is_precise(name):
+        if error and declared and file is not None and is_precise(name):
             at = Related(file.text.place(declared.span), "its declaration")
             yield problem("refused", written, at, f"its default is {declared.default}", error)
 

@@ -19,7 +19,6 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.known import Holder, Known
 from precision_lint.facts.settings import holds_settings
-from precision_lint.facts.settings.vocabulary import is_about_precision
 from precision_lint.model.finding import Span
 from precision_lint.source.config.options import Option
 from precision_lint.source.python.parse import ParsedPython
@@ -170,11 +169,6 @@ def _is_decided(node: ast.stmt, syntax: SyntaxTree) -> bool:
         if not isinstance(parent, ast.Module):
             return True
     return False
-
-
-def is_precise(name: str) -> bool:
-    """True for a dotted name that is about precision: `SOLVER.AMP.ENABLED`."""
-    return any(map(is_about_precision, name.split(".")))
 
 
 # Runs

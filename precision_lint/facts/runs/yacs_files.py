@@ -15,7 +15,8 @@ from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.problems import Form
 from precision_lint.facts.runs.problems import problem as problem_of
-from precision_lint.facts.runs.yacs import Declared, Tree, is_precise, literal, tree_of
+from precision_lint.facts.runs.yacs import Declared, Tree, literal, tree_of
+from precision_lint.facts.settings.vocabulary import is_precise
 from precision_lint.model.finding import Related
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Member, Opaque, Scalar

@@ -104,7 +104,7 @@ def test_a_place_that_is_left_before(tmp_path: Path) -> None:
     )
     project(tmp_path, {"train.py": ARGS + program})
     project(tmp_path, {"run.sh": "python train.py --half --dtype bf16\n"})
-    assert rows(tmp_path, "run.sh") == []
+    assert rows(tmp_path, "run.sh") == [("compute", "off", "run.sh", 1)]
     project(tmp_path, {"run.sh": "python train.py --half --dtype fp16\n"})
     assert rows(tmp_path, "run.sh") == [("compute", "float16", "run.sh", 1)]
 
@@ -169,3 +169,75 @@ def test_words_beat_a_file_that_gives_defaults(tmp_path: Path) -> None:
     assert rows(tmp_path, "run.sh") == [("compute", "bfloat16", "run.sh", 1)]
     project(tmp_path, {"run.sh": "python train.py --config a.yaml\n"})
     assert rows(tmp_path, "run.sh") == [("compute", "float16", "a.yaml", 1)]
+
+
+YACS = """\
+import argparse
+import torch
+from yacs.config import CfgNode as CN
+
+_C = CN()
+_C.SOLVER = CN()
+_C.SOLVER.AMP = CN({"ENABLED": False})
+_C.SOLVER.DTYPE = "float16"
+
+
+class Plain:
+    def step(self):
+        return self.loss()
+
+
+class Mixed:
+    def step(self):
+        with torch.autocast("cuda", dtype=getattr(torch, self.cfg.SOLVER.DTYPE)):
+            return self.loss()
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--config-file", default="")
+parser.add_argument("opts", nargs=argparse.REMAINDER)
+args = parser.parse_args()
+cfg = _C.clone()
+cfg.merge_from_file(args.config_file)
+cfg.merge_from_list(args.opts)
+trainer = (Mixed if cfg.SOLVER.AMP.ENABLED else Plain)(cfg)
+trainer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--config-file base.yaml", [("compute", "bfloat16", "base.yaml", 4)]),
+        ("--config-file a.yaml", [("compute", "float32", "a.yaml", 3)]),
+        (
+            "--config-file base.yaml SOLVER.DTYPE float16",
+            [("compute", "float16", "run.sh", 1)],
+        ),
+        ("--config-file base.yaml SOLVER.AMP.ENABLED False", [("compute", "off", "run.sh", 1)]),
+        ("--config-file $CONFIG", []),
+        ("--config-file base.yaml SOLVER.DTYPE $DTYPE", []),
+    ],
+)
+def test_a_tree_of_yacs(tmp_path: Path, words: str, expected: list[Row]) -> None:
+    files = {
+        "train.py": YACS,
+        "base.yaml": "SOLVER:\n  AMP:\n    ENABLED: True\n  DTYPE: bfloat16\n",
+        "a.yaml": "_BASE_: base.yaml\nSOLVER:\n  DTYPE: float32\n",
+        "run.sh": f"python train.py {words}\n",
+    }
+    project(tmp_path, files)
+    assert [row for row in rows(tmp_path, "run.sh") if row[0] == "compute"] == expected
+
+
+def test_a_key_of_yacs_that_the_program_decides_by_itself(tmp_path: Path) -> None:
+    program = YACS.replace(
+        "trainer = ", "if args.config_file:\n    cfg.SOLVER.DTYPE = 'float32'\ntrainer = "
+    )
+    files = {
+        "train.py": program,
+        "base.yaml": "SOLVER:\n  AMP:\n    ENABLED: True\n  DTYPE: bfloat16\n",
+        "run.sh": "python train.py --config-file base.yaml\n",
+    }
+    project(tmp_path, files)
+    assert rows(tmp_path, "run.sh") == []
