@@ -194,6 +194,8 @@ class Framework:
     """How the words of a command line are read as booleans, in lower case."""
     assignments: bool = False
     """Words of a command line such as `bf16=true` are also settings."""
+    pairs: bool = False
+    """Two words of a command line such as `SOLVER.AMP.ENABLED True` are also settings."""
     reach: tuple[str, ...] = ()
     """Names of which a program must reach one that has a parser of its own; `*` stands for a part.
 

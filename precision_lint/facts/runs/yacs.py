@@ -11,7 +11,6 @@ import ast
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
@@ -20,12 +19,11 @@ from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.known import Holder, Known
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Span
-from precision_lint.source.config.options import Option
+from precision_lint.source.config.options import pairs
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
-from precision_lint.source.shell.words import UNKNOWN
 
 MERGING = r"\bmerge_from_file\("
 """How a program reads a file of yacs."""
@@ -239,12 +237,10 @@ def _configured(run: RunEnvironment) -> Configured | None:
 
 def _words(run: RunEnvironment, tree: Tree) -> Iterator[tuple[str, Occurrence]]:
     """The words `SOLVER.AMP.ENABLED True` of a command line."""
-    words = run.launch.words if run.launch else ()
-    for word, following in pairwise(words):
-        if word.text in tree.keys:
-            option = Option(word.text, following.text, (word, following))
-            value = None if UNKNOWN in following.text else literal(following.text)
-            yield word.text, Occurrence(word.text, value, option, run.file)
+    for option in pairs(run.launch.words if run.launch else ()):
+        if option.name in tree.keys:
+            value = literal(option.value) if isinstance(option.value, str) else None
+            yield option.name, Occurrence(option.name, value, option, run.file)
 
 
 def literal(word: str) -> object:
