@@ -78,6 +78,8 @@ _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
 _STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
 
 _NOTHING = object()
+_Store: TypeAlias = "tuple[ParsedPython, ast.expr]"
+_RunningStore: TypeAlias = "tuple[bool | None, ParsedPython, ast.expr]"
 _Read: TypeAlias = "dict[tuple[Path, Span], Occurrence]"
 
 
@@ -395,7 +397,7 @@ class Evaluator:
             return known
         if isinstance(known.value, yacs.Part):
             return self._noted(known.value.get(name))
-        if stores := self._stored(name, owner, at):
+        if stores := self._running(self._stored(name, owner, at)):
             return self._assigned_member(stores)
         match known.value:
             case Options() if (items := self.run.items(name)) is not None:
@@ -408,7 +410,7 @@ class Evaluator:
                 return self._noted(found)
         return None
 
-    def _stored(self, name: str, read: ast.expr, at: _Place) -> list[tuple[ParsedPython, ast.expr]]:
+    def _stored(self, name: str, read: ast.expr, at: _Place) -> list[_Store]:
         """Where a member is assigned, but for what comes later in the function that reads it."""
         own = at.syntax.function(read)
         return [
@@ -419,15 +421,18 @@ class Evaluator:
             )
         ]
 
-    def _assigned_member(self, stores: list[tuple[ParsedPython, ast.expr]]) -> Known | None:
-        """The value of the one assignment that runs, if it is certain that no other does."""
+    def _running(self, stores: list[_Store]) -> list[_RunningStore]:
+        """The assignments that may run, each with whether it certainly does."""
         if len(stores) > _MAX_CALLS:
+            return [(None, *store) for store in stores]
+        states = ((reached(node, file, self), file, node) for file, node in stores)
+        return [store for store in states if store[0] is not False]
+
+    def _assigned_member(self, stores: list[_RunningStore]) -> Known | None:
+        """The value of the one assignment that runs, if it is certain that no other does."""
+        if len(stores) != 1 or not stores[0][0]:
             return None
-        states = [(reached(node, file, self), file, node) for file, node in stores]
-        running = [(file, node) for state, file, node in states if state is not False]
-        if len(running) != 1 or not any(state for state, _, _ in states):
-            return None
-        ((file, node),) = running
+        ((_, file, node),) = stores
         match syntax_tree(file).parent(node):
             case ast.Assign(targets=[target], value=value) if target is node:
                 known = self._value(value, _Place(file))

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.frameworks._generated import marks
@@ -19,11 +20,15 @@ from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import dotted
 
 _MOST_FILES = 20
-"""Files of one program that are parsed, the nearest first: the others rarely hold settings."""
+"""Files of one program that are parsed, the nearest first: the others rarely hold settings. Those
+with regions of autocast and scalers come in addition.
+"""
+_MOST_READ = 150
+"""Files of one program that are looked into."""
 _MOST_BYTES = 1 << 20
 _OPENING = ("open", "load", "Path", "load_config", "read_config")
 _LOADERS = (b"json.load", b"yaml.", b"OmegaConf", b"toml", b"from_pretrained")
-_REGIONS = (b"autocast(", b"GradScaler(")
+_REGIONS = (b"autocast(", b"GradScaler(", b"amp.autocast")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +47,7 @@ class Program(Memo):
 
     def _paths(self) -> Iterator[Path]:
         size = count = 0
-        for path in self.project.program(self.path):
+        for path in islice(self.project.program(self.path), _MOST_READ):
             try:
                 content = path.read_bytes()
             except OSError:
@@ -50,9 +55,10 @@ class Program(Memo):
             if path != self.path and not _is_about_settings(content):
                 continue
             size, count = size + len(content), count + 1
-            if count > _MOST_FILES or size > _MOST_BYTES:
+            if size > _MOST_BYTES:
                 return
-            yield path
+            if count <= _MOST_FILES or any(mark in content for mark in _REGIONS):
+                yield path
 
     @cached_property
     def options(self) -> Mapping[str, Sequence[Declaration]]:

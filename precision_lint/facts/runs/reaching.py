@@ -37,6 +37,9 @@ def reached(
             return False
         found.append(state)
     function = syntax.function(node)
+    if isinstance(function, ast.Lambda):
+        state = reached(function, file, evaluator, hops)
+        return False if state is False else None if None in found else state
     if isinstance(function, FunctionDefinition) and hops:
         owner = function
         state = evaluator.reaches_function(

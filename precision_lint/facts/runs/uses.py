@@ -82,7 +82,10 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     settings = (*of_dtype, *of_switch, *around)
     written = deciding.written if deciding is not None else None
     if written is None and value is not None:
-        written = next(iter((*of_switch, *around)), None)
+        possible = (*of_switch, *around)
+        written = next(
+            (one for one in possible if is_precise(one.name)), next(iter(possible), None)
+        )
     return Use(sink, value, state is True, settings, written)
 
 

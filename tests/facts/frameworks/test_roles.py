@@ -171,6 +171,40 @@ def test_words_beat_a_file_that_gives_defaults(tmp_path: Path) -> None:
     assert rows(tmp_path, "run.sh") == [("compute", "float16", "a.yaml", 1)]
 
 
+REGIONS = """\
+def get_autocast(precision):
+    if precision == "fp16":
+        return torch.cuda.amp.autocast
+    elif precision == "bf16":
+        return lambda: torch.autocast("cuda", dtype=torch.bfloat16)
+    return suppress
+
+
+with get_autocast(args.dtype)():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("fp16", "float16"), ("bf16", "bfloat16"), ("fp32", "off")],
+)
+def test_regions_that_a_function_returns(tmp_path: Path, word: str, expected: str) -> None:
+    project(tmp_path, {"train.py": ARGS + REGIONS, "run.sh": f"python train.py --dtype {word}\n"})
+    found = {row[1] for row in rows(tmp_path, "run.sh")}
+    assert found == {expected, "off"}
+
+
+def test_an_assignment_that_does_not_run_changes_nothing(tmp_path: Path) -> None:
+    program = (
+        "import other\nwith torch.autocast('cuda', dtype=getattr(torch, args.dtype)):\n    pass\n"
+    )
+    other = "import torch\nif __name__ == '__main__':\n    args.dtype = None\n"
+    files = {"train.py": ARGS + program, "other.py": f"import argparse\n{other}# add_argument\n"}
+    project(tmp_path, {**files, "run.sh": "python train.py --dtype bfloat16\n"})
+    assert rows(tmp_path, "run.sh") == [("compute", "bfloat16", "run.sh", 1)]
+
+
 YACS = """\
 import argparse
 import torch
