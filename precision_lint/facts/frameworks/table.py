@@ -116,8 +116,10 @@ class Test:
     """The key of another setting whose value is known to be the same."""
     beside: str = ""
     """The key of another setting that is written in the same file."""
-    type: Literal["", "string", "boolean", "integer", "float", "mapping"] = ""
-    """The type that the format's loader gives the value."""
+    type: Literal["", "string", "text", "boolean", "integer", "float", "mapping"] = ""
+    """The type that the format's loader gives the value; `text` is a string, and no dtype of torch
+    that code names.
+    """
     above: float | None = None
     below: float | None = None
     matches: str = ""

@@ -36,7 +36,7 @@ from precision_lint.facts.runs.returns import Returns
 from precision_lint.facts.runs.variables import Walk
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import names_precision
-from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.dtypes import ALIASES, DtypeName
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import T
 from precision_lint.source.python.bindings import attribute, enclosing_class
@@ -233,7 +233,7 @@ class Evaluator:
         path = qualified(node, at.syntax.names)
         package, _, name = path.rpartition(".")
         if package == "torch" and name in ALIASES:
-            return Known(f"torch.{ALIASES[name]}")
+            return Known(DtypeName(f"torch.{ALIASES[name]}"))
         return self._objects(at).named(path)
 
     def _objects(self, at: _Place) -> Objects:
@@ -585,7 +585,7 @@ class Evaluator:
             return None
         if isinstance(owner, ast.Name) and qualified(owner, at.syntax.names) == "torch":
             if name.value in ALIASES:
-                return name.derived(f"torch.{ALIASES[name.value]}")
+                return name.derived(DtypeName(f"torch.{ALIASES[name.value]}"))
             if names_precision(name.value) and not rest:
                 error = f"AttributeError: module 'torch' has no attribute {name.value!r}"
                 self._miss(name, owner, at, error)

@@ -107,8 +107,8 @@ def _takes_names(sink: TorchPlace) -> bool:
 
 def _no_attribute(sink: TorchPlace, dtype: Known) -> list[Miss]:
     """A name that transformers looks up in `torch`, which has none of that name."""
-    if not _takes_names(sink) or dtype.written is None:
-        return []
+    if not _takes_names(sink) or dtype.written is None or sink.kind == "4-bit products":
+        return []  # the table of bitsandbytes says so
     error = f"AttributeError: module 'torch' has no attribute {dtype.value!r}"
     return [Miss(dtype, sink.node, sink.file, error)]
 

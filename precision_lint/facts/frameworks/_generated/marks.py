@@ -5,6 +5,7 @@ from __future__ import annotations
 PYTHON: tuple[bytes, ...] = (
     b"Accelerator",
     b"AsyncEngineArgs",
+    b"BitsAndBytesConfig",
     b"CPOConfig",
     b"ConfigContainer",
     b"DPOConfig",
