@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 
 from precision_lint.facts.frameworks.reading import EffectiveConfig
-from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
-from precision_lint.facts.frameworks.table import frameworks
+from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.problems import Form
-from precision_lint.facts.runs.problems import problem as problem_of
-from precision_lint.facts.runs.yacs import Declared, Tree, literal, tree_of
+from precision_lint.facts.runs.file_problems import FileProblem, run_of
+from precision_lint.facts.runs.yacs import Tree, literal, tree_of
 from precision_lint.facts.settings.vocabulary import is_precise
-from precision_lint.model.finding import Related
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Member, Opaque, Scalar
 from precision_lint.source.config.settings_tree import Mapping as Section
@@ -50,20 +46,11 @@ def refused_in(file: ParsedConfig, project: Recording) -> Iterator[EffectiveConf
         problem = _unknown(name, tree, project) or _mistyped(name, value, tree)
         if problem is not None:
             written = Occurrence(entry.name or "", value, Member(mapping, entry), file)
-            yield from _reading(problem, written, project)
+            run = run_of(problem, written, "the keys are declared here", project)
+            yield from (run,) if run is not None else ()
 
 
-@dataclass(frozen=True)
-class _Problem:
-    """What is wrong with a setting, what yacs raises, and where the tree says so."""
-
-    form: Form
-    reason: str
-    error: str
-    place: Declared
-
-
-def _unknown(name: str, tree: Tree, project: Recording) -> _Problem | None:
+def _unknown(name: str, tree: Tree, project: Recording) -> FileProblem | None:
     """A key that the section does not have: one that no code of the project mentions."""
     section, _, last = name.rpartition(".")
     parts = name.split(".")
@@ -74,10 +61,11 @@ def _unknown(name: str, tree: Tree, project: Recording) -> _Problem | None:
     if place is None or project.python_source_matches(rb"\b%s\b" % re.escape(last).encode()):
         return None
     reason = f"no key of that name is declared in `{section}`" if section else "no such key"
-    return _Problem("undeclared", reason, f"KeyError: 'Non-existent config key: {name}'", place)
+    error = f"KeyError: 'Non-existent config key: {name}'"
+    return FileProblem("undeclared", reason, error, place.path, place.span)
 
 
-def _mistyped(name: str, value: object, tree: Tree) -> _Problem | None:
+def _mistyped(name: str, value: object, tree: Tree) -> FileProblem | None:
     """A value where a section is expected, and another one than a truth value for a switch."""
     if value is None:
         return None
@@ -86,28 +74,13 @@ def _mistyped(name: str, value: object, tree: Tree) -> _Problem | None:
     if name in tree.sections and name not in tree.keys and (place := tree.beside(name)):
         error = f"ValueError: Type mismatch (<class 'CfgNode'> vs. <class '{given}'>)"
         error = f"{error} for config key: {name}"
-        return _Problem("refused", f"`{name}` is a section", error, place)
+        return FileProblem("refused", f"`{name}` is a section", error, place.path, place.span)
     declared = tree.only(name)
     error = tree.mistyped(name, value)
     if declared is None or not error:
         return None
-    return _Problem("refused", f"its default is {declared.default}", error, declared)
-
-
-def _reading(
-    problem: _Problem, written: Occurrence, project: Recording
-) -> Iterator[EffectiveConfig]:
-    """The problem as a run of its own: any run that takes the file has it."""
-    code = project.config_files.at(problem.place.path)
-    if code is None:
-        return
-    at = Related(code.text.place(problem.place.span), "the keys are declared here")
-    found = problem_of(problem.form, written, at, problem.reason, problem.error)
-    if problem.form == "undeclared":
-        found = {**found, "undeclared": replace(found["undeclared"], value=written.name)}
-    file, span = written.file, written.file.documents[0].span
-    source = RolesSource(file, span, None, found, file, written.origin.span, (written,))
-    yield EffectiveConfig(replace(frameworks()["pytorch"], keys={}), source)
+    reason = f"its default is {declared.default}"
+    return FileProblem("refused", reason, error, declared.path, declared.span)
 
 
 def _entries(mapping: Section, above: str = "") -> Iterator[tuple[str, tuple[Section, Entry]]]:
