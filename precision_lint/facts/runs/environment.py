@@ -67,7 +67,9 @@ class RunEnvironment(Memo):
         if name in self.chosen:
             return self._supposed(name)
         if self.opened is not None and name in self.program.opened:
-            return None  # some file, whatever the default
+            # Some file, whatever the default: where there is one such option, the one that is open.
+            is_one = len(self.program.opened & self.program.options.keys()) == 1
+            return Known(str(self.opened)) if is_one else None
         if self.opened is not None and name not in self.program.options:
             settings = self.settings_at(self.opened)  # no parser has it: it is the file's
             return settings.get(name) if settings is not None else None

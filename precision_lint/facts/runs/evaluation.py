@@ -210,6 +210,8 @@ class Evaluator:
                 return self._named(node, at) or self._member(owner, name, at)
             case ast.Subscript(value=ast.Dict() as table, slice=key):
                 return self._looked_up(table, self._value(key, at), at, node)
+            case ast.Subscript(value=owner, slice=ast.Slice() as part):
+                return self._part(owner, part, at)
             case ast.Subscript(value=owner, slice=key):
                 return self._item(owner, key, at)
             case ast.Call():
@@ -222,6 +224,8 @@ class Evaluator:
                 known = self._value(operand, at)
                 holds = truth(known)
                 return None if known is None or holds is None else known.derived(not holds)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+                return Known(-number)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self._compared(left, op, right, at)
         return None
@@ -454,6 +458,19 @@ class Evaluator:
         if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
             return self._looked_up(table, index, at, owner)
         return self._member(owner, index.value, at) if isinstance(index.value, str) else None
+
+    def _part(self, owner: ast.expr, part: ast.Slice, at: _Place) -> Known | None:
+        """A part of a text: `args.config[-5:]`."""
+        whole = self._value(owner, at)
+        if whole is None or not isinstance(whole.value, str):
+            return None
+        bounds: list[int | None] = []
+        for bound in (part.lower, part.upper, part.step):
+            known = self._value(bound, at) if bound is not None else Known(None)
+            if known is None or not isinstance(known.value, int | None):
+                return None
+            bounds.append(known.value)
+        return whole.derived(whole.value[slice(*bounds)])
 
     def _table(self, name: ast.Name, at: _Place) -> ast.Dict | None:
         """The display that a name stands for, if it is assigned once and nothing changes it."""

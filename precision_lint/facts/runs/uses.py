@@ -92,7 +92,7 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
 def _switched_off(sink: TorchPlace, around: tuple[Occurrence, ...]) -> Use | None:
     """A place that is not reached because of a setting of precision: the last one that was read."""
     deciding = [one for one in around if is_precise(one.name)]
-    if sink.kind not in ("autocast", "scaler") or not deciding:
+    if sink.kind not in ("autocast", "scaler", "matmul") or not deciding:
         return None
     return Use(sink, "off", False, (deciding[-1],), deciding[-1], is_reached=False)
 

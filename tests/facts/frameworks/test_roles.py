@@ -171,6 +171,24 @@ def test_words_beat_a_file_that_gives_defaults(tmp_path: Path) -> None:
     assert rows(tmp_path, "run.sh") == [("compute", "float16", "a.yaml", 1)]
 
 
+@pytest.mark.parametrize(
+    "loading",
+    [
+        "if args.config[-5:] == '.json':\n    cfg = json.load(open(args.config))\n"
+        "elif args.config.endswith('.py'):\n    cfg = imported(args.config)\n",
+        "if args.half:\n    raise ValueError\nelse:\n    cfg = json.load(open(args.config))\n",
+        "if unknown:\n    cfg = json.load(open(args.config))\nelse:\n    raise ValueError\n",
+    ],
+)
+def test_a_file_that_is_opened_by_its_suffix(tmp_path: Path, loading: str) -> None:
+    region = "torch.autocast('cuda', dtype=getattr(torch, cfg['dtype']))\n"
+    config = CONFIG.replace('"bf16"', '"bfloat16"')
+    main = "if __name__ == '__main__':\n    pass\n"
+    files = {"train.py": ARGS + loading + READS + region + main, "conf/a.json": config}
+    project(tmp_path, files)
+    assert rows(tmp_path, "conf/a.json") == [("compute", "bfloat16", "a.json", 1)]
+
+
 REGIONS = """\
 def get_autocast(precision):
     if precision == "fp16":
