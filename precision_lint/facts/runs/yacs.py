@@ -222,9 +222,10 @@ def configured(run: RunEnvironment) -> Configured | None:
 
 
 def _configured(run: RunEnvironment) -> Configured | None:
-    project = run.program.project
-    tree = tree_of(project)
-    if tree is None or not project.reaches(run.program.path, MERGING):
+    if not any("merge_from_file" in file.text.text for file in run.program.files):
+        return None
+    tree = tree_of(run.program.project)
+    if tree is None:
         return None
     words = dict(_words(run, tree))
     files = _files(run)

@@ -30,6 +30,8 @@ def refused_in(file: ParsedConfig, project: Recording) -> Iterator[EffectiveConf
     root = file.documents[0] if file.documents else None
     if file.format != "yaml" or not isinstance(root, Section):
         return
+    if not all((entry.name or "").isupper() for entry in root.entries):
+        return  # by convention, and no other way to tell them cheaply
     entries = dict(_entries(root))
     if not any(map(is_precise, entries)):
         return
