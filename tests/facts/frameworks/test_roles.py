@@ -171,6 +171,17 @@ def test_words_beat_a_file_that_gives_defaults(tmp_path: Path) -> None:
     assert rows(tmp_path, "run.sh") == [("compute", "float16", "a.yaml", 1)]
 
 
+def test_two_readers_of_one_launch_are_both_shown(tmp_path: Path) -> None:
+    program = (
+        ARGS + "from transformers import TrainingArguments\n"
+        "model.train()\nif args.half:\n    model = model.half()\n"
+    )
+    words = "--do_train --output_dir out --learning_rate 1e-5 --bf16 True --half"
+    project(tmp_path, {"train.py": program, "run.sh": f"python train.py {words}\n"})
+    found = {row[:2] for row in rows(tmp_path, "run.sh")}
+    assert found >= {("compute", True), ("weights", "float16")}
+
+
 @pytest.mark.parametrize(
     "loading",
     [
