@@ -25,7 +25,7 @@ from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-MERGING = r"\bmerge_from_file\("
+MERGING = r"merge_from_file\("
 """How a program reads a file of yacs."""
 _CLASSES = rb"\bCfgNode\b"
 _NODES = frozenset({"CfgNode", "CN"})

@@ -22,7 +22,7 @@ _BASES = frozenset({"_BASE_", "BASE"})
 _SHARE = 0.8
 """Of the keys of a file that the tree must have."""
 _LEAST = 5
-_ANY_KEY = rb"\bset_new_allowed\("
+_ANY_KEY = rb"set_new_allowed\("
 
 
 def refused_in(file: ParsedConfig, project: Recording) -> Iterator[EffectiveConfig]:
