@@ -249,11 +249,12 @@ def _whole(
 ) -> Iterator[tuple[tuple[str, Span, str], EffectiveConfig]]:
     """The runs that are not part of another run: a launch identifies the framework best."""
     readings = list(readings)
-    below = {id(run): {_place(part) for part in run.parts if part is not run} for run in readings}
-    known = frozenset[tuple[Path, Span]]().union(*below.values())
+    # Defaults of a program have the place of the launch, and so have several runs of one launch.
+    below = ({_place(part) for part in run.parts} - {_place(run)} for run in readings)
+    known = frozenset[tuple[Path, Span]]().union(*below)
     for run in readings:
         place = _place(run)
-        if place not in known or place in below[id(run)]:
+        if place not in known:
             yield (str(place[0]), place[1], run.framework.slug), run
 
 

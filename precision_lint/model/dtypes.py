@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+
+class DtypeName(str):
+    """`torch.bfloat16` where code says so: an object of torch, and not that text."""
+
+    __slots__ = ()
+
+
 BFLOAT16 = "bfloat16"
 FLOAT16 = "float16"
 FLOAT32 = "float32"

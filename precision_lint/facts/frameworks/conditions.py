@@ -6,6 +6,7 @@ import re
 
 from precision_lint.facts.frameworks.reading import EffectiveConfig, Setting
 from precision_lint.facts.frameworks.table import Conflict, Test
+from precision_lint.model.dtypes import DtypeName
 from precision_lint.source.config.settings_tree import Mapping
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
@@ -74,6 +75,8 @@ def _is_of_type(value: object, name: str) -> bool:
         return True
     if isinstance(value, bool):
         return name == "boolean"
+    if name == "text":
+        return isinstance(value, str) and not isinstance(value, DtypeName)
     return isinstance(value, _TYPES[name])
 
 

@@ -1,7 +1,8 @@
-"""Hydra's defaults lists: a file composed of others, as Hydra 1.1 and newer composes it.
+"""Files composed of others: by Hydra's defaults lists, as Hydra 1.1 composes them, or by a base.
 
 `defaults: [trainer: gpu, _self_]` puts `trainer/gpu.yaml` under `trainer`, below what the file
-itself sets. The result is a tree of the same entries, each with its position in its own file.
+itself sets; `_BASE_: ../base.yaml` (yacs, fvcore) and `defaults: base.yaml` (NeMo RL) put a whole
+file below it. The result is a tree of the same entries, each with its position in its own file.
 """
 
 from __future__ import annotations
@@ -49,20 +50,61 @@ def composed(file: ParsedConfig, read: Read, project: Recording) -> tuple[Parsed
     A file without such a list is returned unchanged. If a list cannot be followed to its end,
     because an item is chosen on the command line or is a class, the other items are composed.
     """
-    if file.format != "yaml" or file.around is not None or _defaults(file) is None:
+    if file.format != "yaml" or file.around is not None:
+        return file, True
+    if (base := _base(file)) is not None:
+        layers, is_complete = _based(file, base, read)
+        return _merged(file, layers, is_complete)
+    if _defaults(file) is None:
         return file, True
     release = project.release_of("hydra-core")
     if release is not None and release < (1, 1):  # where the list was stronger than the file
         return file, False
     composition = _followed(file, read)
-    parts = dict.fromkeys((file, *(layer.file for layer in composition.layers)))
+    return _merged(file, composition.layers, composition.is_complete)
+
+
+def _merged(
+    file: ParsedConfig, layers: list[_Layer], is_complete: bool
+) -> tuple[ParsedConfig, bool]:
+    """What layers make of a file, the weakest first."""
+    parts = dict.fromkeys((file, *(layer.file for layer in layers)))
     homes: Homes = {each: part for part in parts for each in mappings(part.documents)}
     merging = _Merging(homes)
-    root = merging.merged(composition.layers)
-    return (
-        ParsedConfig(file.text, file.format, (root,), homes=homes),
-        composition.is_complete and merging.is_complete,
-    )
+    root = merging.merged(layers)
+    whole = ParsedConfig(file.text, file.format, (root,), homes=homes)
+    return whole, is_complete and merging.is_complete
+
+
+def _base(file: ParsedConfig) -> str | None:
+    """The file below another one, as that one names it."""
+    match file.documents:
+        case (Mapping() as root,):
+            for key in ("_BASE_", "defaults"):
+                member = root.get(key)
+                if member is not None and isinstance(member.entry.value, Scalar):
+                    value = member.entry.value.value
+                    return value if isinstance(value, str) and value else None
+    return None
+
+
+def _based(file: ParsedConfig, base: str, read: Read) -> tuple[list[_Layer], bool]:
+    """The layers of a file that names another one below it, and whether they are all there."""
+    layers: list[_Layer] = []
+    seen: set[Path] = set()
+    current: ParsedConfig | None = file
+    while current is not None and len(layers) < _MAX_DEPTH:
+        match current.documents:
+            case (Mapping() as root,) if current.text.path not in seen:
+                seen.add(current.text.path)
+                layers.insert(0, _Layer((), root, current, current, root.span))
+            case _:
+                return layers, False
+        if not base:
+            return layers, True
+        current = read(Path(os.path.normpath(current.text.path.parent / base)))
+        base = (_base(current) or "") if current is not None else ""
+    return layers, False
 
 
 def _followed(file: ParsedConfig, read: Read) -> _Composition:

@@ -40,7 +40,7 @@ _PARSERS = (
 
 _LOADERS = (
     rb"\byaml\.(?:safe_|full_|unsafe_)?load\b|\bOmegaConf\.load\b|\bhydra\.(?:main|compose)\b"
-    rb"|\bYAML\(|\btoml(?:i|lib)?\.loads?\b|\bom\.load\b"
+    rb"|\bYAML\(|\btoml(?:i|lib)?\.loads?\b|\bom\.load\b|\bmerge_from_file\("
 )
 """How programs load configurations by themselves; JSON is loaded for many other reasons."""
 

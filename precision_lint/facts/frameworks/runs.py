@@ -41,6 +41,8 @@ from precision_lint.facts.runs.lightning_cli import CLI, readings_of_cli
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.readers import readers
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
+from precision_lint.facts.runs.targets import refused_arguments
+from precision_lint.facts.runs.yacs_files import refused_in
 from precision_lint.model.finding import Span
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
@@ -76,6 +78,7 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
         own = []
     elif not others:
         own += map(linker.linked, linker.opened(file))
+    own += (*refused_in(file, project), *refused_arguments(file, project))
     merged = {
         (slug, part.file.text.path, part.source.span)
         for run in (*own, *others)

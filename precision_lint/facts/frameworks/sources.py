@@ -17,7 +17,7 @@ from precision_lint.facts.frameworks.table import Framework, Key
 from precision_lint.model.finding import Place, Related, Span
 from precision_lint.source.config import settings_tree as tree
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.options import Option, assignments, options
+from precision_lint.source.config.options import Option, assignments, options, pairs
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
 
@@ -285,8 +285,11 @@ class CommandSource:
                 yield Occurrence(name.removeprefix(negated), False, option, self.file)
             else:
                 yield Occurrence(name, option.value, option, self.file, is_word=True)
-        if self.framework.assignments:
-            for option in assignments(self.words):
+        for named, read in (
+            (self.framework.assignments, assignments),
+            (self.framework.pairs, pairs),
+        ):
+            for option in read(self.words) if named else ():
                 yield Occurrence(option.name, option.value, option, self.file, is_word=True)
 
 

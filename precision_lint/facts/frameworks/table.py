@@ -116,8 +116,10 @@ class Test:
     """The key of another setting whose value is known to be the same."""
     beside: str = ""
     """The key of another setting that is written in the same file."""
-    type: Literal["", "string", "boolean", "integer", "float", "mapping"] = ""
-    """The type that the format's loader gives the value."""
+    type: Literal["", "string", "text", "boolean", "integer", "float", "mapping"] = ""
+    """The type that the format's loader gives the value; `text` is a string, and no dtype of torch
+    that code names.
+    """
     above: float | None = None
     below: float | None = None
     matches: str = ""
@@ -194,6 +196,8 @@ class Framework:
     """How the words of a command line are read as booleans, in lower case."""
     assignments: bool = False
     """Words of a command line such as `bf16=true` are also settings."""
+    pairs: bool = False
+    """Two words of a command line such as `SOLVER.AMP.ENABLED True` are also settings."""
     reach: tuple[str, ...] = ()
     """Names of which a program must reach one that has a parser of its own; `*` stands for a part.
 

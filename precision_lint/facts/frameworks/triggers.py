@@ -11,8 +11,8 @@ CONFIG_TRIGGERS = (
     (
         COMPOSED, b"bf16", b"BF16", b"fp16", b"fp8", b"float16", b"precision", b"PRECISION",
         b"dtype", b'"amp"', b"loss", b"tf32", b"deepspeed", b"config_file", b"accelerate",
-        b"fp4", b"float8", b"flash", b"transformer-engine",
-        b"half", b"amp:", b"_amp", b'amp"', b"--amp",
+        b"fp4", b"float8", b"load_in_", b"bnb_4bit", b"flash", b"transformer-engine",
+        b"FP16", b"AMP:", b"AMP_", b".AMP", b"_AMP", b"half", b"amp:", b"_amp", b'amp"', b"--amp",
     ),
 )  # fmt: skip
 """What a file holds in which a setting of a run is reported. All rules of settings have the same:

@@ -33,8 +33,8 @@ _USED = re.compile(
 )
 """A word that is defined, called, assigned or cast: what leads to it, and what follows."""
 _WORD = re.compile(rb"\w+")
-_OF_TENSORS = (b"torch", b"tensor", b"model", b"lightning", b"accelerate")
-"""A file that mentions none of them passes no tensors."""
+_OF_TENSORS = (b"torch", b"tensor", b"model", b"lightning", b"accelerate", b"CfgNode")
+"""A file that mentions none of them passes no tensors, and declares no settings of yacs."""
 
 _LARGEST = 1_000_000
 """Bytes; larger Python files are generated tables and not useful."""

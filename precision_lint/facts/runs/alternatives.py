@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 
 from precision_lint.facts.runs.evaluation import Evaluator
+from precision_lint.facts.runs.tables import table_of
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -40,15 +41,6 @@ def alternatives(
             ]
             return _all(found, file, evaluator, depth) if len(found) == len(wanted) else frozenset()
     return frozenset()
-
-
-def table_of(node: ast.expr, file: ParsedPython) -> ast.Dict | None:
-    """The display that an expression is, or that a name stands for."""
-    if isinstance(node, ast.Name):
-        match binding(node, syntax_tree(file)):
-            case [ast.Dict() as table]:
-                return table
-    return node if isinstance(node, ast.Dict) else None
 
 
 def _all(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from precision_lint.facts.runs.program import Program
+from precision_lint.facts.runs.tables import lookups
 from precision_lint.facts.settings.given import Declaration, Kind
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.model.finding import Place
@@ -118,6 +119,8 @@ def _compared(file: ParsedPython) -> tuple[tuple[str, ast.expr], ...]:
 
 
 def _comparisons(file: ParsedPython) -> Iterator[tuple[str, ast.expr]]:
+    for lookup, table in lookups(file):
+        yield from ((_name(lookup.slice), key) for key in table.keys if key is not None)
     for node in file.nodes:
         match node:
             case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq()], comparators=[right]):
@@ -128,14 +131,10 @@ def _comparisons(file: ParsedPython) -> Iterator[tuple[str, ast.expr]]:
                 comparators=[ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items)],
             ):
                 yield from ((_name(left), item) for item in items)
-            case ast.Subscript(value=ast.Dict(keys=keys), slice=key):
-                yield from ((_name(key), item) for item in keys if item is not None)
             case ast.Call(
                 func=ast.Attribute(value=ast.Dict(keys=keys), attr="get"), args=[key, *_]
             ):
                 yield from ((_name(key), item) for item in keys if item is not None)
-            case ast.Subscript(value=ast.Name(id=table), slice=key):
-                yield from ((_name(key), item) for item in _tables(file).get(table, ()))
 
 
 def _name(node: ast.expr) -> str:
@@ -146,14 +145,3 @@ def _name(node: ast.expr) -> str:
         case ast.Subscript(slice=ast.Constant(value=str(name))):
             return name
     return ""
-
-
-@fact
-def _tables(file: ParsedPython) -> Mapping[str, list[ast.expr]]:
-    """The keys of the displays that names stand for."""
-    found: dict[str, list[ast.expr]] = {}
-    for node in file.nodes:
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Dict(keys=keys)):
-                found[name] = [key for key in keys if key is not None]
-    return found

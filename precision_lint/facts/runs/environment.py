@@ -13,6 +13,7 @@ from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Oc
 from precision_lint.facts.runs.known import CommandLine, Given, Items, Known, Settings
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.settings.given import Kind
+from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo
 from precision_lint.source.config.config_file import ParsedConfig
@@ -24,6 +25,9 @@ _BOOLEANS = {
     "true": True, "yes": True, "on": True, "1": True,
     "false": False, "no": False, "off": False, "0": False,
 }  # fmt: skip
+
+_TEXTS = ("", "str", "bool")
+"""The types of options that leave the name of a dtype as it is, or make a truth value of it."""
 
 _FORMATS = {"yaml": (".yaml", ".yml"), "json": (".json",), "toml": (".toml",)}
 """The files that a loader reads, by what its name contains."""
@@ -63,7 +67,9 @@ class RunEnvironment(Memo):
         if name in self.chosen:
             return self._supposed(name)
         if self.opened is not None and name in self.program.opened:
-            return None  # some file, whatever the default
+            # Some file, whatever the default: where there is one such option, the one that is open.
+            is_one = len(self.program.opened & self.program.options.keys()) == 1
+            return Known(str(self.opened)) if is_one else None
         if self.opened is not None and name not in self.program.options:
             settings = self.settings_at(self.opened)  # no parser has it: it is the file's
             return settings.get(name) if settings is not None else None
@@ -221,7 +227,7 @@ class RunEnvironment(Memo):
         value: object = option.value
         flag = option.name.replace("-", "_")
         is_renamed = flag != name
-        if value is None:
+        if value is None or self._is_converted(name, value):
             return None
         if value is True:
             given = self.program.flags.get(flag) if is_renamed else None
@@ -239,6 +245,10 @@ class RunEnvironment(Memo):
             return None  # a text or a truth value, as its type says
         written = Occurrence(name, value, option, self.file)
         return Known(value, written, is_direct=not is_renamed) if value is not None else None
+
+    def _is_converted(self, name: str, value: object) -> bool:
+        """True if a function of the program makes something else of a name: `type=dtype_of`."""
+        return names_precision(value) and self.program.type_of(name) not in _TEXTS
 
     def default(self, name: str) -> Known | None:
         """What an option is without a word; None if its declarations do not agree."""

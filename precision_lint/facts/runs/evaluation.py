@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from precision_lint.facts.amp.scalers import makes_grad_scaler
 from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.runs import yacs
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.hydra import configuration
 from precision_lint.facts.runs.known import (
@@ -35,7 +36,7 @@ from precision_lint.facts.runs.returns import Returns
 from precision_lint.facts.runs.variables import Walk
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import names_precision
-from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.dtypes import ALIASES, DtypeName
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import T
 from precision_lint.source.python.bindings import attribute, enclosing_class
@@ -77,6 +78,8 @@ _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
 _STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
 
 _NOTHING = object()
+_Store: TypeAlias = "tuple[ParsedPython, ast.expr]"
+_RunningStore: TypeAlias = "tuple[bool | None, ParsedPython, ast.expr]"
 _Read: TypeAlias = "dict[tuple[Path, Span], Occurrence]"
 
 
@@ -199,12 +202,16 @@ class Evaluator:
                 return self._display(node, at)
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return Known(Items(tuple(self._value(item, at) for item in items)))
+            case ast.Attribute() if (known := yacs.member(node, self.run)) is not None:
+                return self._noted(known)
             case ast.Attribute(value=ast.Name(id="self")):
                 return self._of_self(node, at)
             case ast.Attribute(value=owner, attr=name):
                 return self._named(node, at) or self._member(owner, name, at)
             case ast.Subscript(value=ast.Dict() as table, slice=key):
                 return self._looked_up(table, self._value(key, at), at, node)
+            case ast.Subscript(value=owner, slice=ast.Slice() as part):
+                return self._part(owner, part, at)
             case ast.Subscript(value=owner, slice=key):
                 return self._item(owner, key, at)
             case ast.Call():
@@ -217,6 +224,8 @@ class Evaluator:
                 known = self._value(operand, at)
                 holds = truth(known)
                 return None if known is None or holds is None else known.derived(not holds)
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+                return Known(-number)
             case ast.Compare(left=left, ops=[op], comparators=[right]):
                 return self._compared(left, op, right, at)
         return None
@@ -228,7 +237,7 @@ class Evaluator:
         path = qualified(node, at.syntax.names)
         package, _, name = path.rpartition(".")
         if package == "torch" and name in ALIASES:
-            return Known(f"torch.{ALIASES[name]}")
+            return Known(DtypeName(f"torch.{ALIASES[name]}"))
         return self._objects(at).named(path)
 
     def _objects(self, at: _Place) -> Objects:
@@ -390,7 +399,9 @@ class Evaluator:
             return None
         if name == "__dict__":
             return known
-        if stores := self._stored(name, owner, at):
+        if isinstance(known.value, yacs.Part):
+            return self._noted(known.value.get(name))
+        if stores := self._running(self._stored(name, owner, at)):
             return self._assigned_member(stores)
         match known.value:
             case Options() if (items := self.run.items(name)) is not None:
@@ -403,7 +414,7 @@ class Evaluator:
                 return self._noted(found)
         return None
 
-    def _stored(self, name: str, read: ast.expr, at: _Place) -> list[tuple[ParsedPython, ast.expr]]:
+    def _stored(self, name: str, read: ast.expr, at: _Place) -> list[_Store]:
         """Where a member is assigned, but for what comes later in the function that reads it."""
         own = at.syntax.function(read)
         return [
@@ -414,15 +425,18 @@ class Evaluator:
             )
         ]
 
-    def _assigned_member(self, stores: list[tuple[ParsedPython, ast.expr]]) -> Known | None:
-        """The value of the one assignment that runs, if it is certain that no other does."""
+    def _running(self, stores: list[_Store]) -> list[_RunningStore]:
+        """The assignments that may run, each with whether it certainly does."""
         if len(stores) > _MAX_CALLS:
+            return [(None, *store) for store in stores]
+        states = ((reached(node, file, self), file, node) for file, node in stores)
+        return [store for store in states if store[0] is not False]
+
+    def _assigned_member(self, stores: list[_RunningStore]) -> Known | None:
+        """The value of the one assignment that runs, if it is certain that no other does."""
+        if len(stores) != 1 or not stores[0][0]:
             return None
-        states = [(reached(node, file, self), file, node) for file, node in stores]
-        running = [(file, node) for state, file, node in states if state is not False]
-        if len(running) != 1 or not any(state for state, _, _ in states):
-            return None
-        ((file, node),) = running
+        ((_, file, node),) = stores
         match syntax_tree(file).parent(node):
             case ast.Assign(targets=[target], value=value) if target is node:
                 known = self._value(value, _Place(file))
@@ -444,6 +458,19 @@ class Evaluator:
         if isinstance(owner, ast.Name) and (table := self._table(owner, at)) is not None:
             return self._looked_up(table, index, at, owner)
         return self._member(owner, index.value, at) if isinstance(index.value, str) else None
+
+    def _part(self, owner: ast.expr, part: ast.Slice, at: _Place) -> Known | None:
+        """A part of a text: `args.config[-5:]`."""
+        whole = self._value(owner, at)
+        if whole is None or not isinstance(whole.value, str):
+            return None
+        bounds: list[int | None] = []
+        for bound in (part.lower, part.upper, part.step):
+            known = self._value(bound, at) if bound is not None else Known(None)
+            if known is None or not isinstance(known.value, int | None):
+                return None
+            bounds.append(known.value)
+        return whole.derived(whole.value[slice(*bounds)])
 
     def _table(self, name: ast.Name, at: _Place) -> ast.Dict | None:
         """The display that a name stands for, if it is assigned once and nothing changes it."""
@@ -575,7 +602,7 @@ class Evaluator:
             return None
         if isinstance(owner, ast.Name) and qualified(owner, at.syntax.names) == "torch":
             if name.value in ALIASES:
-                return name.derived(f"torch.{ALIASES[name.value]}")
+                return name.derived(DtypeName(f"torch.{ALIASES[name.value]}"))
             if names_precision(name.value) and not rest:
                 error = f"AttributeError: module 'torch' has no attribute {name.value!r}"
                 self._miss(name, owner, at, error)

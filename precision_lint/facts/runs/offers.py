@@ -16,6 +16,7 @@ from precision_lint.facts.frameworks.recognition import called
 from precision_lint.facts.runs.defaults import parsed_classes
 from precision_lint.facts.runs.domains import Domain, Value, domains
 from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.refusals import refusals
 from precision_lint.facts.runs.sinks import Sink, sinks
@@ -85,7 +86,7 @@ class _Followed:
 
 def offers_of(base: RunEnvironment) -> Offers:
     """The precisions of the program of a run that is started without a word."""
-    unchosen = tuple(sinks(base))
+    unchosen = tuple(sinks(Evaluator(base)))
     found: list[Offer] = []
     followed: list[_Followed] = []
     for domain in domains(base.program):
@@ -122,7 +123,7 @@ def offers_of(base: RunEnvironment) -> Offers:
 
 def launched_sinks(run: RunEnvironment, offers: Offers) -> list[Sink]:
     """The sinks of a launch that the options of its program decide."""
-    return _at(sinks(run), offers.decisive)
+    return _at(sinks(Evaluator(run)), offers.decisive)
 
 
 def precisions_of(found: Iterable[Sink]) -> tuple[Precision, ...]:
@@ -135,7 +136,7 @@ def _follow(base: RunEnvironment, domain: Domain) -> _Followed | None:
     found: _Followed | None = None
     for run in _bases(base, domain):
         outcomes: Mapping[Value, tuple[Sink, ...]] = {
-            value: tuple(sinks(_with(run, domain, value))) for value in domain.values
+            value: tuple(sinks(Evaluator(_with(run, domain, value)))) for value in domain.values
         }
         varying = _varying([_by_position(each) for each in outcomes.values()])
         if any(part == "compute" for _, part, _ in varying):
@@ -193,10 +194,10 @@ def _offers(
     place = domain.values[value]
     is_default = value == domain.default and type(value) is type(domain.default)
     named = precision_of(value) or (switched_by(domain.name) if value is True else None)
-    run = _with(base, domain, value)
+    evaluator = Evaluator(_with(base, domain, value))
     why = next((one.refused for one in found if one.refused), "")
     if not why:
-        why = next((f"{one.shown}" for one in refusals(run, domain.name)), "")
+        why = next((f"{one.shown}" for one in refusals(evaluator, domain.name)), "")
     if why:
         if named is not None:
             yield Offer(named, "refused", place, domain.shown, domain.name, value, is_default, why)

@@ -1,7 +1,7 @@
 """What is wrong with a single setting of a run: the program has no use for its value.
 
 Each problem is some settings by the names that the table "PyTorch" knows: the setting itself under
-`refused`, `misread` or `lost`, and the texts of `reason` and `error`.
+`refused`, `undeclared`, `misread` or `lost`, and the texts of `reason` and `error`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.runs import yacs
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.evaluation import Evaluator, Miss
 from precision_lint.facts.runs.losers import losers
@@ -21,6 +22,7 @@ from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.words import refused
 from precision_lint.facts.settings.vocabulary import (
     is_about_precision,
+    is_precise,
     names_bfloat16,
     names_float16,
     names_precision,
@@ -31,7 +33,7 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 Problem: TypeAlias = Mapping[str, Occurrence]
-_Form: TypeAlias = Literal["refused", "misread", "lost"]
+Form: TypeAlias = Literal["refused", "undeclared", "misread", "lost"]
 
 
 def problems_of(
@@ -44,11 +46,10 @@ def problems_of(
             seen.add(miss.node)
             yield from _of_miss(miss, evaluator)
     for word in refused(run):
-        form: _Form = "refused" if word.raises else "misread"
-        note = "its declaration"
-        yield _problem(
-            form, word.written, word.declaration, word.file, note, word.reason, word.says
-        )
+        form: Form = "refused" if word.raises else "misread"
+        at = _used(word.declaration, word.file, "its declaration")
+        yield problem(form, word.written, at, word.reason, word.says)
+    yield from _of_yacs(run)
     for use in used:
         if use.is_certain:
             yield from _of_branches(use, evaluator)
@@ -67,8 +68,22 @@ def _of_miss(miss: Miss, evaluator: Evaluator) -> Iterator[Problem]:
     reason = "`torch` has no dtype of that name"
     if miss.accepted:
         reason = f"its table has {', '.join(miss.accepted)}"
-    note = "it is looked up here"
-    yield _problem("refused", written, miss.node, miss.file, note, reason, miss.error)
+    at = _used(miss.node, miss.file, "it is looked up here")
+    yield problem("refused", written, at, reason, miss.error)
+
+
+def _of_yacs(run: RunEnvironment) -> Iterator[Problem]:
+    """A word of a command line that yacs does not take: `SOLVER.AMP.ENABLED true`."""
+    found = yacs.configured(run)
+    if found is None:
+        return
+    for name, written in found.words.items():
+        declared = found.tree.only(name)
+        error = found.tree.mistyped(name, written.value)
+        file = run.program.project.config_files.at(declared.path) if declared else None
+        if error and declared and file is not None and is_precise(name):
+            at = Related(file.text.place(declared.span), "its declaration")
+            yield problem("refused", written, at, f"its default is {declared.default}", error)
 
 
 def _of_branches(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
@@ -83,7 +98,8 @@ def _of_branches(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
         return
     reason = f"{NOTES[sink.kind]} gets {use.value}"
     says = f"no comparison and no key of the program is {written.value!r}: the rest is taken"
-    yield _problem("misread", written, sink.node, sink.file, NOTES[sink.kind], reason, says)
+    at = _used(sink.node, sink.file, NOTES[sink.kind])
+    yield problem("misread", written, at, reason, says)
 
 
 def _of_losers(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
@@ -92,14 +108,13 @@ def _of_losers(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
         taken, lost = (str(value).removeprefix("torch.") for value in (one.taken, one.lost))
         reason = f"`{one.winner.name}` is asked first"
         says = f"the dtype is {taken}, and {lost} only if `{one.winner.name}` is off"
-        note = "this is not asked any more"
-        problem = _problem("lost", one.written, one.test, one.file, note, reason, says)
-        name = replace(_only(problem), value=one.written.name)
-        yield {**problem, "lost": name}
+        at = _used(one.test, one.file, "this is not asked any more")
+        found = problem("lost", one.written, at, reason, says)
+        yield {**found, "lost": replace(_only(found), value=one.written.name)}
 
 
-def _only(problem: Problem) -> Occurrence:
-    return next(iter(problem.values()))
+def _only(found: Problem) -> Occurrence:
+    return next(iter(found.values()))
 
 
 def _meant(value: object) -> str:
@@ -129,15 +144,11 @@ def _compared(file: ParsedPython) -> frozenset[str]:
     return frozenset(found)
 
 
-def _problem(
-    form: _Form,
-    written: Occurrence,
-    node: ast.expr | ast.stmt,
-    file: ParsedPython,
-    note: str,
-    reason: str,
-    says: str,
-) -> Problem:
-    used_at = Related(file.text.place(file.span_of(node)), note)
+def _used(node: ast.expr | ast.stmt, file: ParsedPython, note: str) -> Related:
+    return Related(file.text.place(file.span_of(node)), note)
+
+
+def problem(form: Form, written: Occurrence, used_at: Related, reason: str, says: str) -> Problem:
+    """What is wrong with a setting, the place in the program that shows it, and what happens."""
     at = replace(written, is_derived=True, used_at=used_at)
     return {form: at, "reason": replace(at, value=reason), "error": replace(at, value=says)}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.frameworks._generated import marks
@@ -19,11 +20,15 @@ from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import dotted
 
 _MOST_FILES = 20
-"""Files of one program that are parsed, the nearest first: the others rarely hold settings."""
+"""Files of one program that are parsed, the nearest first: the others rarely hold settings. Those
+with regions of autocast and scalers come in addition.
+"""
+_MOST_READ = 150
+"""Files of one program that are looked into."""
 _MOST_BYTES = 1 << 20
 _OPENING = ("open", "load", "Path", "load_config", "read_config")
 _LOADERS = (b"json.load", b"yaml.", b"OmegaConf", b"toml", b"from_pretrained")
-_REGIONS = (b"autocast(", b"GradScaler(")
+_REGIONS = (b"autocast(", b"GradScaler(", b"amp.autocast")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,17 +47,18 @@ class Program(Memo):
 
     def _paths(self) -> Iterator[Path]:
         size = count = 0
-        for path in self.project.program(self.path):
-            try:
-                content = path.read_bytes()
-            except OSError:
+        once = self.project.config_files.once
+        for path in islice(self.project.program(self.path), _MOST_READ):
+            length, is_of_settings, has_regions = once(
+                ("what is in", path), partial(_what_is_in, path)
+            )
+            if not length or (path != self.path and not is_of_settings):
                 continue
-            if path != self.path and not _is_about_settings(content):
-                continue
-            size, count = size + len(content), count + 1
-            if count > _MOST_FILES or size > _MOST_BYTES:
+            size, count = size + length, count + 1
+            if size > _MOST_BYTES:
                 return
-            yield path
+            if count <= _MOST_FILES or has_regions:
+                yield path
 
     @cached_property
     def options(self) -> Mapping[str, Sequence[Declaration]]:
@@ -161,12 +167,17 @@ def keyword_of(call: ast.Call, name: str) -> ast.expr | None:
     return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
 
 
-def _is_about_settings(content: bytes) -> bool:
-    return any(
-        mark in content
-        for marks_of in (MARKERS, marks.PYTHON, _LOADERS, _REGIONS)
-        for mark in marks_of
+def _what_is_in(path: Path) -> tuple[int, bool, bool]:
+    """How long a file is, and whether it says something of settings, and has regions."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return 0, False, False
+    has_regions = any(mark in content for mark in _REGIONS)
+    is_of_settings = has_regions or any(
+        mark in content for marks_of in (MARKERS, marks.PYTHON, _LOADERS) for mark in marks_of
     )
+    return len(content), is_of_settings, has_regions
 
 
 @fact

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from precision_lint.facts.runs.questions import Questions
 from precision_lint.facts.runs.reachable import is_main
+from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
@@ -15,6 +16,7 @@ from precision_lint.source.python.statements import (
     Leaving,
     blocks,
 )
+from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _MOST_CALLS = 8
@@ -35,6 +37,9 @@ def reached(
             return False
         found.append(state)
     function = syntax.function(node)
+    if isinstance(function, ast.Lambda):
+        state = reached(function, file, evaluator, hops)
+        return False if state is False else None if None in found else state
     if isinstance(function, FunctionDefinition) and hops:
         owner = function
         state = evaluator.reaches_function(
@@ -123,12 +128,60 @@ def _called(
     """Whether a function is called; one that nothing is seen to call may be a callback."""
     owner = syntax.parent(function)
     name = function.name
-    if isinstance(owner, ast.ClassDef) and name == "__init__":
-        name = owner.name
+    made: bool | None = True
+    if isinstance(owner, ast.ClassDef):
+        made = _made(owner, evaluator, hops)
+        if made is False:
+            return False
+        name = owner.name if name == "__init__" else name
+    found = _any_called(name, file, evaluator, hops)
+    return found if made or found is False else None
+
+
+def _any_called(name: str, file: ParsedPython, evaluator: Questions, hops: int) -> bool | None:
     calls = evaluator.run.program.calls_of(name, file)
     if name.startswith("__") or not calls or len(calls) > _MOST_CALLS:
         return True if not calls else None
     states = [reached(call, where, evaluator, hops - 1) for where, call in calls]
+    return _any_of(states)
+
+
+def _made(owner: ast.ClassDef, evaluator: Questions, hops: int) -> bool | None:
+    """Whether a class is used that a condition chooses: `(AMP if args.amp else Plain)(model)`."""
+    files = evaluator.run.program.files
+    chosen = [(node, file) for file in files for node in _chosen(file).get(owner.name, ())]
+    if not chosen or len(chosen) > _MOST_CALLS or hops < 1:
+        return True if not chosen else None
+    if any(owner.name in _bases(file) for file in files):
+        return None
+    calls = [(call, file) for file, call in evaluator.run.program.calls(owner.name)]
+    return _any_of([reached(node, file, evaluator, hops - 1) for node, file in (*chosen, *calls)])
+
+
+def _any_of(states: Sequence[bool | None]) -> bool | None:
     if True in states:
         return True
     return False if all(state is False for state in states) else None
+
+
+@fact
+def _chosen(file: ParsedPython) -> Mapping[str, list[ast.expr]]:
+    """The names that are one of two in a conditional expression."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in file.nodes:
+        if isinstance(node, ast.IfExp):
+            for branch in (node.body, node.orelse):
+                if isinstance(branch, ast.Name | ast.Attribute):
+                    found.setdefault(last_name(branch), []).append(branch)
+    return found
+
+
+@fact
+def _bases(file: ParsedPython) -> frozenset[str]:
+    """The classes that others in a file extend."""
+    return frozenset(
+        last_name(base)
+        for node in file.nodes
+        if isinstance(node, ast.ClassDef)
+        for base in node.bases
+    )

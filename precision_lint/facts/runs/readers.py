@@ -12,19 +12,18 @@ from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs import yacs
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
-from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
+from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
 
-_STARTED = (
-    rb"__name__\s*==\s*[\"']__main__|\.parse_args\(|\.parse_known_args\(|\bFire\("
-    rb"|\bhydra\.main\b|\bargbind\b"
-)
+_STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
+"""What a program holds that is started. A boundary before a word would take five times as long."""
 _LOADERS = {
     "json": r"\bjson\.loads?\(",
     "yaml": r"\byaml\.(?:safe_|full_|unsafe_)?load\(|\bOmegaConf\.load\(|\bYAML\(|\bhydra\.main\b"
-    r"|\bload_hyperpyyaml\(",
+    rf"|\bload_hyperpyyaml\(|{yacs.MERGING}",
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
@@ -44,9 +43,9 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     root = file.documents[0] if file.documents else None
     if not isinstance(root, Mapping) or file.format not in _LOADERS:
         return ()
-    entries = [*islice(_entries(root), _MOST_KEYS)]
-    names = {entry.name for entry in entries if entry.name}
-    precise = {entry.name for entry in entries if entry.name and _is_precise(entry)}
+    found = [*islice(_entries(root), _MOST_KEYS)]
+    names = {entry.name for entry, _ in found if entry.name}
+    precise = {entry.name for entry, section in found if entry.name and _is_precise(entry, section)}
     if not precise or len(names) < _LEAST_KEYS:
         return ()
     mentioned = "|".join(map(re.escape, sorted(precise)))
@@ -60,22 +59,33 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     best = max((score for score, _ in scores), default=0.0)
     if best < _SHARE:
         return ()
-    found = sorted((-score, path) for score, path in scores if score == best)
-    return tuple(path for _, path in found[:_MOST_READERS])
+    near = sorted(
+        (-_shared(path, file.text.path), "train" not in path.name, path)
+        for score, path in scores
+        if score == best
+    )
+    return tuple(path for *_, path in near[:_MOST_READERS])
 
 
-def _is_precise(entry: Entry) -> bool:
+def _shared(one: Path, other: Path) -> int:
+    """How many folders two files have in common."""
+    return len({*one.parents} & {*other.parents})
+
+
+def _is_precise(entry: Entry, section: str) -> bool:
     """True for a setting that chooses a precision."""
     if not isinstance(entry.value, Scalar):
         return False
-    return names_precision(entry.value.value) or is_about_precision(entry.name or "")
+    name, value = entry.name or "", entry.value.value
+    return is_about_precision(name) or chooses_precision(name, value, section)
 
 
-def _entries(mapping: Mapping) -> Iterator[Entry]:
+def _entries(mapping: Mapping, section: str = "") -> Iterator[tuple[Entry, str]]:
+    """The entries of a mapping and of the sections below it, each with the name of its section."""
     for entry in mapping.entries:
-        yield entry
+        yield entry, section
         if isinstance(entry.value, Mapping):
-            yield from _entries(entry.value)
+            yield from _entries(entry.value, entry.name or "")
 
 
 def _programs(format: str, project: Recording) -> tuple[tuple[Path, frozenset[str]], ...]:

@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from precision_lint.facts.runs.alternatives import table_of
-from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.reachable import may_run
+from precision_lint.facts.runs.tables import lookups
 from precision_lint.model.finding import Place
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
@@ -34,9 +33,9 @@ class Refusal:
     shown: str
 
 
-def refusals(run: RunEnvironment, option: str) -> Iterator[Refusal]:
+def refusals(evaluator: Evaluator, option: str) -> Iterator[Refusal]:
     """The statements that certainly stop a run because of the value of an option."""
-    evaluator = Evaluator(run)
+    run = evaluator.run
     for file in run.program.files:
         for statement, tests in _stops(file):
             if not any(_mentions(test, option) for test, _ in tests):
@@ -45,8 +44,8 @@ def refusals(run: RunEnvironment, option: str) -> Iterator[Refusal]:
             is_met = all(decided) and evaluator.reaches(statement, file)
             if is_met and may_run(statement, file, run.program):
                 yield _refusal(statement, file)
-        for lookup in _lookups(file):
-            is_asked = _mentions(lookup.slice, option) and _lacks(lookup, file, evaluator)
+        for lookup, table in lookups(file):
+            is_asked = _mentions(lookup.slice, option) and _lacks(lookup, table, file, evaluator)
             is_reached = is_asked and evaluator.reaches(lookup, file)
             if is_reached and may_run(lookup, file, run.program):
                 yield _refusal(lookup, file, "no such entry: {}")
@@ -57,24 +56,15 @@ def _refusal(node: ast.expr | ast.stmt, file: ParsedPython, text: str = "{}") ->
     return Refusal(file.text.place(file.span_of(node)), text.format(shown))
 
 
-def _lacks(lookup: ast.Subscript, file: ParsedPython, evaluator: Evaluator) -> bool:
+def _lacks(
+    lookup: ast.Subscript, table: ast.Dict, file: ParsedPython, evaluator: Evaluator
+) -> bool:
     """True if a table certainly has no entry for the key that a lookup gives."""
-    table = table_of(lookup.value, file)
     known = evaluator.value(lookup.slice, file)
-    if table is None or known is None or not known.is_plain:
+    if known is None or not known.is_plain:
         return False
     keys = [key.value for key in table.keys if isinstance(key, ast.Constant)]
     return len(keys) == len(table.keys) and known.value not in keys
-
-
-@fact
-def _lookups(file: ParsedPython) -> tuple[ast.Subscript, ...]:
-    """The lookups of entries in tables of the program."""
-    return tuple(
-        node
-        for node in file.nodes
-        if isinstance(node, ast.Subscript) and table_of(node.value, file) is not None
-    )
 
 
 @fact

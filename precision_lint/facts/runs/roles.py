@@ -93,7 +93,8 @@ def _named(used: list[Use], run: RunEnvironment) -> Iterator[tuple[str, Occurren
     """
     by_kind: dict[str, list[Use]] = {}
     for use in used:
-        by_kind.setdefault(use.sink.kind, []).append(use)
+        if use.is_reached:
+            by_kind.setdefault(use.sink.kind, []).append(use)
     regions = by_kind.get("autocast", [])
     if trained := [use for use in regions if not _is_evaluation(use.sink)]:
         by_kind["autocast"] = trained
@@ -111,10 +112,18 @@ def _named(used: list[Use], run: RunEnvironment) -> Iterator[tuple[str, Occurren
             what = (use.sink.subject, use.value, use.written.origin.span)
             if what not in seen:
                 seen.add(what)
-                subject = f" of {use.sink.subject}" if use.sink.subject else ""
-                file = use.sink.file.text.path.name
-                name = f"{kind}{subject} in {file}, line {use.sink.node.lineno}"
-                yield name, _occurrence(name, use, run)
+                yield _of_place(use, run)
+    for use in used:
+        if not use.is_reached:
+            yield _of_place(use, run)
+
+
+def _of_place(use: Use, run: RunEnvironment) -> tuple[str, Occurrence]:
+    """What one place is given, under a name of its own."""
+    sink = use.sink
+    subject = f" of {sink.subject}" if sink.subject else ""
+    name = f"{sink.kind}{subject} in {sink.file.text.path.name}, line {sink.node.lineno}"
+    return name, _occurrence(name, use, run)
 
 
 def _is_evaluation(sink: TorchPlace) -> bool:

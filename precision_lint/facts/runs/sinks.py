@@ -43,11 +43,10 @@ class Sink:
     """Why the framework rejects what it is given, in its own words."""
 
 
-def sinks(run: RunEnvironment) -> Iterator[Sink]:
+def sinks(evaluator: Evaluator) -> Iterator[Sink]:
     """The sinks of a program that one of its runs reaches."""
-    evaluator = Evaluator(run)
     yield from _of_frameworks(evaluator)
-    for one in _places(run.program):
+    for one in _places(evaluator.run.program):
         file = one.file
         if one.part is not None and evaluator.reaches(one.node, file):
             span = file.span_of(one.node)

@@ -30,7 +30,7 @@ from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 SinkKind: TypeAlias = Literal[
     "autocast", "scaler", "weights", "4-bit products", "default dtype", "matmul"
 ]
-Node: TypeAlias = "ast.Call | ast.Assign"
+Node: TypeAlias = "ast.Call | ast.Assign | ast.Return"
 
 NOTES: Mapping[SinkKind, str] = {
     "autocast": "the autocast region",
@@ -52,6 +52,8 @@ _PARTS: Mapping[SinkKind, Part] = {
 }  # fmt: skip
 _CASTS = {"half": "float16", "bfloat16": "bfloat16"}
 _LOADERS = frozenset({"from_pretrained", "from_single_file", "from_config", "load_checkpoint"})
+_PLAIN_REGION = "torch.cuda.amp.autocast"
+"""A class of regions that a function may return: `with get_autocast(args.precision)():`."""
 _SCALERS = ("GradScaler", "ShardedGradScaler")
 _CALLS = (
     "autocast", "partial", *_SCALERS, *_CASTS, "to", *sorted(_LOADERS), "BitsAndBytesConfig",
@@ -128,6 +130,9 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
             case ast.Assign(targets=[ast.Attribute(attr="allow_tf32") as target], value=value):
                 if qualified(target, syntax.names) in _SWITCHES:
                     yield TorchPlace("matmul", node, file, plain="tf32", enabled=value)
+            case ast.Return(value=ast.Attribute() | ast.Name() as value):
+                if qualified(value, syntax.names) == _PLAIN_REGION:
+                    yield TorchPlace("autocast", node, file, plain="float16")
 
 
 def _place(call: ast.Call, name: str, file: ParsedPython, syntax: SyntaxTree) -> TorchPlace | None:

@@ -17,13 +17,12 @@ from precision_lint.facts.frameworks.sources import (
     RolesSource,
     typed,
 )
-from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
+from precision_lint.facts.settings.vocabulary import chooses_precision
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import assignments, options
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
 
-_BITS = frozenset({8, 16, 32, 64})
 _MOST = 200
 """Settings of one file; where there are more, it is a table of some kind."""
 _MOST_MAPPINGS = 5_000
@@ -65,28 +64,30 @@ def _of_launch(
 ) -> Iterator[Occurrence]:
     words = (*started.launcher, *started.words)
     for option in (*options(words), *assignments(words)):
-        name = option.name.rpartition(".")[2]
-        if (file.text.path, option.span) not in known and _chooses(name, typed(option.value)):
+        section, _, name = option.name.rpartition(".")
+        if (file.text.path, option.span) not in known and chooses_precision(
+            name, typed(option.value), section.rpartition(".")[2]
+        ):
             yield Occurrence(option.name, option.value, option, file)
 
 
 def _of_documents(file: ParsedConfig, known: frozenset[tuple[Path, Span]]) -> Iterator[Occurrence]:
-    for mapping in islice(mappings(file.documents), _MOST_MAPPINGS):
+    found = [*islice(mappings(file.documents), _MOST_MAPPINGS)]
+    sections = {
+        id(entry.value): entry.name
+        for mapping in found
+        for entry in mapping.entries
+        if isinstance(entry.value, Mapping)
+    }
+    for mapping in found:
+        section = sections.get(id(mapping)) or ""
         for entry in mapping.entries:
             if entry.name is None or not isinstance(entry.value, Scalar):
                 continue
-            if (file.text.path, entry.span) not in known and _chooses(
-                entry.name, entry.value.value
+            if (file.text.path, entry.span) not in known and chooses_precision(
+                entry.name, entry.value.value, section
             ):
                 yield Occurrence(entry.name, entry.value.value, Member(mapping, entry), file)
-
-
-def _chooses(name: str, value: object) -> bool:
-    """True if a setting chooses a precision: its value names one, or its name and value suit."""
-    if names_precision(value):
-        return True
-    is_switch = isinstance(value, bool) or (isinstance(value, int) and value in _BITS)
-    return is_switch and is_about_precision(name.replace("-", "_"))
 
 
 def understood(runs: Iterable[EffectiveConfig]) -> frozenset[tuple[Path, Span]]:

@@ -12,7 +12,7 @@ from precision_lint.facts.runs.evaluation import Evaluator, Miss
 from precision_lint.facts.runs.known import Known
 from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
-from precision_lint.facts.settings.vocabulary import names_precision
+from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.source.python.syntax import qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -35,6 +35,8 @@ class Use:
     settings: tuple[Occurrence, ...]
     written: Occurrence | None
     """The setting that decides it; None for what the program says itself."""
+    is_reached: bool = True
+    """False if a setting of precision is the reason why the place is not reached."""
 
 
 def uses(evaluator: Evaluator) -> Iterator[Use]:
@@ -60,8 +62,10 @@ def _trains(evaluator: Evaluator) -> bool:
 def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     """What a sink is given; None if it is not reached."""
     state, around = evaluator.noting(lambda: reached(sink.node, sink.file, evaluator))
-    if state is False or sink.is_hidden:
+    if sink.is_hidden:
         return None
+    if state is False:
+        return _switched_off(sink, around)
     enabled, of_switch = evaluator.noting(
         lambda: (
             evaluator.value(sink.enabled, sink.file) if sink.enabled is not None else Known(True)
@@ -78,8 +82,19 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     settings = (*of_dtype, *of_switch, *around)
     written = deciding.written if deciding is not None else None
     if written is None and value is not None:
-        written = next(iter((*of_switch, *around)), None)
+        possible = (*of_switch, *around)
+        written = next(
+            (one for one in possible if is_precise(one.name)), next(iter(possible), None)
+        )
     return Use(sink, value, state is True, settings, written)
+
+
+def _switched_off(sink: TorchPlace, around: tuple[Occurrence, ...]) -> Use | None:
+    """A place that is not reached because of a setting of precision: the last one that was read."""
+    deciding = [one for one in around if is_precise(one.name)]
+    if sink.kind not in ("autocast", "scaler", "matmul") or not deciding:
+        return None
+    return Use(sink, "off", False, (deciding[-1],), deciding[-1], is_reached=False)
 
 
 def _takes_names(sink: TorchPlace) -> bool:
@@ -92,8 +107,8 @@ def _takes_names(sink: TorchPlace) -> bool:
 
 def _no_attribute(sink: TorchPlace, dtype: Known) -> list[Miss]:
     """A name that transformers looks up in `torch`, which has none of that name."""
-    if not _takes_names(sink) or dtype.written is None:
-        return []
+    if not _takes_names(sink) or dtype.written is None or sink.kind == "4-bit products":
+        return []  # the table of bitsandbytes says so
     error = f"AttributeError: module 'torch' has no attribute {dtype.value!r}"
     return [Miss(dtype, sink.node, sink.file, error)]
 

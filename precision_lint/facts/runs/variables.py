@@ -72,7 +72,8 @@ class Walk:
                 decision = self._evaluated(test)
                 holds = truth(decision)
                 if holds is None or decision is None:
-                    return agreed([self.after(body, known), self.after(orelse, known)])
+                    ways = [block for block in (body, orelse) if not _raises(block)]
+                    return agreed([self.after(block, known) for block in ways])
                 found = self.after(body if holds else orelse, known)
                 if found is not None and found.written is None and decision.written is not None:
                     return decision.derived(found.value)
@@ -192,6 +193,16 @@ class Walk:
         start = statement.lineno, statement.col_offset
         end = statement.end_lineno or 0, statement.end_col_offset or 0
         return any(start <= (node.lineno, node.col_offset) < end for node in self.stores)
+
+
+def _raises(body: Sequence[ast.stmt]) -> bool:
+    """True for a block after which nothing runs, as far as its last statement says."""
+    match body[-1:]:
+        case [ast.Raise()]:
+            return True
+        case [ast.If(body=one, orelse=other)]:
+            return _raises(one) and _raises(other)
+    return False
 
 
 def _may_leave(statement: ast.stmt) -> bool:

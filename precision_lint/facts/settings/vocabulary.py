@@ -13,6 +13,8 @@ WORDS = (
 )  # fmt: skip
 """A pattern in the bytes of every file that mentions precision."""
 
+_BIT_WIDTHS = frozenset({8, 16, 32, 64})
+
 _BFLOAT16 = re.compile(
     r"(?:torch\.|amp_|mixed_|pure_)?(?:bfloat16|bf16)(?:[-_](?:mixed|true))?", re.IGNORECASE
 )
@@ -25,6 +27,10 @@ _PRECISION = re.compile(
     re.IGNORECASE,
 )
 _SETTING = re.compile(rf"{_BITS}|precision|dtype|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
+_SWITCHING = frozenset({"enabled", "enable", "use"})
+_ALSO_CHOOSING = re.compile(
+    r"tf32|load_in_[48]bit|loss_scale|(?:fp16|amp)_(?:init(?:ial)?_)?scale", re.IGNORECASE
+)
 _SWITCH = re.compile(r"(?:^|_)(?:bfloat16|bf16)$", re.IGNORECASE)
 _FLOAT16_SWITCH = re.compile(r"(?:^|_)(?:float16|fp16|amp|half)$", re.IGNORECASE)
 
@@ -47,6 +53,28 @@ def names_precision(value: object) -> bool:
 def is_about_precision(name: str) -> bool:
     """True for the name of a setting that chooses a dtype, or switches one on."""
     return _SETTING.search(name) is not None
+
+
+def is_precise(name: str) -> bool:
+    """True for a dotted name that is about precision: `SOLVER.AMP.ENABLED`."""
+    return any(map(is_about_precision, name.split(".")))
+
+
+def chooses_precision(name: str, value: object, section: str = "") -> bool:
+    """True for a setting that chooses a precision: its value names one, or its name and value suit.
+
+    `enabled` and `use` say nothing by themselves, but in a section such as `amp` or `fp8`.
+    """
+    if names_precision(value):
+        return True
+    if isinstance(value, str | None):
+        return False
+    name = name.replace("-", "_")
+    if _ALSO_CHOOSING.search(name):
+        return True
+    is_switch = isinstance(value, bool) or (isinstance(value, int) and value in _BIT_WIDTHS)
+    named = section.replace("-", "_") if name.lower() in _SWITCHING else name
+    return is_switch and is_about_precision(named)
 
 
 def switches_bfloat16(name: str) -> bool:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from precision_lint.model.finding import Span
 from precision_lint.source.shell.variables import Word
 from precision_lint.source.shell.words import UNKNOWN, Text
 
+_DOTTED = re.compile(r"[A-Z][A-Z0-9_]*(?:\.[A-Z][A-Z0-9_]*)+")
 _NAME = re.compile(r"[^\W\d][\w.]*")
 
 
@@ -67,6 +69,13 @@ def assignments(words: Sequence[Word]) -> Iterator[Option]:
         name = name.lstrip("+")
         if separator and _NAME.fullmatch(name) and id(word) not in values:
             yield Option(name, _known(value), (word,))
+
+
+def pairs(words: Sequence[Word]) -> Iterator[Option]:
+    """Two words such as `SOLVER.AMP.ENABLED True`: a dotted name in capitals, and its value."""
+    for word, following in pairwise(words):
+        if _DOTTED.fullmatch(word.text) and not following.text.startswith("-"):
+            yield Option(word.text, _known(following.text), (word, following))
 
 
 def _known(value: str) -> str | None:

@@ -146,7 +146,15 @@ class Reader:
         if node.arg is None:
             return self._spread(node.value, span, depth)
         key = Scalar(Span(span.start, _end(_WORD, self._file.text.text, span.start)), node.arg)
-        return Entry(key, self.value(node.value, depth), span)
+        return Entry(key, self._member(node.arg, node.value, depth), span)
+
+    def _member(self, name: str, node: ast.expr, depth: int) -> Value:
+        """A value under a name; for `type=AmpOptimWrapper` of a registry, the name of the class."""
+        value = self.value(node, depth)
+        if name == "type" and isinstance(node, ast.Name) and isinstance(value, Opaque):
+            is_class = node.id[:1].isupper() and not node.id.isupper()
+            return Scalar(value.span, node.id) if is_class else value
+        return value
 
     def _spread(self, node: ast.expr, span: Span, depth: int) -> Entry:
         """`**other`, which merges as a `<<` of YAML does."""

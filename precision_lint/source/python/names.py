@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from precision_lint.model.dtypes import ALIASES
+from precision_lint.model.dtypes import ALIASES, DtypeName
 from precision_lint.source.python.scopes import Binding, Reference, scopes_of
 
 _REWRITES = frozenset({"exec", "globals"})
@@ -44,14 +44,16 @@ class Names:
             return None  # `from defaults import *` may bring another
         return value
 
-    def dtype(self, node: ast.Name | ast.Attribute) -> str | None:
+    def dtype(self, node: ast.Name | ast.Attribute) -> DtypeName | None:
         """`torch.float16` for that dtype of torch, by whichever name it was imported."""
         root = node.value if isinstance(node, ast.Attribute) else node
         reference = self._reference_of.get(root)
         if reference is None or reference.node is not node:
             return None
         package, _, name = (reference.qualified or "").rpartition(".")
-        return f"torch.{ALIASES[name]}" if package == "torch" and name in ALIASES else None
+        return (
+            DtypeName(f"torch.{ALIASES[name]}") if package == "torch" and name in ALIASES else None
+        )
 
 
 def _is_behind(binding: Binding, value: ast.expr) -> bool:

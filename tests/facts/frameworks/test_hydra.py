@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from precision_lint.facts.frameworks.hydra import composed
+from precision_lint.facts.frameworks.sources import MappingSource
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.settings_tree import Mapping
 from tests.context import recording
 from tests.facts.frameworks.test_runs import found, project
 
@@ -40,6 +43,36 @@ def test_what_is_chosen_elsewhere_leaves_it_open(text: str, tmp_path: Path) -> N
 def test_a_list_that_names_itself_comes_to_an_end(tmp_path: Path) -> None:
     project(tmp_path, {"config.yaml": "defaults:\n  - config\n  - config\nx: 1\n"})
     assert not is_complete(tmp_path)
+
+
+@pytest.mark.parametrize("key", ["_BASE_", "defaults"])
+def test_a_file_below_another_one(key: str, tmp_path: Path) -> None:
+    files = {
+        "config.yaml": f"{key}: conf/base.yaml\na: {{x: 1}}\n",
+        "conf/base.yaml": f"{key}: ../first.yaml\na: {{x: 2, y: 2}}\n",
+        "first.yaml": "a: {y: 3, z: 3}\n",
+    }
+    known = recording(project(tmp_path, files), ()).config_files
+    file = known.at(tmp_path / "config.yaml")
+    assert file is not None
+    whole, is_complete = composed(file, known.at, recording(tmp_path, ()))
+    source = MappingSource(whole, mapping_of(whole))
+    assert is_complete
+    assert [getattr(source.get(f"a.{name}"), "value", None) for name in "xyz"] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("base", ["config.yaml", "missing.yaml"])
+def test_a_base_that_is_missing_or_the_file_itself_leaves_it_open(
+    base: str, tmp_path: Path
+) -> None:
+    project(tmp_path, {"config.yaml": f"_BASE_: {base}\nx: 1\n"})
+    assert not is_complete(tmp_path)
+
+
+def mapping_of(file: ParsedConfig) -> Mapping:
+    (root,) = file.documents
+    assert isinstance(root, Mapping)
+    return root
 
 
 def test_aliases_of_aliases_are_merged_once(tmp_path: Path) -> None:

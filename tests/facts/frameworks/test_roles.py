@@ -104,7 +104,7 @@ def test_a_place_that_is_left_before(tmp_path: Path) -> None:
     )
     project(tmp_path, {"train.py": ARGS + program})
     project(tmp_path, {"run.sh": "python train.py --half --dtype bf16\n"})
-    assert rows(tmp_path, "run.sh") == []
+    assert rows(tmp_path, "run.sh") == [("compute", "off", "run.sh", 1)]
     project(tmp_path, {"run.sh": "python train.py --half --dtype fp16\n"})
     assert rows(tmp_path, "run.sh") == [("compute", "float16", "run.sh", 1)]
 
@@ -169,3 +169,138 @@ def test_words_beat_a_file_that_gives_defaults(tmp_path: Path) -> None:
     assert rows(tmp_path, "run.sh") == [("compute", "bfloat16", "run.sh", 1)]
     project(tmp_path, {"run.sh": "python train.py --config a.yaml\n"})
     assert rows(tmp_path, "run.sh") == [("compute", "float16", "a.yaml", 1)]
+
+
+def test_two_readers_of_one_launch_are_both_shown(tmp_path: Path) -> None:
+    program = (
+        ARGS + "from transformers import TrainingArguments\n"
+        "model.train()\nif args.half:\n    model = model.half()\n"
+    )
+    words = "--do_train --output_dir out --learning_rate 1e-5 --bf16 True --half"
+    project(tmp_path, {"train.py": program, "run.sh": f"python train.py {words}\n"})
+    found = {row[:2] for row in rows(tmp_path, "run.sh")}
+    assert found >= {("compute", True), ("weights", "float16")}
+
+
+@pytest.mark.parametrize(
+    "loading",
+    [
+        "if args.config[-5:] == '.json':\n    cfg = json.load(open(args.config))\n"
+        "elif args.config.endswith('.py'):\n    cfg = imported(args.config)\n",
+        "if args.half:\n    raise ValueError\nelse:\n    cfg = json.load(open(args.config))\n",
+        "if unknown:\n    cfg = json.load(open(args.config))\nelse:\n    raise ValueError\n",
+    ],
+)
+def test_a_file_that_is_opened_by_its_suffix(tmp_path: Path, loading: str) -> None:
+    region = "torch.autocast('cuda', dtype=getattr(torch, cfg['dtype']))\n"
+    config = CONFIG.replace('"bf16"', '"bfloat16"')
+    main = "if __name__ == '__main__':\n    pass\n"
+    files = {"train.py": ARGS + loading + READS + region + main, "conf/a.json": config}
+    project(tmp_path, files)
+    assert rows(tmp_path, "conf/a.json") == [("compute", "bfloat16", "a.json", 1)]
+
+
+REGIONS = """\
+def get_autocast(precision):
+    if precision == "fp16":
+        return torch.cuda.amp.autocast
+    elif precision == "bf16":
+        return lambda: torch.autocast("cuda", dtype=torch.bfloat16)
+    return suppress
+
+
+with get_autocast(args.dtype)():
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"),
+    [("fp16", "float16"), ("bf16", "bfloat16"), ("fp32", "off")],
+)
+def test_regions_that_a_function_returns(tmp_path: Path, word: str, expected: str) -> None:
+    project(tmp_path, {"train.py": ARGS + REGIONS, "run.sh": f"python train.py --dtype {word}\n"})
+    found = {row[1] for row in rows(tmp_path, "run.sh")}
+    assert found == {expected, "off"}
+
+
+def test_an_assignment_that_does_not_run_changes_nothing(tmp_path: Path) -> None:
+    program = (
+        "import other\nwith torch.autocast('cuda', dtype=getattr(torch, args.dtype)):\n    pass\n"
+    )
+    other = "import torch\nif __name__ == '__main__':\n    args.dtype = None\n"
+    files = {"train.py": ARGS + program, "other.py": f"import argparse\n{other}# add_argument\n"}
+    project(tmp_path, {**files, "run.sh": "python train.py --dtype bfloat16\n"})
+    assert rows(tmp_path, "run.sh") == [("compute", "bfloat16", "run.sh", 1)]
+
+
+YACS = """\
+import argparse
+import torch
+from yacs.config import CfgNode as CN
+
+_C = CN()
+_C.SOLVER = CN()
+_C.SOLVER.AMP = CN({"ENABLED": False})
+_C.SOLVER.DTYPE = "float16"
+
+
+class Plain:
+    def step(self):
+        return self.loss()
+
+
+class Mixed:
+    def step(self):
+        with torch.autocast("cuda", dtype=getattr(torch, self.cfg.SOLVER.DTYPE)):
+            return self.loss()
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--config-file", default="")
+parser.add_argument("opts", nargs=argparse.REMAINDER)
+args = parser.parse_args()
+cfg = _C.clone()
+cfg.merge_from_file(args.config_file)
+cfg.merge_from_list(args.opts)
+trainer = (Mixed if cfg.SOLVER.AMP.ENABLED else Plain)(cfg)
+trainer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--config-file base.yaml", [("compute", "bfloat16", "base.yaml", 4)]),
+        ("--config-file a.yaml", [("compute", "float32", "a.yaml", 3)]),
+        (
+            "--config-file base.yaml SOLVER.DTYPE float16",
+            [("compute", "float16", "run.sh", 1)],
+        ),
+        ("--config-file base.yaml SOLVER.AMP.ENABLED False", [("compute", "off", "run.sh", 1)]),
+        ("--config-file $CONFIG", []),
+        ("--config-file base.yaml SOLVER.DTYPE $DTYPE", []),
+    ],
+)
+def test_a_tree_of_yacs(tmp_path: Path, words: str, expected: list[Row]) -> None:
+    files = {
+        "train.py": YACS,
+        "base.yaml": "SOLVER:\n  AMP:\n    ENABLED: True\n  DTYPE: bfloat16\n",
+        "a.yaml": "_BASE_: base.yaml\nSOLVER:\n  DTYPE: float32\n",
+        "run.sh": f"python train.py {words}\n",
+    }
+    project(tmp_path, files)
+    assert [row for row in rows(tmp_path, "run.sh") if row[0] == "compute"] == expected
+
+
+def test_a_key_of_yacs_that_the_program_decides_by_itself(tmp_path: Path) -> None:
+    program = YACS.replace(
+        "trainer = ", "if args.config_file:\n    cfg.SOLVER.DTYPE = 'float32'\ntrainer = "
+    )
+    files = {
+        "train.py": program,
+        "base.yaml": "SOLVER:\n  AMP:\n    ENABLED: True\n  DTYPE: bfloat16\n",
+        "run.sh": "python train.py --config-file base.yaml\n",
+    }
+    project(tmp_path, files)
+    assert rows(tmp_path, "run.sh") == []

@@ -128,7 +128,7 @@ def test_what_refuses_a_value(refusing: str, tmp_path: Path) -> None:
     base = environment(tmp_path / "train.py", file, None, facts)
     for value, count in (("half", 1), ("bfloat16", 0)):
         run = type(base)(base.program, file, None, base.read, {"dtype": value})
-        assert len(list(refusals(run, "dtype"))) == count, value
+        assert len(list(refusals(Evaluator(run), "dtype"))) == count, value
 
 
 @pytest.mark.parametrize(
