@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from precision_lint.facts.amp.deprecated_api import Api, DeprecatedUse, is_deprecated
 from precision_lint.fixers.torch_name import name_of_torch
 from precision_lint.model.finding import Edit, Span
+from precision_lint.project.import_style import ImportStyle
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Reference, Step
 
@@ -49,12 +50,14 @@ class Spelling:
     keeps_cache: bool = False
 
 
-def migration(file: ParsedPython, use: DeprecatedUse, *, keeps_cache: bool) -> Migration | None:
+def migration(
+    file: ParsedPython, use: DeprecatedUse, style: ImportStyle, *, keeps_cache: bool
+) -> Migration | None:
     """The edits that put the new API in the place of this use; None where it takes a person.
 
     `keeps_cache` if `cache_enabled` must be written out: see `Spelling`.
     """
-    name, edits = name_of_torch(file, use.reference, is_deprecated)
+    name, edits = name_of_torch(file, use.reference, is_deprecated, style)
     quote = _quote(use.reference, file)
     if name is None or quote is None:
         return None

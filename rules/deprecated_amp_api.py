@@ -125,7 +125,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 
 def _of_use(use: DeprecatedUse, file: PythonFile) -> Finding:
-    migration = amp_api.migration(file, use, keeps_cache=turns_cache_off(file))
+    migration = amp_api.migration(file, use, file.import_style, keeps_cache=turns_cache_off(file))
     fix = None
     if migration is not None:
         is_safe = migration.is_exact and is_interchangeable(use, file)

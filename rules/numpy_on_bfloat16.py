@@ -50,15 +50,16 @@ logits = model(**batch).logits
 scores = logits.cpu().float().numpy()
 plt.plot([item.float() for item in losses])
 ```
-or, if the tensor may be integral or float64, `precision_lint.runtime.to_numpy(logits.cpu())`.
+or, if the tensor may be integral or float64, the helper `to_numpy(logits.cpu())`.
 
 ## Fix safety
 Where the tensor is certainly of a floating dtype that float32 holds, the fix inserts `.float()`,
 after the move to the host so that half the bytes are copied; it needs no import. Where the tensor
 may be integral or float64, which `.float()` would change, the fix is `to_numpy`: it converts the
-dtypes that NumPy lacks to float32 and leaves every other tensor unchanged. It is imported from
-`precision_lint.runtime`: add `precision-lint[runtime]` to the requirements. The items of literals,
-of comprehensions and of lists in variables are converted one by one.
+dtypes that NumPy lacks to float32 and leaves every other tensor unchanged. That fix is safe if the
+configuration names the module with the helper (`fix.helper-module`) or the file imports it already,
+and otherwise unsafe, because it imports `precision_lint.runtime`. The items of literals, of
+comprehensions and of lists in variables are converted one by one.
 
 Safe if the values are certainly tensors of torch. Unsafe if they may be something else, as both
 `.float()` and `to_numpy` reject Python numbers in a list, and tensors of TensorFlow, which also
@@ -88,7 +89,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from precision_lint.fixers import arrays, calls, imports, raw_bytes
+from precision_lint.fixers import arrays, calls, helpers, raw_bytes
 from precision_lint.rule_api import (
     BFLOAT16,
     Applicability,
@@ -207,31 +208,34 @@ def _subject(file: PythonFile, argument: Argument, *_: Argument) -> str:
 
 
 def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argument]) -> Fix | None:
-    helper, added = imports.import_name(file, "precision_lint.runtime", "to_numpy", call.span.start)
+    helper = helpers.helper(
+        file, "to_numpy", call.span.start, file.helper_module("to_numpy"), file.import_style
+    )
 
     def choose(tensor: Tensor) -> str | None:
         if not tensor.may_be(sinks.LACKING):
             return None
         if _is_narrow_float(tensor) or sink.array == "something else":
             return _WIDEN
-        return helper
+        return helper.local
 
     edits: list[Edit] = []
     for argument in converted:
         part = (
-            _of_receiver(call, file, choose(_lacking(argument)[0]) or helper)
+            _of_receiver(call, file, choose(_lacking(argument)[0]) or helper.local)
             if sink.receiver
             else arrays.convert_argument(file, call, argument, choose)
         )
         if part is None:
             return None
         edits += part
-    if not any(f"{helper}(" in edit.content for edit in edits):
-        message, added = "Widen to float32 on the host", []
-    else:
-        message = "Use `to_numpy`: bfloat16 and float8 become float32, other dtypes stay"
     level = min(_applicability(sink, call, file, argument) for argument in converted)
-    return Fix(level, message, (*added, *edits))
+    if not any(f"{helper.local}(" in edit.content for edit in edits):
+        return Fix(level, "Widen to float32 on the host", tuple(edits))
+    message = f"Use `to_numpy`: bfloat16 and float8 become float32, other dtypes stay{helper.note}"
+    if not helper.is_at_hand:
+        level = min(level, Applicability.UNSAFE)
+    return Fix(level, message, (*helper.edits, *edits))
 
 
 def _is_narrow_float(tensor: Tensor) -> bool:

@@ -237,6 +237,34 @@ def rules(output_format: str) -> None:
     print_catalogue(output_format, sys.stdout)
 
 
+@cli.command(short_help="Copy helpers that fixes import into the project.")
+@click.argument("helpers", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write. [default: that of `fix.helper-module` in the configuration]",
+)
+@_config
+@_isolated
+def vendor(
+    helpers: tuple[str, ...], output: Path | None, config: Path | None, isolated: bool
+) -> None:
+    """Write helpers such as to_numpy to a file of the project, which then needs no new dependency.
+
+    Fixes import from there if the configuration names it as `fix.helper-module`.
+    """
+    from precision_lint.cli.vendor import CannotVendor
+    from precision_lint.cli.vendor import vendor as write_helpers
+    from precision_lint.engine.writing import NotWritten
+
+    session = Session.open([Path.cwd()], Options(config=config, isolated=isolated))
+    try:
+        write_helpers(helpers, output, session)
+    except (CannotVendor, NotWritten) as problem:
+        raise CannotRun(str(problem)) from problem
+
+
 @cli.command(short_help="Run the language server.")
 def server() -> None:
     """Run the language server, for an editor, on stdin and stdout."""

@@ -47,3 +47,20 @@ def write_atomically(path: Path, old: bytes, new: bytes) -> None:
             raise
     except OSError as error:
         raise NotWritten(f"{path}: {error.strerror or error}, left as it was") from error
+
+
+def create(path: Path, content: bytes) -> None:
+    """Write a file that does not exist, completely or not at all.
+
+    Raises:
+        NotWritten: it exists, or the disk raises an error.
+    """
+    try:
+        with path.open("xb") as stream:
+            try:
+                stream.write(content)
+            except BaseException:
+                os.unlink(path)
+                raise
+    except OSError as error:
+        raise NotWritten(f"{path}: {error.strerror or error}") from error
