@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from precision_lint.facts.amp.deprecated_api import Api, DeprecatedUse, is_deprecated
+from precision_lint.fixers.quotes import usual_quote
 from precision_lint.fixers.torch_name import name_of_torch
 from precision_lint.model.finding import Edit, Span
 from precision_lint.project.import_style import ImportStyle
@@ -81,7 +82,7 @@ def _quote(reference: Reference, file: ParsedPython) -> str | None:
         if isinstance(step.node, ast.JoinedStr):
             text = file.text[file.span_of(step.node)]
             return next((quote for quote in "\"'" if quote not in text), None)
-    return '"'
+    return usual_quote(file)
 
 
 def _call(file: ParsedPython, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:

@@ -188,7 +188,29 @@ def _lines_of(file: ParsedPython, statement: ast.stmt) -> Span | None:
     is_alone = any(
         block.body == [statement] for node in statements(file.tree.body) for block in blocks(node)
     )
-    return None if around.strip() or is_alone else lines
+    return None if around.strip() or is_alone else _with_blank_lines(file, lines)
+
+
+def _with_blank_lines(file: ParsedPython, lines: Span) -> Span:
+    """The lines with the blank ones on one side, if there are blank ones on both sides.
+
+    Nothing above, or the line that opens a block, is like a blank line.
+    """
+    text = file.text
+    if text.place(lines).cell is not None:
+        return lines
+    first, last = text.row(lines.start), text.row(max(lines.start, lines.end - 1))
+    above, below = first, last
+    while above > 1 and not text.line(above - 1).strip():
+        above -= 1
+    while below < len(text.line_starts) and not text.line(below + 1).strip():
+        below += 1
+    if below == last:
+        return lines
+    if above < first and above > 1:
+        return Span(text.line_starts[above - 1], lines.end)
+    opens = above > 1 and text.line(above - 1).rstrip().endswith(":")
+    return Span(lines.start, text.line_span(below).end) if above == 1 or opens else lines
 
 
 def _start(file: ParsedPython, alias: ast.alias) -> int:

@@ -157,6 +157,23 @@ def remove(source: str, name: str) -> str | None:
         ),
         pytest.param("from m import (\n    a,\n)\nuse\n", "use\n", id="rows of one"),
         pytest.param("def f():\n    import a\n    use\n", "def f():\n    use\n", id="function"),
+        pytest.param(
+            "import os\n\nfrom m import a\n\n\ndef f(): ...\n",
+            "import os\n\n\ndef f(): ...\n",
+            id="last section",
+        ),
+        pytest.param(
+            "import os\n\nfrom m import a\n\nfrom . import b\n",
+            "import os\n\nfrom . import b\n",
+            id="section between",
+        ),
+        pytest.param("from m import a\n\n\ndef f(): ...\n", "def f(): ...\n", id="first"),
+        pytest.param(
+            "def f():\n    import a\n\n    use\n", "def f():\n    use\n", id="first of a block"
+        ),
+        pytest.param(
+            "import os\nfrom m import a\n\nuse\n", "import os\n\nuse\n", id="end of a section"
+        ),
         pytest.param("from m import a, b  # c\n", "from m import b  # c\n", id="comment stays"),
         pytest.param("from m import a  # why\nuse\n", None, id="comment would go"),
         pytest.param("from m import (\n    a,  # why\n    b,\n)\n", None, id="comment between"),

@@ -117,8 +117,8 @@ class DeprecatedImport:
 
     statement: ast.stmt
     alias: ast.alias
-    is_read: bool
-    """True if code of the file uses the name."""
+    uses: tuple[DeprecatedUse, ...]
+    """Where the code of the file reads the name."""
 
 
 def deprecated_amp(file: PythonFile) -> Iterator[DeprecatedUse | DeprecatedImport]:
@@ -182,6 +182,20 @@ def _asks_for_class(reference: Reference) -> bool:
 
 
 # Other code of the project
+
+
+def is_in_every_torch(use: DeprecatedUse, file: PythonFile) -> bool:
+    """True if every torch that the project may run with has the new API.
+
+    `torch.amp.autocast` is as old as its arguments. torch 2.2 has no `torch.amp.GradScaler`, torch
+    2.3 has no `torch.amp.custom_fwd` and none of the functions that take a device. A project that
+    says no version may run with these, unless it calls the same API elsewhere.
+    """
+    if use.api.name == "amp.autocast":
+        return True
+    if file.project.lowest_version_of("torch", file.text.path) is not None:
+        return True  # 2.4 at least: see `_supports_older_torch`
+    return _holds(rb"\btorch\." + re.escape(use.api.name).encode() + rb"\(", file)
 
 
 def is_interchangeable(use: DeprecatedUse, file: PythonFile) -> bool:
@@ -268,7 +282,8 @@ def _imported(
     if not _is_kept(old, file, is_used=bool(readers)):
         qualified = old.what.qualified or ""
         api = DEPRECATED.get(qualified)
-        yield DeprecatedImport(qualified, api, statement, alias, bool(readers))
+        of_it = tuple(use for use in uses if use.reference in readers)
+        yield DeprecatedImport(qualified, api, statement, alias, of_it)
 
 
 def _is_kept(old: _Import, file: PythonFile, *, is_used: bool) -> bool:
