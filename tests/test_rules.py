@@ -89,6 +89,22 @@ def test_fixes_as_written(case: cases.Case, level: Applicability, tmp_path: Path
     assert after == {name: (tmp_path / name).read_bytes() for name in case.files}
 
 
+FIXED = [case for case in CASES if case.fixed or case.unsafe_fixed]
+
+
+@pytest.mark.parametrize("case", FIXED, ids=lambda case: case.id)
+def test_what_is_called_fixable_is_fixed(case: cases.Case, tmp_path: Path) -> None:
+    level = Applicability.UNSAFE if case.unsafe_fixed else Applicability.SAFE
+    fixable = [
+        finding
+        for result in lint(case, tmp_path)
+        for finding in result.findings
+        if finding.fix is not None and finding.fix.applicability >= level
+    ]
+    fixed = [finding for result in lint(case, tmp_path, level) for finding in result.fixed]
+    assert len(fixed) == len(fixable)
+
+
 def test_every_rule_has_cases_that_find_it_and_a_case_that_does_not() -> None:
     found = {expected.name for case in CASES for expected in case.expected}
     silent = {case.rule for case in CASES if not case.expected}

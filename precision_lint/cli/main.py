@@ -102,6 +102,7 @@ _target_gpu = click.option("--target-gpu", metavar="NAME", help="The GPU of the 
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")
 @click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes (implies --fix).")
 @click.option("--diff", is_flag=True, help="Print what --fix would change; write nothing.")
+@click.option("--show-fixes", is_flag=True, help="List what was fixed, by file and rule.")
 @_selectors("--select", "Enable only these rules: codes, prefixes or names.")
 @_selectors("--extend-select", "Enable additional rules.")
 @_selectors("--ignore", "Disable rules.")

@@ -19,6 +19,7 @@ class Options:
     fix: bool = False
     unsafe_fixes: bool = False
     diff: bool = False
+    show_fixes: bool = False
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

@@ -26,6 +26,9 @@ class Report:
     sources: Mapping[Path, SourceText]
     root: Path
     ink: Ink
+    fixed: Sequence[Finding] = ()
+    """The findings that were fixed."""
+    show_fixes: bool = False
 
     def relative(self, path: Path) -> str:
         """The path from the root, or the absolute path of a file that is not below it."""
