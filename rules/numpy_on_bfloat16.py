@@ -66,7 +66,8 @@ Safe if the values are certainly tensors of torch. Unsafe if they may be somethi
 have a method `numpy`. Items of lists are tensors for certain where a dtype is known to reach them,
 and what has a method `numpy` where the file names no other framework.
 
-Unsafe if the program reads the bytes of the array: `.tobytes()`, `.view(np.int16)`, a hash. float32
+Unsafe if the file reads the bytes of the array: `.tobytes()`, `.view(np.int16)`, `.nbytes`, a hash,
+`stream.write(array)`, also through an attribute, or in a function that gets or returns it. float32
 has twice as many bytes as bfloat16, and what reads them does not notice.
 
 Also unsafe if the fix changes more than the error: `np.sqrt(t)` and other functions return a tensor
