@@ -43,8 +43,8 @@ with torch.amp.autocast("cuda", dtype=torch.float16):
 
 ## Fix safety
 Safe: positional arguments get their names. If the new default can differ from the old one, the old
-default is written out: `dtype=torch.float16` (bfloat16 on CPU), and `cache_enabled=True` if the
-project disables the cache anywhere. A disabled region (`enabled=False`) needs neither; only code in
+default is written out: `dtype=torch.float16` (bfloat16 on CPU), and `cache_enabled=True` if a
+program with the file disables the cache. A disabled region (`enabled=False`) needs neither; only code in
 it that queries the autocast dtype, or opens a region without one, could tell the difference.
 
 Unsafe if the project checks for the class (`isinstance(scaler, torch.cuda.amp.GradScaler)`), for

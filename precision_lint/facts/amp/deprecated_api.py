@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from precision_lint.facts.context import PythonFile
 from precision_lint.source.python import exports
 from precision_lint.source.python.compatibility import is_for_another_version
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.scopes import Binding, Reference, Scope, Scopes, Step, scopes_of
+from precision_lint.source.python.syntax import callee_name
 
 _SINCE = (2, 4)
 
@@ -224,15 +226,35 @@ def _is_only_in_script(use: DeprecatedUse, file: PythonFile) -> bool:
 
 
 def turns_cache_off(file: PythonFile) -> bool:
-    """True if the cache of the casts is turned off anywhere in the project."""
-    return _holds(_CACHE_OFF, file)
+    """True if a program with this file turns the cache of the casts off anywhere."""
+    own, project = file.text.path, file.project
+    return _turns_cache_off(file.tree) or any(
+        other != own
+        and project.runs_with(other, own)
+        and (parsed := project.module(other)) is not None
+        and _turns_cache_off(parsed.tree)
+        for other in project.python_sources_matching(_CACHE_OFF)
+    )
 
 
-_CACHE_OFF = (
-    rb"set_autocast_cache_enabled"
-    rb"|autocast\((?:[^()]|\([^()]*\))*\bcache_enabled\s*=(?!\s*True\b)"
-    rb"|autocast\([^(),]*,[^(),]*,\s*False\b"
-)
+_CACHE_OFF = rb"set_autocast_cache_enabled|\bcache_enabled\s*=|autocast\([^(),]*,[^(),]*,\s*False\b"
+"""What a file has that turns the cache off; the tree says whether it does."""
+
+
+def _turns_cache_off(tree: ast.Module) -> bool:
+    return any(isinstance(node, ast.Call) and _is_cache_off(node) for node in walk(tree))
+
+
+def _is_cache_off(call: ast.Call) -> bool:
+    """True for `set_autocast_cache_enabled(…)` and for `autocast(…, cache_enabled=False)`."""
+    name = callee_name(call)
+    if name == "set_autocast_cache_enabled":
+        return True
+    given = [one.value for one in call.keywords if one.arg == "cache_enabled"]
+    given += call.args[2:4]
+    return name == "autocast" and any(
+        not (isinstance(value, ast.Constant) and value.value is True) for value in given
+    )
 
 
 def _holds(pattern: bytes, file: PythonFile) -> bool:
