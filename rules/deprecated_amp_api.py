@@ -44,8 +44,9 @@ with torch.amp.autocast("cuda", dtype=torch.float16):
 ## Fix safety
 Safe: positional arguments get their names. If the new default can differ from the old one, the old
 default is written out: `dtype=torch.float16` (bfloat16 on CPU), and `cache_enabled=True` if a
-program with the file disables the cache. A disabled region (`enabled=False`) needs neither; only code in
-it that queries the autocast dtype, or opens a region without one, could tell the difference.
+program with the file disables the cache. A disabled region (`enabled=False`) needs neither; only
+code in it that queries the autocast dtype, or opens a region without one, could tell the
+difference.
 
 Unsafe if the project checks for the class (`isinstance(scaler, torch.cuda.amp.GradScaler)`), for
 `**options` that may or may not contain a dtype, for `functools.partial(autocast)`, and for
