@@ -120,7 +120,7 @@ def _styles_of(folder: Path) -> Iterator[ImportStyle]:
 
 def _with_length(style: ImportStyle, table: Mapping[str, Any]) -> ImportStyle:
     """The style with the lines as long as the table of a formatter says."""
-    length = table.get("line-length")
+    length = table.get("line-length", table.get("line_length"))  # black accepts both
     return replace(style, line_length=length) if isinstance(length, int) else style
 
 

@@ -70,6 +70,7 @@ def test_known_modules(files: dict[str, str], tmp_path: Path) -> None:
         ({"__isort__cfg": "[settings]\nprofile = google\n"}, "force_single_line", True),
         ({"pyproject__toml": "[tool.isort]\nprofile = 'black'\n"}, "line_length", 88),
         ({"pyproject__toml": "[tool.black]\nline-length = 100\n"}, "line_length", 100),
+        ({"pyproject__toml": "[tool.black]\nline_length = 100\n"}, "line_length", 100),
         ({"pyproject__toml": "not toml"}, "line_length", 88),
         ({"setup__cfg": "no section"}, "line_length", 88),
     ],
