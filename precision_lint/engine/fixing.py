@@ -50,26 +50,60 @@ def fix(
     seen = {text.text}
     refused: set[Finding] = set()
     for _ in range(_ROUNDS):
-        candidates = _compatible(
+        fixable = [
             finding
             for finding in checked.findings
             if finding not in refused
             and finding.fix is not None
             and finding.fix.applicability >= applicability
-        )
+        ]
+        now = _roots_first(fixable)
+        candidates = _compatible(now)
         if not candidates:
             return Fixed(text, tuple(applied), _with_shown_only(checked, refused))
         step = _most(_Round(text, kind, checked, check), [], candidates)
         if step is None:
             refused.update(candidates)
             continue
-        text, checked = step.text, step.checked
         applied += step.applied
+        applied += _cured(step, [finding for finding in fixable if finding not in now])
+        text, checked = step.text, step.checked
         refused.clear()
         if text.text in seen:
             return original
         seen.add(text.text)
     return original
+
+
+def _roots_first(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without those in kernels that a fix elsewhere in a kernel may cure as well.
+
+    A load as float32 makes the casts of what is computed from it superfluous.
+    """
+    roots = {finding for finding in findings if _is_elsewhere(finding)}
+    return [one for one in findings if one in roots or not roots or _cover(one.code) != _KERNELS]
+
+
+def _is_elsewhere(finding: Finding) -> bool:
+    """True for a fix in a kernel that does not touch the place of the finding."""
+    span = finding.place.span
+    return (
+        _cover(finding.code) == _KERNELS
+        and finding.fix is not None
+        and all(e.span.end < span.start or span.end < e.span.start for e in finding.fix.edits)
+    )
+
+
+def _cured(step: _Step, waiting: Sequence[Finding]) -> list[Finding]:
+    """The findings that are gone although they waited, and the fixes of others were applied."""
+    edits = {edit for finding in step.applied if finding.fix for edit in finding.fix.edits}
+    shift = _Shift.by(edits)
+    left = {(one.code, one.place.span.start) for one in step.checked.findings}
+    return [
+        finding
+        for finding in waiting
+        if (finding.code, shift.moved(finding.place.span.start)) not in left
+    ]
 
 
 def _with_shown_only(checked: Checked, refused: Collection[Finding]) -> Checked:
@@ -173,9 +207,12 @@ class _Round:
         )
 
 
+_KERNELS = "MP5"
+
+
 def _cover(code: str) -> str:
     """What can cover each other: findings of one rule, and those in kernels."""
-    return "MP5" if code.startswith("MP5") else code
+    return _KERNELS if code.startswith(_KERNELS) else code
 
 
 @dataclass(frozen=True)

@@ -245,6 +245,20 @@ def test_what_a_fix_uncovers_is_reported() -> None:
     assert [row.code for row in after.left.findings] == ["MP503"]
 
 
+def test_a_fix_at_the_root_cures_what_follows_from_it() -> None:
+    def check(text: SourceText) -> Checked:
+        if "load()" not in text.text:
+            return Checked(text=text)
+        load, use = Span(4, 10), Span(text.text.index("sum"), text.text.index("sum") + 3)
+        end = Edit(Span(use.end, use.end), ".float()")
+        far = finding(text, Span(use.start + 1, use.end), Edit(load, "wide()"), code="MP507")
+        return Checked((finding(text, use, end, code="MP507"), far), text=text)
+
+    after = fixed("a = load()\nb = sum(a)\n", check)
+    assert after.text.text == "a = wide()\nb = sum(a)\n"
+    assert len(after.applied) == 2
+
+
 def test_a_finding_of_another_rule_is_caused() -> None:
     check = first(together(replacing("bad", "good"), replacing("worse", "better", code="MP215")))
     after = fixed("a = bad\nb = worse\n", check)
