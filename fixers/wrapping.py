@@ -12,7 +12,7 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
 from precision_lint.source.text.text import SourceText
 
-_END_OF_WITH = re.compile(r"(?:as \w+)?:")
+_END_OF_WITH = re.compile(r"(?:as \w+)?(?:, [^#]*)?:")
 _FEW = 0.01
 """The share of longer lines in a file that keeps its lines short."""
 
@@ -40,14 +40,14 @@ def within_lines(
     if not is_whole or len(head + body + rest) <= limit:
         return tuple(edits)
     broken = _broken(body, indent + "    ", limit, text.newline)
-    if len(head) > limit or broken is None:
+    if len(head) > limit or len(indent + rest) > limit or broken is None:
         return tuple(edits)
     inside = Edit(Span(opening, closing), text.newline + broken + text.newline + indent)
     return (*(one for one in edits if one not in own or one.span.end < opening), inside)
 
 
 def _ends_line(file: ParsedPython, call: ast.Call) -> bool:
-    """True for the call of `x = f(…)`, `return f(…)`, `with f(…):`, alone on one line."""
+    """True for the call of `x = f(…)`, `return f(…)`, `with f(…), …:`, alone on one line."""
     text, span, syntax = file.text, file.span_of(call), syntax_tree(file)
     row = text.row(span.start)
     rest = text[Span(span.end, max(span.end, text.line_span(row).end))].strip()
@@ -56,8 +56,8 @@ def _ends_line(file: ParsedPython, call: ast.Call) -> bool:
     match syntax.parent(call):
         case ast.withitem() as item:
             statement = syntax.parent(item)
-            is_only = isinstance(statement, ast.With) and len(statement.items) == 1
-            return is_only and _END_OF_WITH.fullmatch(rest) is not None
+            is_with = isinstance(statement, ast.With) and statement.items[0] is item
+            return is_with and _END_OF_WITH.fullmatch(rest) is not None
         case ast.Assign() | ast.AnnAssign() | ast.Return() | ast.Expr():
             return rest == ""
     return False

@@ -242,10 +242,11 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
 def _is_narrow_float(tensor: Tensor) -> bool:
     """True if the tensor is certainly of a floating dtype, and one that float32 holds.
 
-    A caller who may choose the dtype may pass integers as well, and data that is loaded may hold
-    integers. The weights of a model are floats.
+    A caller who may choose the dtype may pass integers as well, so what one call site passes says
+    nothing of the others. Data that is loaded may hold integers. The weights of a model are floats.
     """
-    is_named = tensor.origin is not None and tensor.origin.kind in {"dtype", "weights"}
+    origin = tensor.origin
+    is_named = origin is not None and origin.kind in {"dtype", "weights"} and not origin.route
     is_float = tensor.dtypes <= sinks.NARROW and not tensor.may_be_other
     return is_float and (is_named if tensor.caller_chosen else bool(tensor.dtypes))
 
