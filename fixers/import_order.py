@@ -91,10 +91,10 @@ def _inserted(
             return _before(file, same[0], new.statement)
         last = above[-1]
         below = [node for node in same if same.index(node) > same.index(last)]
-        if below and _is_from(last) != bool(new.name) == _is_from(below[0]):
+        is_first = _is_from(last) != bool(new.name) and not style.force_sort_within_sections
+        if is_first and below and bool(new.name) == _is_from(below[0]):
             return _before(file, below[0], new.statement)  # it has its kind's blank lines above
-        blank = style.lines_between_types if _is_from(last) != bool(new.name) else 0
-        return _after(file, last, new.statement, blank)
+        return _after(file, last, new.statement, style.lines_between_types if is_first else 0)
     smaller = [node for node, own in zip(block, sections, strict=True) if own < section]
     if smaller:
         last = smaller[-1]
