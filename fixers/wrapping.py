@@ -13,7 +13,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 from precision_lint.source.text.text import SourceText
 
 _END_OF_WITH = re.compile(r"(?:as \w+)?(?:, [^#]*)?:")
-_FEW = 0.01
+_FEW = 0.05
 """The share of longer lines in a file that keeps its lines short."""
 
 
