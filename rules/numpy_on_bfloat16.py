@@ -87,6 +87,7 @@ or if a comment would be lost.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -104,6 +105,7 @@ from precision_lint.rule_api import (
     Related,
     Rule,
     Severity,
+    Span,
     Tensor,
     guard_excludes_bfloat16,
     precision_of,
@@ -128,6 +130,7 @@ RULE = Rule(
     pitfalls=("A01", "A02", "A03", "A05"),
 )
 
+_NAME = re.compile(r"\w+")
 _WIDEN = ".float()"
 _AS_INTEGERS = re.compile(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
 """What makes integers of an array. Images are made of floats with `np.uint8`."""
@@ -213,10 +216,15 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
         file, "to_numpy", call.span.start, file.helper_module("to_numpy"), file.import_style
     )
 
+    is_of_parameter = any(_is_of_parameter(file, argument.span) for argument in converted)
+
     def choose(tensor: Tensor) -> str | None:
         if not tensor.may_be(sinks.LACKING):
             return None
-        if _is_narrow_float(tensor) or sink.array == "something else":
+        by_route = tensor.caller_chosen and tensor.origin is not None and tensor.origin.route
+        if (
+            _is_narrow_float(tensor) and not (by_route and is_of_parameter)
+        ) or sink.array == "something else":
             return _WIDEN
         return helper.local
 
@@ -239,14 +247,28 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
     return Fix(level, message, (*helper.edits, *edits))
 
 
+def _is_of_parameter(file: PythonFile, span: Span) -> bool:
+    """True for `t.cpu()` in `def host(t)`: what one caller passes says nothing of the others."""
+    name = _NAME.match(file.text.text, span.start)
+    return (
+        name is not None
+        and name[0] not in {"self", "cls"}
+        and any(
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and file.span_of(node).start <= span.start < file.span_of(node).end
+            and any(each.arg == name[0] for each in (*node.args.args, *node.args.kwonlyargs))
+            for node in file.nodes
+        )
+    )
+
+
 def _is_narrow_float(tensor: Tensor) -> bool:
     """True if the tensor is certainly of a floating dtype, and one that float32 holds.
 
-    A caller who may choose the dtype may pass integers as well, so what one call site passes says
-    nothing of the others. Data that is loaded may hold integers. The weights of a model are floats.
+    A caller who may choose the dtype may pass integers as well, and data that is loaded may hold
+    integers. The weights of a model are floats.
     """
-    origin = tensor.origin
-    is_named = origin is not None and origin.kind in {"dtype", "weights"} and not origin.route
+    is_named = tensor.origin is not None and tensor.origin.kind in {"dtype", "weights"}
     is_float = tensor.dtypes <= sinks.NARROW and not tensor.may_be_other
     return is_float and (is_named if tensor.caller_chosen else bool(tensor.dtypes))
 
