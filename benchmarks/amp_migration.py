@@ -51,10 +51,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _fixed(source: str) -> str:
-    """A program after the safe fixes of precision-lint, as a project of its own."""
+    """A program after the safe fixes of precision-lint, as a project of its own for torch 2.4."""
     path = Path("/nowhere/form.py")
     settings = Settings(select=("MP801",))
-    job = Job(Project(path.parent), settings, Applicability.SAFE, write=False)
+    project = Project(path.parent, target={"torch": "2.4"})
+    job = Job(project, settings, Applicability.SAFE, write=False)
     result = lint_bytes(job, path, source.encode(), "python")
     return source if result.text is None else result.text.text
 

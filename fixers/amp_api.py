@@ -17,8 +17,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from precision_lint.facts.amp.deprecated_api import Api, DeprecatedUse, is_deprecated
+from precision_lint.fixers.quotes import usual_quote
 from precision_lint.fixers.torch_name import name_of_torch
+from precision_lint.fixers.wrapping import within_lines
 from precision_lint.model.finding import Edit, Span
+from precision_lint.project.import_style import ImportStyle
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Reference, Step
 
@@ -49,12 +52,14 @@ class Spelling:
     keeps_cache: bool = False
 
 
-def migration(file: ParsedPython, use: DeprecatedUse, *, keeps_cache: bool) -> Migration | None:
+def migration(
+    file: ParsedPython, use: DeprecatedUse, style: ImportStyle, *, keeps_cache: bool
+) -> Migration | None:
     """The edits that put the new API in the place of this use; None where it takes a person.
 
     `keeps_cache` if `cache_enabled` must be written out: see `Spelling`.
     """
-    name, edits = name_of_torch(file, use.reference, is_deprecated)
+    name, edits = name_of_torch(file, use.reference, is_deprecated, style)
     quote = _quote(use.reference, file)
     if name is None or quote is None:
         return None
@@ -69,7 +74,12 @@ def migration(file: ParsedPython, use: DeprecatedUse, *, keeps_cache: bool) -> M
             found = _decorator(file, use.node, use.api, spelling)
         case _ if use.api.is_class and use.is_annotation:
             found = _annotation(file, use.node, use.api, spelling)
-    return None if found is None else Migration((*edits, *found.edits), found.is_exact)
+    if found is None:
+        return None
+    own = found.edits
+    if isinstance(use.parent.node, ast.Call):
+        own = within_lines(file, use.parent.node, own, style)
+    return Migration((*edits, *own), found.is_exact)
 
 
 def _quote(reference: Reference, file: ParsedPython) -> str | None:
@@ -78,7 +88,7 @@ def _quote(reference: Reference, file: ParsedPython) -> str | None:
         if isinstance(step.node, ast.JoinedStr):
             text = file.text[file.span_of(step.node)]
             return next((quote for quote in "\"'" if quote not in text), None)
-    return '"'
+    return usual_quote(file)
 
 
 def _call(file: ParsedPython, node: ast.Call, api: Api, spelling: Spelling) -> Migration | None:

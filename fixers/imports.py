@@ -6,39 +6,94 @@ import ast
 import re
 from collections.abc import Sequence
 
+from precision_lint.fixers.import_order import AnyImport, NewImport, added, blocks_of_imports
 from precision_lint.model.finding import Edit, Span
+from precision_lint.project.import_style import ImportStyle
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks, statements
 
+_DEFAULT = ImportStyle()
 
-def import_name(file: ParsedPython, module: str, name: str, before: int) -> tuple[str, list[Edit]]:
+
+def import_name(
+    file: ParsedPython, module: str, name: str, before: int, style: ImportStyle = _DEFAULT
+) -> tuple[str, list[Edit]]:
     """The local name of `module.name`, and the edits that import it if necessary.
 
-    The import goes below the last plain import at the top level that ends before the offset
-    `before`, so that code which must run before those imports still does; or else below the
-    docstring and `__future__` imports. Imports under `if TYPE_CHECKING:`, in `try:` or in functions
-    do not count: they may not have run.
+    The import goes to its sorted place among the imports at the top level where torch is imported:
+    what must run before torch, still does. It goes into the function where torch itself is only
+    imported there, or under a condition such as `try:` or `if TYPE_CHECKING:`. Imports that end
+    after the offset `before`, where the name is used, do not count.
     """
-    imports = [
-        node
-        for node in file.tree.body
-        if isinstance(node, ast.Import | ast.ImportFrom) and file.span_of(node).end <= before
-    ]
-    for node in imports:
-        for alias in node.names:
-            match node:
-                case ast.ImportFrom(module=source, level=0) if (source, alias.name) == (
-                    module,
-                    name,
-                ):
-                    return alias.asname or name, []
-                case ast.Import() if alias.name == module and (alias.asname or "." not in module):
-                    return f"{alias.asname or module}.{name}", []
-                case ast.Import() if alias.name == module:
-                    return f"{module}.{name}", []
+    functions = _functions_around(file, before)
+    bodies = [file.tree.body, *(function.body for function in functions)]
+    found = [blocks_of_imports(file, body, before) for body in bodies]
+    for node in (node for body in found for block in body for node in block):
+        if (local := _imported(node, module, name)) is not None:
+            return local, []
     local = _free_name(file, name)
-    statement = f"from {module} import {name}" + ("" if local == name else f" as {local}")
-    return local, [_insertion(file, imports, statement)]
+    new = NewImport(module, name, "" if local == name else local)
+    block = next((one for body in found for one in body if any(map(_is_torch, one))), None)
+    if block is None and functions and _is_torch_conditional(file):
+        inner = functions[-1]
+        block = found[-1][0] if found[-1] and _begins(inner.body, found[-1][0][0]) else None
+        if block is None and file.span_of(inner.body[0]).start > file.span_of(inner).start:
+            edit = _first_in_function(file, inner, new.statement)
+            if edit is not None:
+                return local, [edit]
+    if block is None and found[0]:
+        block = found[0][-1]
+    if block is not None:
+        return local, [added(file, block, new, style)]
+    return local, [_first_in_file(file, new.statement, style)]
+
+
+def _imported(node: AnyImport, module: str, name: str) -> str | None:
+    """What an import calls `module.name`; None if it does not import it."""
+    for alias in node.names:
+        match node:
+            case ast.ImportFrom(module=source, level=0) if (source, alias.name) == (module, name):
+                return alias.asname or name
+            case ast.Import() if alias.name == module:
+                return f"{alias.asname or module}.{name}"
+    return None
+
+
+def _functions_around(
+    file: ParsedPython, offset: int
+) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """The functions in whose bodies an offset is, the outermost first."""
+    return [
+        node
+        for node in file.nodes
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and file.span_of(node.body[0]).start <= offset < file.span_of(node.body[-1]).end
+    ]
+
+
+def _is_torch(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return any(alias.name.partition(".")[0] == "torch" for alias in names)
+        case ast.ImportFrom(module=str(module), level=0):
+            return module.partition(".")[0] == "torch"
+    return False
+
+
+def _is_torch_conditional(file: ParsedPython) -> bool:
+    """True if the file imports torch under a condition at its top level."""
+    return any(
+        _is_torch(inner)
+        for node in file.tree.body
+        if isinstance(node, ast.Try | ast.If)
+        for inner in walk(node)
+    )
+
+
+def _begins(body: Sequence[ast.stmt], node: ast.stmt) -> bool:
+    """True if a statement is the first of a body, but for a docstring."""
+    return node in body[: 1 + _is_docstring(body[0])]
 
 
 def _free_name(file: ParsedPython, name: str) -> str:
@@ -48,20 +103,50 @@ def _free_name(file: ParsedPython, name: str) -> str:
     return name
 
 
-def _insertion(file: ParsedPython, imports: Sequence[ast.stmt], statement: str) -> Edit:
+def _first_in_function(
+    file: ParsedPython, function: ast.FunctionDef | ast.AsyncFunctionDef, statement: str
+) -> Edit | None:
+    """The import and a blank line before the first statement; None if it shares its line."""
     text, newline = file.text, file.text.newline
-    after: ast.stmt | None = imports[-1] if imports else None
-    if after is None and file.tree.body and _is_docstring(file.tree.body[0]):
-        after = file.tree.body[0]
-    if after is None:
-        offset = _below_header(file)
-        return Edit(Span(offset, offset), statement + newline)
-    end = file.span_of(after).end
-    line = text.line_span(text.position(end).row)
-    blank = newline if _is_docstring(after) else ""
-    if text[line].endswith(("\n", "\r")):
-        return Edit(Span(line.end, line.end), blank + statement + newline)
-    return Edit(Span(line.end, line.end), newline + blank + statement)
+    body = function.body[1:] if _is_docstring(function.body[0]) else function.body
+    if not body:
+        return None
+    start = file.span_of(body[0]).start
+    line = text.line_span(text.row(start)).start
+    indent = text[Span(line, start)]
+    if indent.strip():
+        return None
+    return Edit(Span(start, start), statement + newline * 2 + indent)
+
+
+def _first_in_file(file: ParsedPython, statement: str, style: ImportStyle) -> Edit:
+    """Below the docstring or the header, with the blank lines that follow imports."""
+    text, newline = file.text, file.text.newline
+    row = _rows_of_header(file)
+    first = file.tree.body[0] if file.tree.body else None
+    has_docstring = first is not None and _is_docstring(first)
+    if first is not None and has_docstring:
+        row = text.row(file.span_of(first).end)
+        line = text.line_span(row)
+        if not text[line].endswith(("\n", "\r")):
+            return Edit(Span(line.end, line.end), newline * 2 + statement)
+    rows = range(row + 1, len(text.line_starts) + 1)
+    blank = next((each - row - 1 for each in rows if text.line(each).strip()), 0)
+    before = newline if has_docstring and not blank else ""
+    if row and blank:  # one of the blank lines stays above
+        row, blank = row + 1, blank - 1
+    offset = text.line_span(row).end if row else 0
+    missing = max(0, _blank_lines_after(file, offset, style) - blank)
+    return Edit(Span(offset, offset), before + statement + newline * (1 + missing))
+
+
+def _blank_lines_after(file: ParsedPython, offset: int, style: ImportStyle) -> int:
+    """How many blank lines are between imports at an offset and the code below."""
+    if style.lines_after_imports >= 0:
+        return style.lines_after_imports
+    after = next((node for node in file.tree.body if file.span_of(node).start >= offset), None)
+    is_definition = isinstance(after, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+    return 0 if after is None else 1 + is_definition
 
 
 def _is_docstring(node: ast.stmt) -> bool:
@@ -71,13 +156,12 @@ def _is_docstring(node: ast.stmt) -> bool:
     return False
 
 
-def _below_header(file: ParsedPython) -> int:
-    """The offset below the shebang, the encoding cookie and the comments that follow them."""
-    text = file.text
-    row = 1
+def _rows_of_header(file: ParsedPython) -> int:
+    """The rows of the shebang, the encoding cookie and the comments that follow them."""
+    text, row = file.text, 1
     while row < len(text.line_starts) and text.line(row).startswith("#"):
         row += 1
-    return text.line_starts[row - 1]
+    return row - 1
 
 
 def remove_name(file: ParsedPython, statement: ast.stmt, alias: ast.alias) -> Edit | None:
@@ -104,7 +188,29 @@ def _lines_of(file: ParsedPython, statement: ast.stmt) -> Span | None:
     is_alone = any(
         block.body == [statement] for node in statements(file.tree.body) for block in blocks(node)
     )
-    return None if around.strip() or is_alone else lines
+    return None if around.strip() or is_alone else _with_blank_lines(file, lines)
+
+
+def _with_blank_lines(file: ParsedPython, lines: Span) -> Span:
+    """The lines with the blank ones on one side, if there are blank ones on both sides.
+
+    Nothing above, or the line that opens a block, is like a blank line.
+    """
+    text = file.text
+    if text.place(lines).cell is not None:
+        return lines
+    first, last = text.row(lines.start), text.row(max(lines.start, lines.end - 1))
+    above, below = first, last
+    while above > 1 and not text.line(above - 1).strip():
+        above -= 1
+    while below < len(text.line_starts) and not text.line(below + 1).strip():
+        below += 1
+    if below == last:
+        return lines
+    if above < first and above > 1:
+        return Span(text.line_starts[above - 1], lines.end)
+    opens = above > 1 and text.line(above - 1).rstrip().endswith(":")
+    return Span(lines.start, text.line_span(below).end) if above == 1 or opens else lines
 
 
 def _start(file: ParsedPython, alias: ast.alias) -> int:

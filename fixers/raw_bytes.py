@@ -1,21 +1,26 @@
 """Whether a program reads the bytes of an array: then another dtype is another meaning.
 
 `x.numpy().tobytes()`, a hash of an array, `array.view(np.int16)`: a fix that widens the array turns
-an error into bytes of twice the length, without a word.
+an error into bytes of twice the length, without a word. The array is followed within its file:
+through variables, attributes, what functions return, and what they are given.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 
 from precision_lint.model.finding import Span
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 
 _MEMBERS = frozenset(
-    {"__array_interface__", "byteswap", "ctypes", "data", "tobytes", "tofile", "tostring", "view"}
+    {
+        *("__array_interface__", "byteswap", "ctypes", "data", "itemsize", "nbytes", "tobytes"),
+        *("tofile", "tostring", "view"),
+    }
 )
 """Attributes of an array that show its bytes."""
 
@@ -27,17 +32,20 @@ _READERS = re.compile(
 """Functions that take the bytes of what they are given."""
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef, ast.Module)
-_MOST_NAMES = 3
-"""How many variables are followed, one assigned from the other."""
+_BUFFER_WRITERS = frozenset({"send", "sendall", "write"})
+"""Methods that write a buffer as it is, if it is all that they are given."""
+
+_MOST_STEPS = 3
+"""How many variables, attributes and functions are followed, one after the other."""
 
 
 def are_read(file: ParsedPython, span: Span) -> bool:
     """True if the bytes of the array that the call at `span` gives are used."""
     call = calls_by_span(file).get(span)
-    return call is not None and _are_read(call, syntax_tree(file), _MOST_NAMES)
+    return call is not None and _are_read(call, syntax_tree(file), _MOST_STEPS)
 
 
-def _are_read(node: ast.AST, syntax: SyntaxTree, names: int) -> bool:
+def _are_read(node: ast.AST, syntax: SyntaxTree, steps: int) -> bool:
     parent = syntax.parent(node)
     match parent:
         case ast.Attribute(attr=attribute) if attribute in _MEMBERS:
@@ -45,26 +53,68 @@ def _are_read(node: ast.AST, syntax: SyntaxTree, names: int) -> bool:
         case ast.Attribute(attr="astype" | "dtype" | "shape" | "size" | "ndim"):
             return False  # `astype` says which bytes are wanted
         case ast.Attribute() | ast.Subscript() | ast.IfExp() | ast.NamedExpr():
-            return _are_read(parent, syntax, names)
+            return _are_read(parent, syntax, steps)
         case ast.Call(func=function) if function is node:
-            return _are_read(parent, syntax, names)
+            return _are_read(parent, syntax, steps)
         case ast.Call(func=function):
             name = dotted(function) or ""
-            if _READERS.search(name):
+            if _READERS.search(name) or _writes_buffer(parent):
                 return True
-            is_array = name.startswith(("np.", "numpy.")) and not _names_dtype(parent)
-            return is_array and _are_read(parent, syntax, names)
-        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
-            return names > 0 and any(
-                _are_read(use, syntax, names - 1)
-                for use in syntax.reads(_scope(parent, syntax), name)
+            is_array = name.startswith(_ARRAYS) and not _names_dtype(parent)
+            return (is_array and _are_read(parent, syntax, steps)) or any(
+                _are_read(use, syntax, steps - 1)
+                for use in (_uses_of_argument(parent, node, syntax) if steps else ())
             )
+        case ast.Assign() | ast.AnnAssign() | ast.Return() if steps:
+            return any(_are_read(use, syntax, steps - 1) for use in _uses(parent, syntax))
     return False
+
+
+_ARRAYS = ("np.", "numpy.", "torch.from_numpy", "torch.as_tensor")
+"""Functions whose result has the bytes of the array that they are given."""
+
+
+def _writes_buffer(call: ast.Call) -> bool:
+    is_writer = isinstance(call.func, ast.Attribute) and call.func.attr in _BUFFER_WRITERS
+    return is_writer and len(call.args) == 1 and not call.keywords
 
 
 def _names_dtype(call: ast.Call) -> bool:
     return any(keyword.arg == "dtype" for keyword in call.keywords)
 
 
+def _uses(
+    statement: ast.Assign | ast.AnnAssign | ast.Return, syntax: SyntaxTree
+) -> Iterator[ast.AST]:
+    """Where the value of a statement is used."""
+    match statement:
+        case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+            yield from syntax.reads(_scope(statement, syntax), name)
+        case ast.Assign(targets=[ast.Attribute(attr=name)]):
+            for node in syntax.nodes:
+                if isinstance(node, ast.Attribute) and node.attr == name and _is_read(node):
+                    yield node
+        case ast.Return():
+            function = syntax.function(statement)
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield from syntax.calls(function.name)
+
+
+def _uses_of_argument(call: ast.Call, node: ast.AST, syntax: SyntaxTree) -> Iterator[ast.AST]:
+    """Where a function of the file uses what it is given at a call."""
+    name = callee_name(call)
+    for function in syntax.nodes:
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and function.name == name:
+            parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+            if isinstance(call.func, ast.Attribute) and parameters[:1] in (["self"], ["cls"]):
+                parameters = parameters[1:]
+            if node in call.args and call.args.index(node) < len(parameters):
+                yield from syntax.reads(function, parameters[call.args.index(node)])
+
+
 def _scope(node: ast.AST, syntax: SyntaxTree) -> ast.AST:
     return next(each for each in syntax.around(node) if isinstance(each, _SCOPES))
+
+
+def _is_read(node: ast.Attribute) -> bool:
+    return isinstance(node.ctx, ast.Load)

@@ -5,19 +5,25 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from precision_lint.fixers.import_order import NewImport, added, blocks_of_imports
 from precision_lint.model.finding import Edit, Span
+from precision_lint.project.import_style import ImportStyle
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Binding, Reference, Scope, Step
 from precision_lint.source.python.statements import Loop, Try
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 
 def name_of_torch(
-    file: ParsedPython, reference: Reference, is_replaced: Callable[[Binding], bool]
+    file: ParsedPython,
+    reference: Reference,
+    is_replaced: Callable[[Binding], bool],
+    style: ImportStyle,
 ) -> tuple[str | None, list[Edit]]:
     """The name of torch at a reference, and the edit that imports it if necessary.
 
-    The new import goes above the first import that `is_replaced` makes superfluous. None if the
-    name `torch` may refer to something else.
+    The new import goes to its place among the imports with the first one that `is_replaced` makes
+    superfluous. None if the name `torch` may refer to something else.
     """
     first = reference.names[0]
     if reference.scope.qualified(first) == "torch":
@@ -34,7 +40,7 @@ def name_of_torch(
     is_free = owner is None or (owner is home and owner.qualified("torch") == "torch")
     if old is None or old.statement is None or not is_free or home is None:
         return None, []
-    edit = _import_torch(_first(home, old, is_replaced), file)
+    edit = _import_torch(_first(home, old, is_replaced), file, style)
     return ("torch", [edit]) if edit else (None, [])
 
 
@@ -67,10 +73,14 @@ def _first(scope: Scope, old: Binding, is_replaced: Callable[[Binding], bool]) -
     return min(statements, key=lambda statement: statement.lineno)
 
 
-def _import_torch(statement: ast.stmt, file: ParsedPython) -> Edit | None:
-    """The line `import torch` above a statement that starts its own line."""
+def _import_torch(statement: ast.stmt, file: ParsedPython, style: ImportStyle) -> Edit | None:
+    """`import torch` among the imports with a statement that starts its own line."""
     start = file.span_of(statement).start
     line = file.text.line_span(file.text.row(start)).start
-    indent = file.text[Span(line, start)]
-    new = f"import torch{file.text.newline}{indent}"
-    return None if indent.strip() else Edit(Span(start, start), new)
+    if file.text[Span(line, start)].strip():
+        return None
+    body = syntax_tree(file).block(statement)
+    for block in blocks_of_imports(file, body, len(file.text.text)):
+        if statement in block:
+            return added(file, block, NewImport("torch"), style)
+    return None

@@ -10,9 +10,9 @@ from precision_lint.model.finding import Applicability, Edit, Fix, Span
 def fix(remedy: Remedy | Pin | None) -> Fix | None:
     """The edits of a remedy."""
     match remedy:
-        case Pin(at=at, statement=statement, indent=indent):
-            edit = Edit(Span(at, at), f"{statement}\n{indent}")
-            return Fix(Applicability.SAFE, f"Start with `{statement}`", (edit,))
+        case Pin(at=at, statement=statement, is_safe=is_safe):
+            level = Applicability.SAFE if is_safe else Applicability.UNSAFE
+            return Fix(level, f"Start with `{statement.strip()}`", (Edit(Span(at, at), statement),))
         case Conversion(expression=span, dtype=dtype):
             verb = "Load as" if remedy.is_load else "Convert to"
             return Fix(_applicability(remedy), f"{verb} {dtype}", convert(remedy, span))

@@ -42,8 +42,8 @@ NAMES = {
         "SCALING_CALLS Scaling ScalingForm scaling_at scaling_in"
     ),
     "precision_lint.facts.amp.deprecated_api": (
-        "DEPRECATED_FUNCTIONS DeprecatedImport DeprecatedUse deprecated_amp is_interchangeable "
-        "turns_cache_off"
+        "DEPRECATED_FUNCTIONS DeprecatedImport DeprecatedUse deprecated_amp is_in_every_torch "
+        "is_interchangeable turns_cache_off"
     ),
     "precision_lint.facts.amp.devices": "Device DeviceKind device_of",
     "precision_lint.facts.amp.events": "Event EventKind scalers_made",

@@ -17,6 +17,7 @@ from precision_lint.facts.amp.deprecated_api import DEPRECATED_FUNCTIONS as DEPR
 from precision_lint.facts.amp.deprecated_api import DeprecatedImport as DeprecatedImport
 from precision_lint.facts.amp.deprecated_api import DeprecatedUse as DeprecatedUse
 from precision_lint.facts.amp.deprecated_api import deprecated_amp as deprecated_amp
+from precision_lint.facts.amp.deprecated_api import is_in_every_torch as is_in_every_torch
 from precision_lint.facts.amp.deprecated_api import is_interchangeable as is_interchangeable
 from precision_lint.facts.amp.deprecated_api import turns_cache_off as turns_cache_off
 from precision_lint.facts.amp.devices import Device as Device

@@ -43,21 +43,24 @@ with torch.amp.autocast("cuda", dtype=torch.float16):
 
 ## Fix safety
 Safe: positional arguments get their names. If the new default can differ from the old one, the old
-default is written out: `dtype=torch.float16` (bfloat16 on CPU), and `cache_enabled=True` if the
-project disables the cache anywhere. A disabled region (`enabled=False`) needs neither; only code in
-it that queries the autocast dtype, or opens a region without one, could tell the difference.
+default is written out: `dtype=torch.float16` (bfloat16 on CPU), and `cache_enabled=True` if a
+program with the file disables the cache. A disabled region (`enabled=False`) needs neither; only
+code in it that queries the autocast dtype, or opens a region without one, could tell the
+difference.
 
 Unsafe if the project checks for the class (`isinstance(scaler, torch.cuda.amp.GradScaler)`), for
 `**options` that may or may not contain a dtype, for `functools.partial(autocast)`, and for
 `is_autocast_cpu_enabled` in a project that uses `torch.jit.script`, which does not compile the new
 call. No fix for `autocast(*args)`, for subclasses, and where the class is passed on as a value.
 
-The new names need torch 2.4. Where no requirement of the project has a version of torch, what its
-README or install page says counts ("PyTorch 2.0 required"). Where these name none, either, the
-newest is assumed, and the finding says so.
+Where no requirement of the project has a version of torch, what its README or install page says
+counts ("PyTorch 2.0 required"). Where these name none, either, the newest is assumed, and the
+finding says so. Then the fix is unsafe unless it is that of autocast, or the project calls the new
+API elsewhere: torch before 2.3 lacks `torch.amp.GradScaler`, torch before 2.4 lacks
+`torch.amp.custom_fwd` and the functions that take the device.
 
-An import is removed if nothing in the file uses it any more and no other file imports it from
-there.
+The fix of an import migrates all its uses in the file and removes it, unless another file imports
+the name from there.
 
 ## References
 - Pitfalls C01, C09
@@ -84,6 +87,7 @@ from precision_lint.rule_api import (
     Severity,
     Span,
     deprecated_amp,
+    is_in_every_torch,
     is_interchangeable,
     turns_cache_off,
 )
@@ -125,15 +129,6 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 
 def _of_use(use: DeprecatedUse, file: PythonFile) -> Finding:
-    migration = amp_api.migration(file, use, keeps_cache=turns_cache_off(file))
-    fix = None
-    if migration is not None:
-        is_safe = migration.is_exact and is_interchangeable(use, file)
-        fix = Fix(
-            Applicability.SAFE if is_safe else Applicability.UNSAFE,
-            f"Use `torch.{use.api.name}`",
-            migration.edits,
-        )
     quiet = _WARNS if use.api.name.startswith("amp.") else _WARNS_QUIETLY
     return file.finding(
         RULE,
@@ -141,8 +136,24 @@ def _of_use(use: DeprecatedUse, file: PythonFile) -> Finding:
         f"`{use.qualified}` is deprecated: use `{use.api.usage}`",
         confidence=Confidence.HIGH,
         why=_why(_WHY.get(use.api.name, quiet), file),
-        fix=fix,
+        fix=_migrated(use, file),
     )
+
+
+def _migrated(use: DeprecatedUse, file: PythonFile) -> Fix | None:
+    migration = amp_api.migration(file, use, file.import_style, keeps_cache=turns_cache_off(file))
+    if migration is None:
+        return None
+    level, message = Applicability.SAFE, f"Use `torch.{use.api.name}`"
+    if not (migration.is_exact and is_interchangeable(use, file)):
+        level = Applicability.UNSAFE
+    elif not is_in_every_torch(use, file):
+        level = Applicability.UNSAFE
+        message += f", which torch before {_SINCE.get(use.api.name, '2.4')} lacks"
+    return Fix(level, message, migration.edits)
+
+
+_SINCE = {"amp.GradScaler": "2.3"}
 
 
 def _why(text: str, file: PythonFile) -> str:
@@ -151,8 +162,6 @@ def _why(text: str, file: PythonFile) -> str:
 
 
 def _of_import(old: DeprecatedImport, file: PythonFile) -> Finding:
-    edit = None if old.is_read else imports.remove_name(file, old.statement, old.alias)
-    message = "Remove the import, which nothing uses"
     start = file.text.offset_of_utf8(old.alias.lineno, old.alias.col_offset)
     return file.finding(
         RULE,
@@ -160,5 +169,19 @@ def _of_import(old: DeprecatedImport, file: PythonFile) -> Finding:
         f"`{old.qualified}` is deprecated: use `torch.{old.api.name if old.api else 'amp'}`",
         confidence=Confidence.HIGH,
         why=_why(_WARNS, file),
-        fix=None if edit is None else Fix(Applicability.SAFE, message, (edit,)),
+        fix=_removed(old, file),
     )
+
+
+def _removed(old: DeprecatedImport, file: PythonFile) -> Fix | None:
+    """The import goes once nothing uses it: together with the migration of its uses."""
+    removal = imports.remove_name(file, old.statement, old.alias)
+    migrated = [_migrated(use, file) for use in old.uses]
+    fixes = [fix for fix in migrated if fix is not None]
+    if removal is None or len(fixes) < len(migrated):
+        return None
+    if not fixes:
+        return Fix(Applicability.SAFE, "Remove the import, which nothing uses", (removal,))
+    level = min(fix.applicability for fix in fixes)
+    edits = dict.fromkeys((removal, *(edit for fix in fixes for edit in fix.edits)))
+    return Fix(level, f"{fixes[0].message}, and remove the import", tuple(edits))

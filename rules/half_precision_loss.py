@@ -38,11 +38,11 @@ def loss_of(model, tokens, labels):
 ```
 
 ## Fix safety
-The fix calls `precision_lint.runtime.cross_entropy` instead: the same loss, computed in float32
-from the load on, without a copy of the logits. It is unsafe because the dtype of the loss changes,
-and because the target may hold class probabilities, which that function rejects. If the call has
-arguments that the function does not support, and for `nn.CrossEntropyLoss`, the unsafe fix casts
-the logits, which costs memory. No fix for `F.nll_loss`: its input is already rounded.
+Unsafe: the dtype of the loss changes. The fix casts the logits, which costs memory. If the
+configuration names `precision_lint.runtime` as the module of helpers (`fix.helper-module`), it
+calls `precision_lint.runtime.cross_entropy` instead, where the arguments allow it: the same loss,
+computed in float32 from the load on, without a copy of the logits. That function rejects class
+probabilities as a target. No fix for `F.nll_loss`: its input is already rounded.
 
 ## References
 - Pitfall E09
@@ -57,7 +57,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from precision_lint.fixers import calls, imports
+from precision_lint.fixers import calls, helpers
 from precision_lint.rule_api import (
     BFLOAT16,
     FLOAT16,
@@ -149,14 +149,19 @@ def _fix(call: Call, file: PythonFile) -> Fix | None:
         return None
     is_plain = len(call.arguments) == 2 and not any(each.starred for each in call.arguments)
     if call.name == "cross_entropy" and is_plain and call.keywords.keys() <= _TAKEN:
-        helper, added = imports.import_name(
-            file, "precision_lint.runtime", "cross_entropy", call.span.start
+        helper = helpers.helper(
+            file,
+            "cross_entropy",
+            call.span.start,
+            file.helper_module("cross_entropy"),
+            file.import_style,
         )
-        if (callee := _CALLEE.match(file.text.text, call.span.start)) is not None:
+        callee = _CALLEE.match(file.text.text, call.span.start)
+        if helper.is_at_hand and callee is not None:
             return Fix(
                 Applicability.UNSAFE,
                 "Compute the loss in float32, without a copy of the logits",
-                (*added, Edit(Span(*callee.span()), helper)),
+                (*helper.edits, Edit(Span(*callee.span()), helper.local)),
             )
     widened = calls.append_method(file, logits.span, ".float()")
     return Fix(Applicability.UNSAFE, "Compute the loss in float32", tuple(widened))

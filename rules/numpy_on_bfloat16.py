@@ -50,22 +50,24 @@ logits = model(**batch).logits
 scores = logits.cpu().float().numpy()
 plt.plot([item.float() for item in losses])
 ```
-or, if the tensor may be integral or float64, `precision_lint.runtime.to_numpy(logits.cpu())`.
+or, if the tensor may be integral or float64, the helper `to_numpy(logits.cpu())`.
 
 ## Fix safety
 Where the tensor is certainly of a floating dtype that float32 holds, the fix inserts `.float()`,
 after the move to the host so that half the bytes are copied; it needs no import. Where the tensor
 may be integral or float64, which `.float()` would change, the fix is `to_numpy`: it converts the
-dtypes that NumPy lacks to float32 and leaves every other tensor unchanged. It is imported from
-`precision_lint.runtime`: add `precision-lint[runtime]` to the requirements. The items of literals,
-of comprehensions and of lists in variables are converted one by one.
+dtypes that NumPy lacks to float32 and leaves every other tensor unchanged. That fix is safe if the
+configuration names the module with the helper (`fix.helper-module`) or the file imports it already,
+and otherwise unsafe, because it imports `precision_lint.runtime`. The items of literals, of
+comprehensions and of lists in variables are converted one by one.
 
 Safe if the values are certainly tensors of torch. Unsafe if they may be something else, as both
 `.float()` and `to_numpy` reject Python numbers in a list, and tensors of TensorFlow, which also
 have a method `numpy`. Items of lists are tensors for certain where a dtype is known to reach them,
 and what has a method `numpy` where the file names no other framework.
 
-Unsafe if the program reads the bytes of the array: `.tobytes()`, `.view(np.int16)`, a hash. float32
+Unsafe if the file reads the bytes of the array: `.tobytes()`, `.view(np.int16)`, `.nbytes`, a hash,
+`stream.write(array)`, also through an attribute, or in a function that gets or returns it. float32
 has twice as many bytes as bfloat16, and what reads them does not notice.
 
 Also unsafe if the fix changes more than the error: `np.sqrt(t)` and other functions return a tensor
@@ -85,10 +87,11 @@ or if a comment would be lost.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
-from precision_lint.fixers import arrays, calls, imports, raw_bytes
+from precision_lint.fixers import arrays, calls, helpers, raw_bytes
 from precision_lint.rule_api import (
     BFLOAT16,
     Applicability,
@@ -102,6 +105,7 @@ from precision_lint.rule_api import (
     Related,
     Rule,
     Severity,
+    Span,
     Tensor,
     guard_excludes_bfloat16,
     precision_of,
@@ -126,6 +130,7 @@ RULE = Rule(
     pitfalls=("A01", "A02", "A03", "A05"),
 )
 
+_NAME = re.compile(r"\w+")
 _WIDEN = ".float()"
 _AS_INTEGERS = re.compile(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
 """What makes integers of an array. Images are made of floats with `np.uint8`."""
@@ -207,31 +212,54 @@ def _subject(file: PythonFile, argument: Argument, *_: Argument) -> str:
 
 
 def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argument]) -> Fix | None:
-    helper, added = imports.import_name(file, "precision_lint.runtime", "to_numpy", call.span.start)
+    helper = helpers.helper(
+        file, "to_numpy", call.span.start, file.helper_module("to_numpy"), file.import_style
+    )
+
+    is_of_parameter = any(_is_of_parameter(file, argument.span) for argument in converted)
 
     def choose(tensor: Tensor) -> str | None:
         if not tensor.may_be(sinks.LACKING):
             return None
-        if _is_narrow_float(tensor) or sink.array == "something else":
+        by_route = tensor.caller_chosen and tensor.origin is not None and tensor.origin.route
+        if (
+            _is_narrow_float(tensor) and not (by_route and is_of_parameter)
+        ) or sink.array == "something else":
             return _WIDEN
-        return helper
+        return helper.local
 
     edits: list[Edit] = []
     for argument in converted:
         part = (
-            _of_receiver(call, file, choose(_lacking(argument)[0]) or helper)
+            _of_receiver(call, file, choose(_lacking(argument)[0]) or helper.local)
             if sink.receiver
             else arrays.convert_argument(file, call, argument, choose)
         )
         if part is None:
             return None
         edits += part
-    if not any(f"{helper}(" in edit.content for edit in edits):
-        message, added = "Widen to float32 on the host", []
-    else:
-        message = "Use `to_numpy`: bfloat16 and float8 become float32, other dtypes stay"
     level = min(_applicability(sink, call, file, argument) for argument in converted)
-    return Fix(level, message, (*added, *edits))
+    if not any(f"{helper.local}(" in edit.content for edit in edits):
+        return Fix(level, "Widen to float32 on the host", tuple(edits))
+    message = f"Use `to_numpy`: bfloat16 and float8 become float32, other dtypes stay{helper.note}"
+    if not helper.is_at_hand:
+        level = min(level, Applicability.UNSAFE)
+    return Fix(level, message, (*helper.edits, *edits))
+
+
+def _is_of_parameter(file: PythonFile, span: Span) -> bool:
+    """True for `t.cpu()` in `def host(t)`: what one caller passes says nothing of the others."""
+    name = _NAME.match(file.text.text, span.start)
+    return (
+        name is not None
+        and name[0] not in {"self", "cls"}
+        and any(
+            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and file.span_of(node).start <= span.start < file.span_of(node).end
+            and any(each.arg == name[0] for each in (*node.args.args, *node.args.kwonlyargs))
+            for node in file.nodes
+        )
+    )
 
 
 def _is_narrow_float(tensor: Tensor) -> bool:

@@ -53,7 +53,8 @@ def peak(x, scale: float):
 ```
 
 ## Fix safety
-The fix is safe: it gives the parameter the dtype that it has without `torch.compile`. It does not
+The fix gives the parameter the dtype that it has without `torch.compile`. It is safe where the
+code shows that the parameter is a float; an integer may be larger than float32 holds. It does not
 write `scale.to(tl.float32)`, which fails if the argument is specialized at compile time, as Triton
 does for the integer 1. There is no fix for a parameter that may be None. If the value hardly ever
 changes, `scale: tl.constexpr` also works; each value then compiles its own kernel.

@@ -45,8 +45,8 @@ def silu_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
 ## Fix safety
 The fix converts the operand to float32, which holds every half-precision value. It is safe if the
 kernel's types are consistent with it for every dtype that failed, and unsafe in a helper that
-others may call. There is no fix for atomics: the value must have the dtype of the tensor that it
-updates.
+others may call and in a kernel that asks for integers or float64. There is no fix for atomics: the
+value must have the dtype of the tensor that it updates.
 
 ## References
 - Pitfall G03

@@ -188,7 +188,11 @@ def _upcast(weights: Float16Weights, file: PythonFile) -> Fix | None:
     if statement is None or "diffusers" not in file.text.text:
         return None
     name, added = imports.import_name(
-        file, "diffusers.training_utils", "cast_training_params", file.span_of(weights.node).start
+        file,
+        "diffusers.training_utils",
+        "cast_training_params",
+        file.span_of(weights.node).start,
+        file.import_style,
     )
     line = f"{name}({weights.model}, dtype=torch.float32)"
     inserted = statements.insert_after(file, statement, line)

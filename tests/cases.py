@@ -10,7 +10,8 @@ of low confidence is linted with `--min-confidence low`. A fence `py fixed` is t
 file after `--fix`, `py unsafe-fixed` after `--unsafe-fixes`; without it the file stays as it is.
 
 `python=3.11` on a fence says that its syntax is new in that version: older ones skip the case.
-`gpu=T4` is the case's `target-gpu`.
+`gpu=T4` is the case's `target-gpu`; `helpers=mypkg.precision` its `fix.helper-module`, which is
+`precision_lint.runtime` without it, and `helpers=` the settings of a project that names none.
 """
 
 from __future__ import annotations
@@ -56,6 +57,8 @@ class Case:
     """The version of Python that can parse it, and so lint it."""
     gpu: str = ""
     """The GPU that the settings name."""
+    helpers: str = "precision_lint.runtime"
+    """The module that fixes import helpers from."""
 
     @property
     def id(self) -> str:
@@ -92,6 +95,8 @@ def _add(case: Case, language: str, options: list[str], lines: list[str]) -> Non
             case.python = max(case.python, tuple(map(int, version.split("."))))
         elif option.startswith("gpu="):
             case.gpu = option.removeprefix("gpu=")
+        elif option.startswith("helpers="):
+            case.helpers = option.removeprefix("helpers=")
     if "fixed" in options:
         case.fixed[name] = _join(lines)
     elif "unsafe-fixed" in options:

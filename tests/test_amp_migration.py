@@ -23,7 +23,8 @@ LEFT_ALONE = {"autocast(*arguments)", "asks for the class"}
 def fixed(source: str, level: Applicability = Applicability.SAFE) -> str:
     path = Path("/nowhere/form.py")
     settings = Settings(select=("MP801",))
-    job = Job(Project(path.parent), settings, level, write=False, named=frozenset([path]))
+    project = Project(path.parent, target={"torch": "2.4"})
+    job = Job(project, settings, level, write=False, named=frozenset([path]))
     result = lint_bytes(job, path, source.encode(), "python")
     assert result.failure is None
     return source if result.text is None else result.text.text

@@ -56,7 +56,7 @@ LOOSE = {"precision_lint", "precision_lint.__main__", "precision_lint.rule_api"}
 """The modules that are in no layer: the package, its start, and the one import of a rule."""
 
 FIXERS_SEE = re.compile(
-    r"precision_lint\.(fixers|source|model\.(dtypes|finding|memo)"
+    r"precision_lint\.(fixers|source|project\.import_style|model\.(dtypes|finding|memo)"
     r"|facts\.(amp|dtypes|frameworks|triton))(\.|$)"
 )
 RULES_SEE = re.compile(r"precision_lint\.(rule_api|fixers)\.")

@@ -91,7 +91,8 @@ def fixed(source: str, level: Applicability) -> str:
     """The source after the fixes of findings of any confidence."""
     path = Path("/nowhere/case.py")
     settings = Settings(min_confidence=Confidence.LOW)
-    job = Job(Project(path.parent), settings, level, write=False, named=frozenset([path]))
+    project = Project(path.parent, helper_module="precision_lint.runtime")
+    job = Job(project, settings, level, write=False, named=frozenset([path]))
     result = lint_bytes(job, path, source.encode(), "python")
     assert result.failure is None
     assert result.text is not None

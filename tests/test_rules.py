@@ -38,7 +38,7 @@ def lint(case: cases.Case, root: Path, fix: Applicability | None = None) -> list
     is_low = any(expected.confidence == "low" for expected in case.expected)
     confidence = Confidence.LOW if is_low else Confidence.MEDIUM
     settings = Settings(select=_selected(case), min_confidence=confidence)
-    project = Project(root, target_gpu=case.gpu)
+    project = Project(root, target_gpu=case.gpu, helper_module=case.helpers)
     return run(Job(project, settings, fix), files([root], root))
 
 
@@ -87,6 +87,22 @@ def test_fixes_as_written(case: cases.Case, level: Applicability, tmp_path: Path
     after = {name: (tmp_path / name).read_bytes() for name in case.files}
     assert not any(result.fixed for result in lint(case, tmp_path, level))
     assert after == {name: (tmp_path / name).read_bytes() for name in case.files}
+
+
+FIXED = [case for case in CASES if case.fixed or case.unsafe_fixed]
+
+
+@pytest.mark.parametrize("case", FIXED, ids=lambda case: case.id)
+def test_what_is_called_fixable_is_fixed(case: cases.Case, tmp_path: Path) -> None:
+    level = Applicability.UNSAFE if case.unsafe_fixed else Applicability.SAFE
+    fixable = [
+        finding
+        for result in lint(case, tmp_path)
+        for finding in result.findings
+        if finding.fix is not None and finding.fix.applicability >= level
+    ]
+    fixed = [finding for result in lint(case, tmp_path, level) for finding in result.fixed]
+    assert len(fixed) == len(fixable)
 
 
 def test_every_rule_has_cases_that_find_it_and_a_case_that_does_not() -> None:

@@ -119,6 +119,7 @@ _output_file = click.option(
 @click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes (implies --fix).")
 @click.option("--diff", is_flag=True, help="Print what --fix would change; write nothing.")
 @click.option("--add-ignore", metavar="REASON", help="Write a suppression for every finding.")
+@click.option("--show-fixes", is_flag=True, help="List what was fixed, by file and rule.")
 @_selectors("--select", "Enable only these rules: codes, prefixes or names.")
 @_selectors("--extend-select", "Enable additional rules.")
 @_selectors("--ignore", "Disable rules.")
@@ -257,6 +258,34 @@ def rules(output_format: str) -> None:
     from precision_lint.cli.explain import print_catalogue
 
     print_catalogue(output_format, sys.stdout)
+
+
+@cli.command(short_help="Copy helpers that fixes import into the project.")
+@click.argument("helpers", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The file to write. [default: that of `fix.helper-module` in the configuration]",
+)
+@_config
+@_isolated
+def vendor(
+    helpers: tuple[str, ...], output: Path | None, config: Path | None, isolated: bool
+) -> None:
+    """Write helpers such as to_numpy to a file of the project, which then needs no new dependency.
+
+    Fixes import from there if the configuration names it as `fix.helper-module`.
+    """
+    from precision_lint.cli.vendor import CannotVendor
+    from precision_lint.cli.vendor import vendor as write_helpers
+    from precision_lint.engine.writing import NotWritten
+
+    session = Session.open([Path.cwd()], Options(config=config, isolated=isolated))
+    try:
+        write_helpers(helpers, output, session)
+    except (CannotVendor, NotWritten) as problem:
+        raise CannotRun(str(problem)) from problem
 
 
 @cli.command(short_help="Run the language server.")

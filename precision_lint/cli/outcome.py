@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +32,7 @@ def finish(results: Sequence[Result], session: Session, stream: TextIO | None = 
     _print_notes(results)
     options, root = session.options, session.project.root
     if options.diff:
-        left = _print_diff(results, root)
+        left = _print_diff(results, session)
     elif options.write_baseline:
         left = _write_baseline(results, root, options.write_baseline)
     else:
@@ -67,13 +67,17 @@ def _print_notes(results: Sequence[Result]) -> None:
             console.error(result.failure)
 
 
-def _print_diff(results: Sequence[Result], root: Path) -> list[Result]:
+def _print_diff(results: Sequence[Result], session: Session) -> list[Result]:
     """Print what `--fix` would change; that is what is left to do."""
     from precision_lint.report.patch import write_patch
 
     for result in results:
         if result.before is not None and result.text is not None:
-            write_patch(result.before, result.text, root, sys.stdout.buffer)
+            write_patch(result.before, result.text, session.project.root, sys.stdout.buffer)
+    if fixed := _changed(results):
+        if session.options.show_fixes:
+            _list_fixes(fixed, session)
+        console.note(f"would fix {_in_files(results, fixed)}")
     return [replace(result, findings=result.fixed) for result in results]
 
 
@@ -124,39 +128,60 @@ def _tell_stale(
 
 def _print_report(results: Sequence[Result], session: Session, stream: TextIO | None) -> None:
     """Print the findings, and how many others were fixed."""
-    findings = _findings(results)
+    findings, fixed = _findings(results), _fixed(results, session)
     has_failed = any(result.failure for result in results)
     # "All checks passed!" would be wrong for a run in which a check failed.
-    if findings or not (has_failed and session.settings.output_format in _FOR_PEOPLE):
+    if findings or fixed or not (has_failed and is_for_people(session)):
         with output(session.options.output_file, stream) as out:
-            _write_report(findings, _sources(results), session, out)
-    if fixed := sum(len(result.fixed) for result in results):
-        files = console.plural(sum(bool(result.fixed) for result in results), "file")
-        done = "fixed" if session.options.add_ignore is None else "ignored"
-        console.note(f"{done} {console.plural(fixed, 'finding')} in {files}")
+            _write_report(results, session, out)
+    if session.options.add_ignore is not None:
+        if ignored := _changed(results):
+            console.note(f"ignored {_in_files(results, ignored)}")
+    elif fixed and not is_for_people(session):
+        if session.options.show_fixes:
+            _list_fixes(fixed, session)
+        console.note(f"fixed {_in_files(results, fixed)}")
 
 
-def _write_report(
-    findings: Sequence[Finding],
-    sources: Mapping[Path, SourceText],
-    session: Session,
-    out: TextIO,
-) -> None:
+def _in_files(results: Sequence[Result], changed: Sequence[Finding]) -> str:
+    """How many findings were fixed or ignored, and in how many files."""
+    files = console.plural(sum(bool(result.fixed) for result in results), "file")
+    return f"{console.plural(len(changed), 'finding')} in {files}"
+
+
+def _list_fixes(fixed: Sequence[Finding], session: Session) -> None:
+    """Print the fixes by file and rule on standard error: standard output is for programs."""
+    from precision_lint.report import write_fixes
+
+    write_fixes(fixed, sys.stderr, color=_wants_color(sys.stderr, session), root=_root(session))
+
+
+def _write_report(results: Sequence[Result], session: Session, out: TextIO) -> None:
     from precision_lint.report import write
-    from precision_lint.report.terminal import wants_color
 
-    format = session.settings.output_format
     write(
-        format,
-        findings,
-        sources,
+        session.settings.output_format,
+        _findings(results),
+        _sources(results),
         out,
-        color=wants_color(out, os.environ, session.options.color),
-        # A person opens a path from the current folder, a program from the top of the project.
-        root=Path.cwd() if format in _FOR_PEOPLE else session.project.root,
+        color=_wants_color(out, session),
+        root=_root(session),
         statistics=session.settings.statistics,
         most=None if session.options.all or session.options.output_file else MOST,
+        fixed=_fixed(results, session),
+        show_fixes=session.options.show_fixes,
     )
+
+
+def _wants_color(out: TextIO, session: Session) -> bool:
+    from precision_lint.report.terminal import wants_color
+
+    return wants_color(out, os.environ, session.options.color)
+
+
+def _root(session: Session) -> Path:
+    """A person opens a path from the current folder, a program from the top of the project."""
+    return Path.cwd() if is_for_people(session) else session.project.root
 
 
 @contextmanager
@@ -170,6 +195,16 @@ def output(path: Path | None, stream: TextIO | None) -> Iterator[TextIO]:
 
 def _findings(results: Sequence[Result]) -> list[Finding]:
     return [finding for result in results for finding in result.findings]
+
+
+def _fixed(results: Sequence[Result], session: Session) -> list[Finding]:
+    """The findings that were fixed; none if they were only ignored."""
+    return [] if session.options.add_ignore is not None else _changed(results)
+
+
+def _changed(results: Sequence[Result]) -> list[Finding]:
+    """The findings that were fixed, or for which a suppression was written."""
+    return [finding for result in results for finding in result.fixed]
 
 
 def _sources(results: Sequence[Result]) -> dict[Path, SourceText]:

@@ -83,6 +83,7 @@ def check_bytes(
     repairable = [_without_impossible_fix(finding, text, is_writable) for finding in enabled]
     directives = suppression.directives(text, kind, is_clean=not repairable)
     findings, used = suppression.apply(repairable, directives, text)
+    findings = _sparing(findings, repairable)
     # Documents show what a suppression looks like.
     if raw.is_complete and kind != "markdown":
         findings += _unused_suppressions(text, directives, used, codes)
@@ -134,6 +135,25 @@ def _without_impossible_fix(finding: Finding, text: SourceText, is_writable: boo
     if finding.fix is None or (is_writable and text.takes(finding.fix.edits)):
         return finding
     return replace(finding, fix=None)
+
+
+def _sparing(findings: list[Finding], all_findings: list[Finding]) -> list[Finding]:
+    """The findings, without fixes that would change what a suppressed finding is about.
+
+    The fix of an import migrates its uses: one of them may be meant to stay.
+    """
+    kept = set(findings)
+    spared = [finding.place.span for finding in all_findings if finding not in kept]
+    return [
+        replace(finding, fix=None)
+        if finding.fix is not None and any(_changes(finding.fix, span) for span in spared)
+        else finding
+        for finding in findings
+    ]
+
+
+def _changes(fix: Fix, span: Span) -> bool:
+    return any(edit.span.start < span.end and span.start < edit.span.end for edit in fix.edits)
 
 
 def _shown(findings: Iterable[Finding], settings: Settings) -> tuple[Finding, ...]:

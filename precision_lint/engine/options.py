@@ -28,6 +28,7 @@ class Options:
     add_ignore: str | None = None
     """The reason of the suppressions to write."""
     all: bool = False
+    show_fixes: bool = False
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()

@@ -42,7 +42,9 @@ class Session:
         check_selectors(settings, "command line")
         exclude = (*settings.exclude, *settings.extend_exclude)
         root = discovery.project_root(start)
-        project = Project(root, exclude, settings.target, settings.target_gpu)
+        project = Project(
+            root, exclude, settings.target, settings.target_gpu, settings.helper_module
+        )
         return cls(tuple(paths), options, settings, project)
 
     def files(self, note: Callable[[str], None]) -> list[Path]:

@@ -38,6 +38,8 @@ class Settings:
     """The GPU that the runs use; it overrides what the files name."""
     fix: bool = False
     unsafe_fixes: bool = False
+    helper_module: str = ""
+    """The module that fixes import helpers from, in place of `precision_lint.runtime`."""
     output_format: str = "full"
     baseline: Path | None = None
     statistics: bool = False

@@ -57,7 +57,7 @@ def load(path: Path) -> Settings:
     """
     table = _table(path) if path.name == "pyproject.toml" else _read_toml(path)
     settings = Settings(config_file=path)
-    for key, value in (table or {}).items():
+    for key, value in _flat(table or {}, path).items():
         if key in _TARGETS:
             key, value = "target", {_TARGETS[key]: value}
         if key == "target" and isinstance(value, dict):
@@ -91,15 +91,29 @@ def _table(path: Path) -> dict[str, Any] | None:
     raise ConfigError(f"{path}: `tool.precision-lint` must be a table")
 
 
+def _flat(table: Mapping[str, Any], path: Path) -> dict[str, Any]:
+    """The table with `fix.helper-module` as a key: `fix` is a switch, or a table."""
+    fix = table.get("fix")
+    if not isinstance(fix, dict):
+        return dict(table)
+    for key in fix:
+        if key != "helper-module":
+            raise ConfigError(f"{path}: unknown key `fix.{key}`. Known keys: helper-module.")
+    own = {f"fix.{key}": value for key, value in fix.items()}
+    return {**{key: value for key, value in table.items() if key != "fix"}, **own}
+
+
 _TARGETS = {"target-torch": "torch", "target-triton": "triton"}
 _KEYS = {
     item.name.replace("_", "-"): item.name
     for item in fields(Settings)
-    if item.name != "config_file"
+    if item.name not in {"config_file", "helper_module"}
 }
 
 
 def _field(key: str, path: Path) -> str:
+    if key == "fix.helper-module":
+        return "helper_module"
     if key in _KEYS:
         return _KEYS[key]
     from difflib import get_close_matches
@@ -126,6 +140,10 @@ def _value(key: str, value: object, path: Path) -> Any:
             return value
         case "per-file-ignores", dict():
             return {pattern: _strings(key, row, path) for pattern, row in value.items()}
+        case "fix.helper-module", str() if all(map(str.isidentifier, value.split("."))):
+            return value
+        case "fix.helper-module", _:
+            raise ConfigError(f'{path}: `fix.helper-module` must be a module: "mypkg.precision"')
         case "target-gpu", str():
             return check_gpu(value, str(path))
         case "target", dict():

@@ -131,3 +131,20 @@ def _sweep(folder: Path) -> None:
 
 class _Changed(Exception):
     """The file holds other bytes than those that were read."""
+
+
+def create(path: Path, content: bytes) -> None:
+    """Write a file that does not exist, completely or not at all.
+
+    Raises:
+        NotWritten: it exists, or the disk raises an error.
+    """
+    try:
+        with path.open("xb") as stream:
+            try:
+                stream.write(content)
+            except BaseException:
+                os.unlink(path)
+                raise
+    except OSError as error:
+        raise NotWritten(f"{path}: {error.strerror or error}") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Confidence, Finding, Fix, Related, Severity, Span
@@ -13,6 +14,10 @@ from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.text.notebook import NotebookText
 from precision_lint.source.text.text import SourceText
+
+if TYPE_CHECKING:
+    from precision_lint.project.import_style import ImportStyle
+    from precision_lint.source.python.helper_module import HelperModule
 
 
 def finding_in(
@@ -88,6 +93,23 @@ class PythonFile(ParsedPython):
             related=related,
             precisions=precisions,
         )
+
+    @property
+    def import_style(self) -> ImportStyle:
+        """How the imports of the file are sorted."""
+        return self.project.import_style(self.text.path)
+
+    def helper_module(self, name: str) -> HelperModule:
+        """The module that a fix imports a helper from."""
+        from precision_lint.source.python.helper_module import RUNTIME, HelperModule, defines
+
+        module = self.project.helper_module
+        if module in {"", RUNTIME}:
+            return HelperModule(is_named=bool(module))
+        found = self.project.locate(self.text.path, module)
+        parsed = None if found is None else self.project.module(found)
+        has_helper = parsed is not None and defines(parsed.tree, name)
+        return HelperModule(module, True, has_helper, found == self.text.path)
 
     def related(self, span: Span, message: str) -> Related:
         """The other half of a finding, in this same file."""

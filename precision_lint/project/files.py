@@ -7,9 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, files, kind_of
 from precision_lint.project.pins import lowest_version, pin_files, pinned_version
+
+if TYPE_CHECKING:
+    from precision_lint.project.import_style import ImportStyle
 
 _TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
 _SECONDARY = re.compile(
@@ -29,9 +33,14 @@ class Project:
     """Versions of libraries by name, from the settings."""
     target_gpu: str = field(default="", compare=False)
     """The GPU that the settings name."""
+    helper_module: str = field(default="", compare=False)
+    """The module that fixes import helpers from, if the settings name one."""
     reported: frozenset[Path] | None = field(default=None, compare=False, repr=False)
     """The files for which findings are reported; None for all files."""
     _versions: dict[str, str] = field(default_factory=dict, init=False, compare=False, repr=False)
+    _styles: dict[Path, ImportStyle] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
     _lowest_versions: dict[tuple[Path, str], str | None] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -84,6 +93,14 @@ class Project:
             return [self.root]
         folders = [*path.parents]
         return folders[: folders.index(self.root) + 1]
+
+    def import_style(self, path: Path) -> ImportStyle:
+        """How the imports of a file are sorted."""
+        from precision_lint.project.import_style import import_style
+
+        if path.parent not in self._styles:
+            self._styles[path.parent] = import_style(path, self.root)
+        return self._styles[path.parent]
 
     @cached_property
     def fingerprint(self) -> str:

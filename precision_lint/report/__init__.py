@@ -36,15 +36,21 @@ def write(
     root: Path,
     statistics: bool = False,
     most: int | None = None,
+    fixed: Sequence[Finding] = (),
+    show_fixes: bool = False,
 ) -> None:
     """Write sorted `findings` to `out`; a file without text in `sources` is shown without a frame.
+
+    The formats for people also count the `fixed` findings, and list them with `show_fixes`.
 
     With `statistics` the formats for people and the JSON formats give counts per rule instead of
     the findings; the exchange formats do not support counts and ignore it. The default format
     shows at most `most` findings of each rule.
     """
     ink = Ink(color, getattr(out, "encoding", None) or "utf-8")
-    report = Report(findings, sources, Path(os.path.abspath(root)), ink, most)
+    report = Report(
+        findings, sources, Path(os.path.abspath(root)), ink, most, tuple(fixed), show_fixes
+    )
     # `json` is the name of a module of the standard library.
     module = "json_report" if format == "json" else format.replace("-", "_")
     function = "render"
@@ -52,6 +58,14 @@ def write(
         module, function = "statistics", _COUNTED[format]
     render = getattr(import_module(f"{__name__}.{module}"), function)
     out.writelines(render(report))
+
+
+def write_fixes(fixed: Sequence[Finding], out: TextIO, *, color: bool, root: Path) -> None:
+    """Write the number of fixes by file and rule to `out`."""
+    from precision_lint.report.concise import fixes
+
+    ink = Ink(color, getattr(out, "encoding", None) or "utf-8")
+    out.writelines(fixes(fixed, Report((), {}, Path(os.path.abspath(root)), ink)))
 
 
 def write_runs(format: str, found: Explanation, out: TextIO, *, color: bool, root: Path) -> None:

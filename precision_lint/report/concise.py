@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from precision_lint.engine import registry
 from precision_lint.model.finding import Applicability, Finding, Severity
@@ -30,25 +30,41 @@ def head(finding: Finding, ink: Ink, url: str) -> str:
 
 
 def summary(report: Report) -> Iterator[str]:
-    """The number of findings, and how many can be fixed."""
-    if not report.findings:
+    """The number of findings, how many were fixed, and how many can be."""
+    if report.show_fixes:
+        yield from fixes(report.fixed, report)
+    if not report.findings and not report.fixed:
         yield "All checks passed!\n"
         return
-    severities = Counter(finding.severity for finding in report.findings)
+    severities = Counter(finding.severity for finding in (*report.findings, *report.fixed))
     counts = [
         f"{severities[severity]} {severity}{'s' * (severities[severity] > 1)}"
         for severity in sorted(Severity, reverse=True)
         if severities[severity]
     ]
-    yield f"Found {', '.join(counts)}.\n"
+    done = f" ({len(report.fixed)} fixed, {len(report.findings)} remaining)" * bool(report.fixed)
+    yield f"Found {', '.join(counts)}{done}.\n"
 
-    fixes = Counter(finding.fix.applicability for finding in report.findings if finding.fix)
-    safe, unsafe = fixes[Applicability.SAFE], fixes[Applicability.UNSAFE]
+    levels = Counter(finding.fix.applicability for finding in report.findings if finding.fix)
+    safe, unsafe = levels[Applicability.SAFE], levels[Applicability.UNSAFE]
     if safe:
         more = f" ({unsafe} more with `--unsafe-fixes`)" * (unsafe > 0)
         yield f"{report.ink.paint('[*]', 'fixable')} {safe} fixable with `--fix`{more}.\n"
     elif unsafe:
         yield f"{unsafe} fixable with `--unsafe-fixes`.\n"
+
+
+def fixes(fixed: Sequence[Finding], report: Report) -> Iterator[str]:
+    """The number of fixes by file and rule."""
+    if not fixed:
+        return
+    yield f"Fixed {len(fixed)} finding{'s' * (len(fixed) > 1)}:\n"
+    for path in sorted({finding.place.path for finding in fixed}):
+        yield f"- {report.ink.paint(report.ink.visible(report.relative(path)), 'strong')}:\n"
+        rules = Counter((one.code, one.name) for one in fixed if one.place.path == path)
+        for (code, name), count in sorted(rules.items()):
+            yield report.ink.visible(f"    {count} × {code} ({name})") + "\n"
+    yield "\n"
 
 
 def is_safely_fixable(finding: Finding) -> bool:

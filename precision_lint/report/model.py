@@ -28,6 +28,9 @@ class Report:
     ink: Ink
     most: int | None = None
     """How many findings of a rule the default format shows; None for all."""
+    fixed: Sequence[Finding] = ()
+    """The findings that were fixed."""
+    show_fixes: bool = False
 
     def relative(self, path: Path) -> str:
         """The path from the root, or the absolute path of a file that is not below it."""

@@ -145,7 +145,7 @@ def test_exit_non_zero_on_fix(tmp_path: Path) -> None:
     project(tmp_path, {"a.py": BAD})
     ran = run("--fix", "--exit-non-zero-on-fix", cwd=tmp_path)
     assert ran.code == 1
-    assert "note: fixed 1 finding in 1 file" in ran.err
+    assert "Found 1 error (1 fixed, 0 remaining)." in ran.out
     assert run("--fix", "--exit-non-zero-on-fix", cwd=tmp_path).code == 0
 
 
@@ -153,7 +153,7 @@ def test_all_fixed_is_nothing_left(tmp_path: Path) -> None:
     project(tmp_path, {"a.py": BAD, "sub/b.py": BAD})
     ran = run("--fix", cwd=tmp_path)
     assert ran.code == 0
-    assert "note: fixed 2 findings in 2 files" in ran.err
+    assert ran.out == "Found 2 errors (2 fixed, 0 remaining).\n"
     assert (tmp_path / "a.py").read_text() == FIXED
     assert (tmp_path / "sub/b.py").read_text() == FIXED
 

@@ -132,7 +132,7 @@ def test_an_import_is_added_to_the_cell_with_the_imports(tmp_path: Path) -> None
         "    return x.numpy()\n"
     )
     made(tmp_path, "%%bash\nls", "!pip install torch\nimport torch", use, "torch.bfloat16")
-    run("--fix", cwd=tmp_path)
+    run("--unsafe-fixes", cwd=tmp_path)
     _, imports, fixed, _ = sources((tmp_path / "a.ipynb").read_text("utf-8"))
     assert imports == (
         "!pip install torch\nimport torch\nfrom precision_lint.runtime import to_numpy"

@@ -42,7 +42,7 @@ def test_fixes_with_any_number_of_processes(root: Path) -> None:
         results.append((ran, {path: path.read_bytes() for path in before}))
         for path, content in before.items():
             path.write_bytes(content)
-    assert "note: fixed " in results[0][0].err
+    assert " fixed, " in results[0][0].out
     assert any(content != before[path] for path, content in results[0][1].items())
     assert results[1:] == results[:1] * 2
 

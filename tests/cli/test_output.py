@@ -57,6 +57,31 @@ def test_notes_do_not_mix_with_results(tmp_path: Path) -> None:
     assert "note: fixed 1 finding in 1 file" in ran.err
 
 
+FIXES = "Fixed 2 findings:\n- a.py:\n    2 × MP101 (numpy-on-bfloat16)\n\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "out", "err"),
+    [
+        (["--fix"], FIXES + "Found 2 errors (2 fixed, 0 remaining).\n", ""),
+        (["--fix", "--statistics"], FIXES + "Found 2 errors (2 fixed, 0 remaining).\n", ""),
+        (
+            ["--fix", "--output-format", "json"],
+            "[]\n",
+            FIXES + "note: fixed 2 findings in 1 file\n",
+        ),
+        (["--diff"], None, FIXES + "note: would fix 2 findings in 1 file\n"),
+        ([], None, ""),
+    ],
+)
+def test_show_fixes(arguments: list[str], out: str | None, err: str, tmp_path: Path) -> None:
+    project(tmp_path, {"a.py": BAD + "b = scores.numpy()\n"})
+    ran = run("--show-fixes", *arguments, cwd=tmp_path)
+    assert ran.err == err
+    if out is not None:
+        assert ran.out == out
+
+
 @pytest.mark.parametrize("format", ["full", "concise", "json", "json-lines"])
 def test_statistics(format: str, tmp_path: Path) -> None:
     project(tmp_path, {"a.py": BAD, "b.py": BAD, "c.py": SCALER})

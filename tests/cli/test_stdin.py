@@ -49,7 +49,7 @@ def test_fix(end: str, tmp_path: Path) -> None:
     ran = run("-", "--fix", cwd=project(tmp_path, {}), stdin=content)
     assert ran.code == 0
     assert ran.stdout == FIXED.replace("\n", end).encode()
-    assert "fixed 1 finding" in ran.err
+    assert "Found 1 error (1 fixed, 0 remaining)." in ran.err
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,15 @@ import pytest
 
 from precision_lint.engine.check import Checked
 from precision_lint.engine.fixing import Fixed, fix
-from precision_lint.model.finding import Applicability, Edit, Finding, Fix, Span, apply_edits
+from precision_lint.model.finding import (
+    Applicability,
+    Edit,
+    Finding,
+    Fix,
+    Related,
+    Span,
+    apply_edits,
+)
 from precision_lint.project.discovery import Kind
 from precision_lint.source.text.text import SourceText
 from tests.engine.making import PATH, finding, replacing, source, together
@@ -212,7 +220,76 @@ def test_suppressions_go_along_with_other_fixes() -> None:
     assert after.text.text == content.replace("bad", "good").replace("  # noqa: MP101", "")
 
 
-# P6: no finding is added
+# P6: no finding is caused
+
+
+def first(check: Check) -> Check:
+    """A rule that reports the first cause of a problem, and hides the others behind it."""
+
+    def only_first(text: SourceText) -> Checked:
+        return Checked(check(text).findings[:1], text=text)
+
+    return only_first
+
+
+def test_what_a_fix_uncovers_is_fixed_as_well() -> None:
+    after = fixed("a = bad\nb = bad\nc = bad\n", first(replacing("bad", "good")))
+    assert after.text.text == "a = good\nb = good\nc = good\n"
+    assert len(after.applied) == 3
+
+
+def test_what_a_fix_uncovers_is_reported() -> None:
+    check = first(together(replacing("bad", "good", "MP502"), replacing("b = worse", "(", "MP503")))
+    after = fixed("a = bad\nb = worse\n", check)
+    assert after.text.text == "a = good\nb = worse\n"
+    assert [row.code for row in after.left.findings] == ["MP503"]
+
+
+def test_a_fix_at_the_root_cures_what_follows_from_it() -> None:
+    def check(text: SourceText) -> Checked:
+        if "load()" not in text.text:
+            return Checked(text=text)
+        load, use = Span(4, 10), Span(text.text.index("sum"), text.text.index("sum") + 3)
+        end = Edit(Span(use.end, use.end), ".float()")
+        far = finding(text, Span(use.start + 1, use.end), Edit(load, "wide()"), code="MP507")
+        return Checked((finding(text, use, end, code="MP507"), far), text=text)
+
+    after = fixed("a = load()\nb = sum(a)\n", check)
+    assert after.text.text == "a = wide()\nb = sum(a)\n"
+    assert len(after.applied) == 2
+
+
+def test_a_finding_of_another_rule_is_caused() -> None:
+    check = first(together(replacing("bad", "good"), replacing("worse", "better", code="MP215")))
+    after = fixed("a = bad\nb = worse\n", check)
+    assert after.text.text == "a = bad\nb = worse\n"
+
+
+def test_a_finding_that_names_what_a_fix_wrote_is_caused() -> None:
+    def check(text: SourceText) -> Checked:
+        if "good" not in text.text:
+            return replacing("bad", "good")(text)
+        start = text.text.index("good")
+        related = Related(text.place(Span(start, start + 4)), "since it is good here")
+        found = finding(text, Span(len(text.text) - 2, len(text.text) - 1))
+        return Checked((replace(found, related=(related,)),), text=text)
+
+    assert fixed("a = bad\nb = 1\n", check).text.text == "a = bad\nb = 1\n"
+
+
+def test_a_fix_that_is_left_out_is_not_called_fixable() -> None:
+    check = together(replacing("bad", "("), replacing("minor", "good", code="MP102"))
+    after = fixed("a = bad\nb = minor\n", check)
+    assert after.text.text == "a = bad\nb = good\n"
+    (left,) = after.left.findings
+    assert left.fix is not None
+    assert left.fix.applicability is Applicability.DISPLAY
+    assert "left out" in left.fix.message
+
+
+def test_a_fix_that_is_left_out_makes_room_for_another() -> None:
+    check = together(replacing(r"a = bad", "("), replacing("bad", "good", code="MP102"))
+    assert fixed("a = bad\n", check).text.text == "a = good\n"
 
 
 def test_a_fix_that_adds_a_finding_is_refused() -> None:

@@ -26,19 +26,19 @@ def add(source: str) -> tuple[str, str]:
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
-        pytest.param("use\n", LINE + "use\n", id="nothing there"),
+        pytest.param("use\n", LINE + "\nuse\n", id="nothing there"),
         pytest.param("import torch\nuse\n", "import torch\n" + LINE + "use\n", id="below imports"),
         pytest.param(
-            '"""Docs."""\nuse\n', '"""Docs."""\n\n' + LINE + "use\n", id="below the docstring"
+            '"""Docs."""\nuse\n', '"""Docs."""\n\n' + LINE + "\nuse\n", id="below the docstring"
         ),
         pytest.param(
             '"""Docs."""\nfrom __future__ import annotations\nuse\n',
-            '"""Docs."""\nfrom __future__ import annotations\n' + LINE + "use\n",
+            '"""Docs."""\nfrom __future__ import annotations\n\n' + LINE + "use\n",
             id="below __future__",
         ),
         pytest.param(
             "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\nuse\n",
-            "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n" + LINE + "use\n",
+            "#!/usr/bin/env python\n# -*- coding: utf-8 -*-\n" + LINE + "\nuse\n",
             id="below the shebang",
         ),
         pytest.param(
@@ -48,18 +48,18 @@ def add(source: str) -> tuple[str, str]:
         ),
         pytest.param(
             "try:\n    import torch\nexcept ImportError:\n    torch = None\nuse\n",
-            LINE + "try:\n    import torch\nexcept ImportError:\n    torch = None\nuse\n",
+            LINE + "\ntry:\n    import torch\nexcept ImportError:\n    torch = None\nuse\n",
             id="not into try",
         ),
         pytest.param(
             'import os\nos.environ["A"] = "1"\nimport torch\nuse\n',
             'import os\nos.environ["A"] = "1"\nimport torch\n' + LINE + "use\n",
-            id="behind what must happen first",
+            id="after what must happen first",
         ),
         pytest.param(
             "from torch import (\n    nn,\n)\nuse\n",
-            "from torch import (\n    nn,\n)\n" + LINE + "use\n",
-            id="below an import of several lines",
+            LINE + "from torch import (\n    nn,\n)\nuse\n",
+            id="above an import of several lines",
         ),
         pytest.param(
             "import torch; x = 1\nuse\n", "import torch; x = 1\n" + LINE + "use\n", id="semicolon"
@@ -68,6 +68,40 @@ def add(source: str) -> tuple[str, str]:
             "import torch\r\nuse\r\n",
             "import torch\r\n" + LINE.replace("\n", "\r\n") + "use\r\n",
             id="CRLF",
+        ),
+        pytest.param(
+            "try:\n    import torch\nexcept ImportError:\n    torch = None\n\n\n"
+            'def f(x):\n    """Docs."""\n    y = x\n    use\n',
+            "try:\n    import torch\nexcept ImportError:\n    torch = None\n\n\n"
+            f'def f(x):\n    """Docs."""\n    {LINE}\n    y = x\n    use\n',
+            id="into the function where torch is optional",
+        ),
+        pytest.param(
+            "import os\n\n\ndef f(x):\n    import torch\n\n    use\n",
+            f"import os\n\n\ndef f(x):\n    import torch\n    {LINE}\n    use\n",
+            id="into the function that imports torch",
+        ),
+        pytest.param(
+            "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import torch\n\n\n"
+            "def f(x):\n    import os\n\n    use\n",
+            "from typing import TYPE_CHECKING\n\nif TYPE_CHECKING:\n    import torch\n\n\n"
+            f"def f(x):\n    import os\n\n    {LINE}\n    use\n",
+            id="into the function where torch is for type checkers",
+        ),
+        pytest.param(
+            "import torch\nfrom precision_lint.runtime import grad_scaler\nuse\n",
+            "import torch\nfrom precision_lint.runtime import grad_scaler, to_numpy\nuse\n",
+            id="beside another helper",
+        ),
+        pytest.param(
+            "# Third party\nimport torch\n\nfrom . import a\nuse\n",
+            f"# Third party\nimport torch\n{LINE}\nfrom . import a\nuse\n",
+            id="before the imports of the project",
+        ),
+        pytest.param(
+            "import torch  # isort: skip\nimport zlib\nuse\n",
+            f"import torch  # isort: skip\nimport zlib\n\n{LINE}use\n",
+            id="not beside an import that is not sorted",
         ),
     ],
 )
@@ -123,6 +157,23 @@ def remove(source: str, name: str) -> str | None:
         ),
         pytest.param("from m import (\n    a,\n)\nuse\n", "use\n", id="rows of one"),
         pytest.param("def f():\n    import a\n    use\n", "def f():\n    use\n", id="function"),
+        pytest.param(
+            "import os\n\nfrom m import a\n\n\ndef f(): ...\n",
+            "import os\n\n\ndef f(): ...\n",
+            id="last section",
+        ),
+        pytest.param(
+            "import os\n\nfrom m import a\n\nfrom . import b\n",
+            "import os\n\nfrom . import b\n",
+            id="section between",
+        ),
+        pytest.param("from m import a\n\n\ndef f(): ...\n", "def f(): ...\n", id="first"),
+        pytest.param(
+            "def f():\n    import a\n\n    use\n", "def f():\n    use\n", id="first of a block"
+        ),
+        pytest.param(
+            "import os\nfrom m import a\n\nuse\n", "import os\n\nuse\n", id="end of a section"
+        ),
         pytest.param("from m import a, b  # c\n", "from m import b  # c\n", id="comment stays"),
         pytest.param("from m import a  # why\nuse\n", None, id="comment would go"),
         pytest.param("from m import (\n    a,  # why\n    b,\n)\n", None, id="comment between"),

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from precision_lint.facts.context import PythonFile
 from precision_lint.source.python import exports
 from precision_lint.source.python.compatibility import is_for_another_version
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.scopes import Binding, Reference, Scope, Scopes, Step, scopes_of
+from precision_lint.source.python.syntax import callee_name
 
 _SINCE = (2, 4)
 
@@ -117,8 +119,8 @@ class DeprecatedImport:
 
     statement: ast.stmt
     alias: ast.alias
-    is_read: bool
-    """True if code of the file uses the name."""
+    uses: tuple[DeprecatedUse, ...]
+    """Where the code of the file reads the name."""
 
 
 def deprecated_amp(file: PythonFile) -> Iterator[DeprecatedUse | DeprecatedImport]:
@@ -184,6 +186,20 @@ def _asks_for_class(reference: Reference) -> bool:
 # Other code of the project
 
 
+def is_in_every_torch(use: DeprecatedUse, file: PythonFile) -> bool:
+    """True if every torch that the project may run with has the new API.
+
+    `torch.amp.autocast` is as old as its arguments. torch 2.2 has no `torch.amp.GradScaler`, torch
+    2.3 has no `torch.amp.custom_fwd` and none of the functions that take a device. A project that
+    says no version may run with these, unless it calls the same API elsewhere.
+    """
+    if use.api.name == "amp.autocast":
+        return True
+    if file.project.lowest_version_of("torch", file.text.path) is not None:
+        return True  # 2.4 at least: see `_supports_older_torch`
+    return _holds(rb"\btorch\." + re.escape(use.api.name).encode() + rb"\(", file)
+
+
 def is_interchangeable(use: DeprecatedUse, file: PythonFile) -> bool:
     """True if nothing in the project distinguishes the new API from the old one at this use."""
     return not (_class_matters(use, file) or _is_only_in_script(use, file))
@@ -210,15 +226,35 @@ def _is_only_in_script(use: DeprecatedUse, file: PythonFile) -> bool:
 
 
 def turns_cache_off(file: PythonFile) -> bool:
-    """True if the cache of the casts is turned off anywhere in the project."""
-    return _holds(_CACHE_OFF, file)
+    """True if a program with this file turns the cache of the casts off anywhere."""
+    own, project = file.text.path, file.project
+    return _turns_cache_off(file.tree) or any(
+        other != own
+        and project.runs_with(other, own)
+        and (parsed := project.module(other)) is not None
+        and _turns_cache_off(parsed.tree)
+        for other in project.python_sources_matching(_CACHE_OFF)
+    )
 
 
-_CACHE_OFF = (
-    rb"set_autocast_cache_enabled"
-    rb"|autocast\((?:[^()]|\([^()]*\))*\bcache_enabled\s*=(?!\s*True\b)"
-    rb"|autocast\([^(),]*,[^(),]*,\s*False\b"
-)
+_CACHE_OFF = rb"set_autocast_cache_enabled|\bcache_enabled\s*=|autocast\([^(),]*,[^(),]*,\s*False\b"
+"""What a file has that turns the cache off; the tree says whether it does."""
+
+
+def _turns_cache_off(tree: ast.Module) -> bool:
+    return any(isinstance(node, ast.Call) and _is_cache_off(node) for node in walk(tree))
+
+
+def _is_cache_off(call: ast.Call) -> bool:
+    """True for `set_autocast_cache_enabled(…)` and for `autocast(…, cache_enabled=False)`."""
+    name = callee_name(call)
+    if name == "set_autocast_cache_enabled":
+        return True
+    given = [one.value for one in call.keywords if one.arg == "cache_enabled"]
+    given += call.args[2:4]
+    return name == "autocast" and any(
+        not (isinstance(value, ast.Constant) and value.value is True) for value in given
+    )
 
 
 def _holds(pattern: bytes, file: PythonFile) -> bool:
@@ -271,7 +307,8 @@ def _imported(
     if not _is_kept(old, file, is_used=bool(readers)):
         qualified = old.what.qualified or ""
         api = DEPRECATED.get(qualified)
-        yield DeprecatedImport(qualified, api, statement, alias, bool(readers))
+        of_it = tuple(use for use in uses if use.reference in readers)
+        yield DeprecatedImport(qualified, api, statement, alias, of_it)
 
 
 def _is_kept(old: _Import, file: PythonFile, *, is_used: bool) -> bool:

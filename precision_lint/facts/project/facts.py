@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from precision_lint.facts.project.evidence import Half
     from precision_lint.facts.settings import SettingsIndex
     from precision_lint.project.files import Project
+    from precision_lint.project.import_style import ImportStyle
     from precision_lint.source.python.parse import ParsedPython
     from precision_lint.source.shell.parse import Follow, Script
     from precision_lint.source.text.text import SourceText
@@ -281,6 +282,19 @@ class Recording:
         """The oldest version of a library that code must run with; None where nothing says one."""
         answer = self._facts.project.lowest_version_of(library, near)
         self._record("lowest_version_of", library, near, answer=answer)
+        return answer
+
+    @property
+    def helper_module(self) -> str:
+        """The module that fixes import helpers from; empty if the settings name none."""
+        answer = self._facts.project.helper_module
+        self._record("helper_module", answer=answer)
+        return answer
+
+    def import_style(self, path: Path) -> ImportStyle:
+        """How the imports of a file are sorted."""
+        answer = self._facts.project.import_style(path)
+        self._record("import_style", path, answer=answer)
         return answer
 
     # Evidence and settings

@@ -63,6 +63,7 @@ def attribute(value: Value, name: str, usage: Usage) -> Value:
     match value, name:
         case Tensor() | Pointer(), "dtype" | "type":
             usage.vary(value)
+            usage.pin(value)
             if isinstance(value, Pointer):
                 return TypeRef(value.elements, is_pointer=True)
             return TypeRef(value.dtypes)

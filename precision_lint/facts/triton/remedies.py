@@ -17,6 +17,11 @@ from precision_lint.model.finding import Span
 _STARTS = {"triton.language.zeros": 1, "triton.language.full": 2}
 """Where the functions that accumulators start from have their dtype."""
 
+_NOT_HELD = frozenset(
+    {"float64", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64))}
+)
+"""Element types of which float32 does not hold every value or every sum."""
+
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
@@ -112,7 +117,7 @@ class RepairCandidates:
         float32 = self.module.name_of("float32")
         if len(loads) == 1 and float32 is not None:
             (load,) = loads
-            is_safe = self._contains(load) and load not in self.pinned
+            is_safe = self._may_widen(load) and load not in self.pinned
             remedy = Conversion(load, float32, False, is_load=True, is_safe=is_safe)
             yield Candidate(remedy, {load: Cast(types.FLOAT32)})
 
@@ -124,7 +129,7 @@ class RepairCandidates:
             return
         span = self.module.span(node)
         remedy = Conversion(
-            span, float32, _binds_weakly(node), is_load=False, is_safe=self._contains(span)
+            span, float32, _binds_weakly(node), is_load=False, is_safe=self._may_widen(span)
         )
         yield Candidate(remedy, {span: Cast(types.FLOAT32)})
 
@@ -219,10 +224,27 @@ class RepairCandidates:
             return
         yield Candidate(Annotation(flag.annotation_at, constexpr), static=flag.name)
 
+    def _may_widen(self, span: Span) -> bool:
+        """True if float32 in the place of an expression loses nothing for anybody."""
+        return self._contains(span) and not _asks_for_other_elements(self.function.node)
+
     def _contains(self, span: Span) -> bool:
         """True if `span` is in the kernel itself, not in a helper that others may call."""
         own = self.module.span(self.function.node)
         return own.start <= span.start < own.end
+
+
+def _asks_for_other_elements(kernel: ast.AST) -> bool:
+    """True if a kernel asks whether it has integers or float64, which float32 does not hold."""
+    for node in ast.walk(kernel):
+        match node:
+            case ast.Compare():
+                inside = (each for each in ast.walk(node) if isinstance(each, ast.Attribute))
+                if any(each.attr in _NOT_HELD for each in inside):
+                    return True
+            case ast.Attribute(attr="is_int" | "is_int_signed" | "is_int_unsigned" | "is_fp64"):
+                return True
+    return False
 
 
 def loads_of(value: Value) -> frozenset[Span]:

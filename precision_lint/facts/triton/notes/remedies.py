@@ -23,7 +23,9 @@ class Pin:
 
     at: int
     statement: str
-    indent: str
+    """With the line end and the indentation of what follows."""
+    is_safe: bool
+    """The parameter is shown to be a float: an integer may be larger than float32 holds exactly."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +83,7 @@ def _widened_grid(module: Module, sight: Observation) -> Iterator[Change]:
             yield Change(remedy, {trace.place: Cast(_INT64)})
 
 
-def pin(module: Module, function: JitFunction, name: str) -> Pin | None:
+def pin(module: Module, function: JitFunction, name: str, *, is_float: bool) -> Pin | None:
     """`s = tl.cast(s, tl.float32)` as the first statement.
 
     Not `s.to(...)`: a number that is fixed at compile time has no such method. `None` cannot be
@@ -96,7 +98,8 @@ def pin(module: Module, function: JitFunction, name: str) -> Pin | None:
     indent = before[before.rfind("\n") + 1 :]
     if indent.strip():
         return None
-    return Pin(at, f"{name} = {cast}({name}, {float32})", indent)
+    statement = f"{name} = {cast}({name}, {float32})"
+    return Pin(at, statement + module.text.newline + indent, is_float)
 
 
 def _after_pins(body: list[ast.stmt]) -> Iterator[ast.stmt]:

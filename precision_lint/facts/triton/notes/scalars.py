@@ -54,7 +54,7 @@ def scalar_notes(runs: Runs) -> Iterator[Note]:
             is_shown=name in shown and (refusal is not None or is_costly),
             compiler_message=wording.compiler_message(refusal, analysis.version) if refusal else "",
             related=(Related(analysis.module.text.place(place), "float64 from here on"),),
-            remedy=pin(analysis.module, analysis.function, name),
+            remedy=pin(analysis.module, analysis.function, name, is_float=name in shown),
         )
 
 

@@ -1,0 +1,104 @@
+"""Calls that get too long for their line, broken as black and ruff break them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+
+from precision_lint.model.finding import Edit, Span, apply_edits
+from precision_lint.project.import_style import ImportStyle
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.text.text import SourceText
+
+_END_OF_WITH = re.compile(r"(?:as \w+)?(?:, [^#]*)?:")
+_FEW = 0.05
+"""The share of longer lines in a file that keeps its lines short."""
+
+
+def within_lines(
+    file: ParsedPython, call: ast.Call, edits: Sequence[Edit], style: ImportStyle
+) -> tuple[Edit, ...]:
+    """The edits of a call, with line breaks in it if its line gets too long.
+
+    Only for a call that ends a statement on one line, in a file that keeps its lines short:
+    everything else is left to the project's formatter.
+    """
+    text, span, limit = file.text, file.span_of(call), style.line_length
+    line = text.line_span(text.row(span.start))
+    own = [edit for edit in edits if line.start <= edit.span.start and edit.span.end <= line.end]
+    if not _ends_line(file, call) or not _keeps_lines_short(text, limit):
+        return tuple(edits)
+    opening = _after_parenthesis(file, call)
+    closing = span.end - 1
+    head = _edited(text, Span(line.start, opening), [one for one in own if one.span.end < opening])
+    body = _edited(text, Span(opening, closing), [one for one in own if one.span.end >= opening])
+    rest = text[Span(closing, line.end)].rstrip()
+    indent = head[: len(head) - len(head.lstrip())]
+    is_whole = len(text.line(text.row(span.start))) <= limit and "\n" not in head + body
+    if not is_whole or len(head + body + rest) <= limit:
+        return tuple(edits)
+    broken = _broken(body, indent + "    ", limit, text.newline)
+    if len(head) > limit or len(indent + rest) > limit or broken is None:
+        return tuple(edits)
+    inside = Edit(Span(opening, closing), text.newline + broken + text.newline + indent)
+    return (*(one for one in edits if one not in own or one.span.end < opening), inside)
+
+
+def _ends_line(file: ParsedPython, call: ast.Call) -> bool:
+    """True for the call of `x = f(…)`, `return f(…)`, `with f(…), …:`, alone on one line."""
+    text, span, syntax = file.text, file.span_of(call), syntax_tree(file)
+    row = text.row(span.start)
+    rest = text[Span(span.end, max(span.end, text.line_span(row).end))].strip()
+    if row != text.row(span.end) or not (call.args or call.keywords):
+        return False
+    match syntax.parent(call):
+        case ast.withitem() as item:
+            statement = syntax.parent(item)
+            is_with = isinstance(statement, ast.With) and statement.items[0] is item
+            return is_with and _END_OF_WITH.fullmatch(rest) is not None
+        case ast.Assign() | ast.AnnAssign() | ast.Return() | ast.Expr():
+            return rest == ""
+    return False
+
+
+def _keeps_lines_short(text: SourceText, limit: int) -> bool:
+    rows = range(1, len(text.line_starts) + 1)
+    longer = sum(len(text.line(row)) > limit for row in rows)
+    return longer <= _FEW * len(rows)
+
+
+def _after_parenthesis(file: ParsedPython, call: ast.Call) -> int:
+    """The offset after the parenthesis that opens the arguments."""
+    return file.text.text.index("(", file.span_of(call.func).end) + 1
+
+
+def _edited(text: SourceText, span: Span, edits: Sequence[Edit]) -> str:
+    moved = [
+        Edit(Span(one.span.start - span.start, one.span.end - span.start), one.content)
+        for one in edits
+    ]
+    return apply_edits(text[span], moved)
+
+
+def _broken(arguments: str, indent: str, limit: int, newline: str) -> str | None:
+    """The arguments on one line if they fit, or each on its own; None if these do not fit."""
+    if arguments.rstrip().endswith(","):  # then they have a line each
+        arguments = arguments.rstrip().removesuffix(",")
+    elif len(indent + arguments) <= limit:
+        return indent + arguments
+    tree = ast.parse(f"f({arguments})", mode="eval").body
+    if not isinstance(tree, ast.Call) or not arguments.isascii():
+        return None
+    starts = sorted(
+        [each.col_offset for each in tree.args]
+        + [each.col_offset - 2 * (each.arg is None) for each in tree.keywords]
+    )
+    ends = [*starts[1:], len(arguments) + 2]
+    parts = [
+        arguments[start - 2 : end - 2].strip().removesuffix(",")
+        for start, end in zip(starts, ends, strict=True)
+    ]
+    lines = [f"{indent}{part}," for part in parts]
+    return newline.join(lines) if max(map(len, lines)) <= limit else None

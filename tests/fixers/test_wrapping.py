@@ -1,0 +1,78 @@
+"""Calls that a fix makes longer: ruff's formatter is the judge."""
+
+from __future__ import annotations
+
+import ast
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from precision_lint.fixers.wrapping import within_lines
+from precision_lint.model.finding import Edit, Span, apply_edits
+from precision_lint.project.import_style import ImportStyle
+from precision_lint.source.python.parse import parse_python
+from precision_lint.source.text.text import SourceText
+
+_BESIDE = Path(sys.executable).with_name("ruff")
+RUFF = str(_BESIDE) if _BESIDE.exists() else shutil.which("ruff")
+
+CALLS = (
+    "old(enabled=use_amp)",
+    "old(use_amp, dtype=dtype_of_the_run)",
+    "old(*arguments, **options)",
+    "old(f(1, 2), [a, b], enabled=a if b else c)",
+    'old(name="a, b", enabled=True)',
+)
+STATEMENTS = (
+    "x = {}\n",
+    "def f():\n    return {}\n",
+    "with {}:\n    pass\n",
+    "with {} as region:\n    pass\n",
+    "with {}, other():\n    pass\n",
+    "{}\n",
+    "x = {} + 1\n",
+    "class C:\n    def f(self):\n        with {}:\n            pass\n",
+)
+
+
+def fixed(source: str, limit: int) -> str:
+    """The text with another name and a first argument in the call of `old`."""
+    file = parse_python(SourceText(Path("case.py"), source))
+    call = next(
+        node
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "old"
+    )
+    callee, first = file.span_of(call.func), file.span_of(call.func).end + 1
+    edits = [Edit(callee, "torch.amp.autocast"), Edit(Span(first, first), '"cuda", ')]
+    return apply_edits(source, within_lines(file, call, edits, ImportStyle(line_length=limit)))
+
+
+@pytest.mark.skipif(RUFF is None, reason="ruff is not installed")
+@pytest.mark.parametrize("limit", [50, 60, 70, 88])
+@pytest.mark.parametrize("statement", STATEMENTS)
+def test_what_was_formatted_stays_formatted(statement: str, limit: int) -> None:
+    assert RUFF is not None
+    for call in CALLS:
+        source = statement.format(call)
+        if max(map(len, source.splitlines())) > limit:
+            continue
+        text = fixed(source, limit)
+        command = [RUFF, "format", "--isolated", "--line-length", str(limit), "-"]
+        done = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+        if "other()" not in statement and "+ 1" not in statement:
+            assert text == done.stdout
+        assert ast.dump(ast.parse(text)) == ast.dump(ast.parse(done.stdout))
+
+
+def test_a_file_with_long_lines_keeps_them() -> None:
+    source = f"x = old(use_amp, dtype=dtype)\ny = '{'long' * 30}'\n"
+    assert "\n    " not in fixed(source, 40)
+
+
+def test_a_comment_stays_on_its_line() -> None:
+    source = "x = old(use_amp, dtype=dtype)  # why\n"
+    assert fixed(source, 40).count("\n") == 1
