@@ -6,11 +6,13 @@ import ast
 import re
 from collections import Counter
 
+from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 
 _OPENING = re.compile(r"[rbuf]{0,2}([\"'])(?!\1\1)", re.IGNORECASE)
 
 
+@fact
 def usual_quote(file: ParsedPython) -> str:
     """The quotes that most strings of a file have; double ones if neither is more frequent."""
     counts: Counter[str] = Counter()

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.model.memo import fact
 from precision_lint.source.python import exports
 from precision_lint.source.python.compatibility import is_for_another_version
-from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.scopes import Binding, Reference, Scope, Scopes, Step, scopes_of
 from precision_lint.source.python.syntax import callee_name
 
@@ -225,14 +226,15 @@ def _is_only_in_script(use: DeprecatedUse, file: PythonFile) -> bool:
     return use.api.name == "is_autocast_enabled" and _holds(rb"\bjit\.script|ScriptModule", file)
 
 
+@fact
 def turns_cache_off(file: PythonFile) -> bool:
     """True if a program with this file turns the cache of the casts off anywhere."""
     own, project = file.text.path, file.project
-    return _turns_cache_off(file.tree) or any(
+    return _turns_cache_off(file) or any(
         other != own
         and project.runs_with(other, own)
         and (parsed := project.module(other)) is not None
-        and _turns_cache_off(parsed.tree)
+        and _turns_cache_off(parsed)
         for other in project.python_sources_matching(_CACHE_OFF)
     )
 
@@ -241,8 +243,9 @@ _CACHE_OFF = rb"set_autocast_cache_enabled|\bcache_enabled\s*=|autocast\([^(),]*
 """What a file has that turns the cache off; the tree says whether it does."""
 
 
-def _turns_cache_off(tree: ast.Module) -> bool:
-    return any(isinstance(node, ast.Call) and _is_cache_off(node) for node in walk(tree))
+@fact
+def _turns_cache_off(file: ParsedPython) -> bool:
+    return any(isinstance(node, ast.Call) and _is_cache_off(node) for node in file.nodes)
 
 
 def _is_cache_off(call: ast.Call) -> bool:
