@@ -10,6 +10,7 @@ from precision_lint.cli import console
 from precision_lint.engine.session import Session
 from precision_lint.engine.vendor import helpers, helpers_in, vendored
 from precision_lint.engine.writing import create, write_atomically
+from precision_lint.project import disk
 
 
 class CannotVendor(Exception):
@@ -34,10 +35,13 @@ def vendor(names: Sequence[str], output: Path | None, session: Session) -> None:
             "where to? Pass --output FILE, or name the module in the configuration:\n"
             '[tool.precision-lint.fix]\nhelper-module = "mypkg.precision"'
         )
-    if not path.parent.is_dir():
+    if not disk.is_folder(path.parent):
         raise CannotVendor(f"{path.parent}: no such folder")
     if path.exists():
-        old = path.read_text("utf-8")
+        try:
+            old = disk.read(path).decode("utf-8", "replace")
+        except OSError as error:
+            raise CannotVendor(f"{path}: {error.strerror or error}") from error
         there = helpers_in(old)
         if there is None:
             raise CannotVendor(f"{path}: not a file that `precision-lint vendor` wrote")
@@ -61,7 +65,7 @@ def _path_of(module: str, root: Path) -> Path | None:
     if not module or module.partition(".")[0] == "precision_lint":
         return None
     parts = module.split(".")
-    top = next((base for base in (root, root / "src") if (base / parts[0]).is_dir()), root)
+    top = next((base for base in (root, root / "src") if disk.is_folder(base / parts[0])), root)
     return top.joinpath(*parts).with_suffix(".py")
 
 

@@ -15,6 +15,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from precision_lint.project import disk
+
 FUTURE, STANDARD, THIRD, FIRST, LOCAL = SECTIONS = (
     "future",
     "standard-library",
@@ -101,9 +103,9 @@ def import_style(path: Path, root: Path) -> ImportStyle:
 def _package(path: Path) -> str:
     """The name of the top-level package that a file is in."""
     folder = path.parent
-    while (folder.parent / "__init__.py").is_file():
+    while disk.is_file(folder.parent / "__init__.py"):
         folder = folder.parent
-    return folder.name if (folder / "__init__.py").is_file() else ""
+    return folder.name if disk.is_file(folder / "__init__.py") else ""
 
 
 def _styles_of(folder: Path) -> Iterator[ImportStyle]:
@@ -279,12 +281,9 @@ def _modules(folders: Iterable[Path]) -> tuple[str, ...]:
     """The modules and the folders directly in some folders: what they name is first-party."""
     names = set()
     for folder in folders:
-        try:
-            for path in folder.iterdir():
-                if path.suffix == ".py" or (not path.suffix and path.is_dir()):
-                    names.add(path.stem)
-        except OSError:
-            continue
+        for path in map(folder.joinpath, disk.names_in(folder)):
+            if path.suffix == ".py" or (not path.suffix and disk.is_folder(path)):
+                names.add(path.stem)
     return tuple(sorted(names))
 
 
@@ -322,9 +321,9 @@ def _ini(path: Path, sections: Iterable[str]) -> dict[str, Any] | None:
 
 def _text(path: Path) -> str | None:
     """The text of a regular file of a usual size; None if there is none."""
+    if not disk.is_file(path):
+        return None
     try:
-        if not path.is_file() or path.stat().st_size > _MAX_BYTES:
-            return None
-        return path.read_text("utf-8", "replace")
-    except (OSError, ValueError):
+        return disk.read(path, _MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
         return None
