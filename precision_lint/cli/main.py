@@ -14,7 +14,7 @@ import click
 
 from precision_lint.cli import console
 from precision_lint.cli.outcome import FAILED, FINDINGS, INTERRUPTED, OK, finish, is_for_people
-from precision_lint.engine.failures import internal_error
+from precision_lint.engine.failures import internal_error, is_interrupt
 from precision_lint.engine.options import Options
 from precision_lint.engine.parallel import WorkerDied
 from precision_lint.engine.run import Result, lint_bytes, run
@@ -336,6 +336,8 @@ def _run(arguments: Sequence[str] | None) -> int:
         console.error(str(error))
         return FAILED
     except Exception as error:
+        if is_interrupt(error):
+            return INTERRUPTED
         console.error(internal_error(error))
         return FAILED
     return code or OK

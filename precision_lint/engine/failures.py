@@ -18,3 +18,12 @@ def _raised_at(error: BaseException) -> str:
     if frame is None:
         return "an unknown place"
     return f"{Path(frame.tb_frame.f_code.co_filename).name}:{frame.tb_lineno}"
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """True if a Ctrl-C caused an exception.
+
+    Before Python 3.12, one while a class is made becomes a RuntimeError: "Error calling
+    __set_name__". Modules that are imported late make classes during a run.
+    """
+    return isinstance(error.__cause__, KeyboardInterrupt)

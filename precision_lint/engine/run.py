@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.engine.check import Checked, check_bytes, check_unreadable
-from precision_lint.engine.failures import internal_error
+from precision_lint.engine.failures import internal_error, is_interrupt
 from precision_lint.engine.parallel import ordered_map, uncollected
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.project.facts import Dependency, ProjectFacts
@@ -180,6 +180,8 @@ def lint_bytes(
         checked = _to_fix(job, kind, checked)
         fixed = fixing.fix(text, kind, checked, partial(_recheck, job, kind), job.fix)
     except Exception as error:  # one file must never take the others with it
+        if is_interrupt(error):
+            raise KeyboardInterrupt from error
         return replace(_result(path, checked), failure=f"{path}: {internal_error(error)}")
     result = _result(path, fixed.left)
     if job.ignore is not None:  # what is left has no fix of this kind

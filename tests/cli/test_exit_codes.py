@@ -199,6 +199,20 @@ def test_a_failure_inside_takes_no_other_file_with_it(
     assert "All checks passed!" not in run("--output-format", "concise", cwd=tmp_path).out
 
 
+def test_an_interrupt_while_a_class_is_made_is_no_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before Python 3.12 it is the cause of a RuntimeError."""
+
+    def fail(*rest: object) -> object:
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr(checking, "decode", fail)
+    ran = run("--output-format", "concise", cwd=project(tmp_path, {"a.py": BAD}))
+    assert ran.code == 130
+    assert "internal error" not in ran.err
+
+
 def test_a_failure_while_fixing_keeps_the_findings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

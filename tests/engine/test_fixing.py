@@ -224,7 +224,7 @@ def test_suppressions_go_along_with_other_fixes() -> None:
 
 
 def first(check: Check) -> Check:
-    """A rule that reports the first cause of a problem, and hides the others behind it."""
+    """A rule that reports only the first cause of a problem, so that the others stay hidden."""
 
     def only_first(text: SourceText) -> Checked:
         return Checked(check(text).findings[:1], text=text)

@@ -146,6 +146,27 @@ def test_the_documents_hold_the_figures_of_a_gpu(path):
     assert report.gpu_table(document) in (ROOT / "docs/benchmarks.md").read_text("utf-8")
 
 
+def test_the_documents_compare_as_the_figures_do():
+    """In bfloat16, forward and backward together: our time as a share of a rival's, by shape."""
+    rows = json.loads(report.ON_A_GPU[0].read_text("utf-8"))["rows"]
+    times = {
+        (row["rival"], row["shape"]): row["figures"]["both"]["timing"]["median"]
+        for row in rows
+        if row["dtype"] == "bf16"
+    }
+    shapes = sorted({shape for _, shape in times})
+
+    def share(rival: str) -> str:
+        found = [100 * times["precision-lint", one] / times[rival, one] for one in shapes]
+        return f"{min(found):.0f} to {max(found):.0f} %"
+
+    for path in ("README.md", "docs/runtime.md", "docs/benchmarks.md"):
+        text = " ".join((ROOT / path).read_text("utf-8").split())
+        assert f"takes {share('compile')} of the time of `torch.compile" in text
+    text = " ".join((ROOT / "docs/benchmarks.md").read_text("utf-8").split())
+    assert f"{share('torch')} of eager torch's, and {share('liger')} of Liger's" in text
+
+
 class Counting:
     """A stopwatch that notes who was measured, and takes a millisecond more each time."""
 
