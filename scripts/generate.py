@@ -126,6 +126,8 @@ def page(module: RuleModule) -> str:
     assert module.__doc__ is not None
     title, _, body = module.__doc__.partition("\n")
     facts = f"Severity {rule.severity} · fix {rule.fix} · since {rule.since}"
+    if rule.preview:
+        facts += " · [preview](README.md#preview-rules)"
     if rule.pitfalls:
         links = (f"[{name}](../pitfalls.md#{name.lower()})" for name in rule.pitfalls)
         facts += f" · pitfalls {', '.join(links)}"
@@ -136,11 +138,32 @@ def overview() -> str:
     """`docs/rules/README.md`: the catalogue."""
     rows = [
         f"| [{m.RULE.code}]({m.RULE.name}.md) | `{m.RULE.name}` | {m.RULE.summary} "
-        f"| {m.RULE.severity} | {m.RULE.fix} |"
+        f"| {m.RULE.severity} | {m.RULE.fix} | {'preview' if m.RULE.preview else ''} |"
         for m in modules()
     ]
-    head = ["# Rules", "", "| code | name | finds | severity | fix |", "|---|---|---|---|---|"]
-    return "\n".join([*head, *rows, ""])
+    head = [
+        "# Rules",
+        "",
+        "| code | name | finds | severity | fix | |",
+        "|---|---|---|---|---|---|",
+    ]
+    return "\n".join([*head, *rows, "", _PREVIEW])
+
+
+_PREVIEW = """\
+## Preview rules
+
+A new rule is a *preview* rule: it runs only with `--preview`, or with `preview = true` in the
+configuration. To select it by its code is not enough. Its message, its name and what it finds may
+change in any release.
+
+It becomes a normal rule when all of these hold:
+
+- its cases and its demonstration, which executes the mistake and the repair, pass;
+- it was run on at least 20 public repositories that were chosen before anyone looked at them, every
+  finding was read, and at least 85 % were right;
+- [docs/accuracy.md](../accuracy.md) says so, with the date and the wrong findings.
+"""
 
 
 def read_tables() -> dict[str, dict[str, object]]:

@@ -37,7 +37,7 @@ def lint(case: cases.Case, root: Path, fix: Applicability | None = None) -> list
             path.write_bytes(content.encode())
     is_low = any(expected.confidence == "low" for expected in case.expected)
     confidence = Confidence.LOW if is_low else Confidence.MEDIUM
-    settings = Settings(select=_selected(case), min_confidence=confidence)
+    settings = Settings(select=_selected(case), preview=True, min_confidence=confidence)
     project = Project(root, target_gpu=case.gpu, helper_module=case.helpers)
     return run(Job(project, settings, fix), files([root], root))
 

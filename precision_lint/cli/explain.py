@@ -100,6 +100,7 @@ def print_catalogue(output_format: str, out: IO[str]) -> None:
                 "severity": str(rule.severity),
                 "fix": rule.fix,
                 "since": rule.since,
+                "preview": rule.preview,
                 "url": rule.url,
             }
             for rule in registry.rules()
@@ -108,7 +109,8 @@ def print_catalogue(output_format: str, out: IO[str]) -> None:
         return
     width = max(len(rule.name) for rule in registry.rules())
     for rule in registry.rules():
-        out.write(f"{rule.code}  {rule.name:{width}}  {rule.summary}\n")
+        mark = " (preview)" if rule.preview else ""
+        out.write(f"{rule.code}  {rule.name:{width}}  {rule.summary}{mark}\n")
 
 
 _MOST_PAGES = 3

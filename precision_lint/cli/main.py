@@ -82,6 +82,7 @@ def _selectors(name: str, help: str) -> Callable[[_Command], _Command]:
     )
 
 
+_preview = click.option("--preview", is_flag=True, help="Also run preview rules.")
 _path = click.Path(path_type=Path)
 _config = click.option("--config", type=_path, help="Use this configuration file.")
 _isolated = click.option("--isolated", is_flag=True, help="Ignore configuration files.")
@@ -123,6 +124,7 @@ _output_file = click.option(
 @_selectors("--select", "Enable only these rules: codes, prefixes or names.")
 @_selectors("--extend-select", "Enable additional rules.")
 @_selectors("--ignore", "Disable rules.")
+@_preview
 @_level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
 @_level(Severity, Severity.INFO, "Hide less severe findings.")
 @click.option("--output-format", type=click.Choice(FORMATS), help="[default: full]")
@@ -228,6 +230,7 @@ def explain_config(
 @_selectors("--select", "Enable only these rules: codes, prefixes or names.")
 @_selectors("--extend-select", "Enable additional rules.")
 @_selectors("--ignore", "Disable rules.")
+@_preview
 @_level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
 @_level(Severity, Severity.INFO, "Hide less severe findings.")
 @_config
@@ -346,7 +349,7 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _check(arguments: Sequence[str], options: Options) -> int:
     if "-" in arguments or (not arguments and options.stdin_filename):
         return _check_stdin(arguments, options)
-    session = Session.open(_existing(arguments), options)
+    session = _opened(_existing(arguments), options)
     if options.show_settings:
         _show_settings(session)
         return OK
@@ -369,11 +372,19 @@ def _check(arguments: Sequence[str], options: Options) -> int:
     return finish(results, session)
 
 
+def _opened(paths: Sequence[Path], options: Options) -> Session:
+    """The session of a check; a note for what is selected and cannot run."""
+    session = Session.open(paths, options)
+    for selector in session.settings.without_preview():
+        console.note(f"`{selector}` is in preview and runs only with --preview")
+    return session
+
+
 def _check_stdin(arguments: Sequence[str], options: Options) -> int:
     if len(arguments) > 1:
         raise CannotRun("`-` cannot be combined with other paths")
     path = Path(os.path.abspath(options.stdin_filename or "stdin.py"))
-    session = Session.open([path], options)
+    session = _opened([path], options)
     if options.show_settings:
         _show_settings(session)
         return OK

@@ -32,6 +32,7 @@ class Options:
     select: tuple[str, ...] = ()
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    preview: bool = False
     min_confidence: Confidence | None = None
     min_severity: Severity | None = None
     output_format: str | None = None

@@ -54,6 +54,12 @@ def select(selector: str) -> frozenset[str]:
     return frozenset(rule.code for rule in rules() if rule.code.startswith(prefix))
 
 
+@cache
+def previews() -> frozenset[str]:
+    """The codes of the preview rules."""
+    return frozenset(rule.code for rule in rules() if rule.preview)
+
+
 def resembling(selector: str) -> str | None:
     """The code or name closest to an unknown selector, as a suggestion."""
     from difflib import SequenceMatcher, get_close_matches

@@ -24,6 +24,8 @@ class Settings:
     select: tuple[str, ...] = ("ALL",)
     extend_select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
+    preview: bool = False
+    """Also run the rules whose accuracy on unseen code is not known yet."""
     min_confidence: Confidence = Confidence.MEDIUM
     min_severity: Severity = Severity.INFO
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
@@ -68,7 +70,15 @@ class Settings:
                 for code in registry.select(selector):
                     if weight >= chosen.get(code, (0, True))[0]:
                         chosen[code] = (weight, on)
-        return frozenset(code for code, (_, on) in chosen.items() if on)
+        unavailable = frozenset() if self.preview else registry.previews()
+        return frozenset(code for code, (_, on) in chosen.items() if on) - unavailable
+
+    def without_preview(self) -> tuple[str, ...]:
+        """The selectors that choose nothing but preview rules, which are not enabled."""
+        if self.preview:
+            return ()
+        chosen = (*self.select, *self.extend_select)
+        return tuple(one for one in chosen if registry.select(one) <= registry.previews())
 
     def reports(self, finding: Finding) -> bool:
         """True if a finding is certain and severe enough to show."""

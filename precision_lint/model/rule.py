@@ -49,6 +49,9 @@ class Rule:
     """Those of a run in which its findings happen; none if they do in any, or each says it."""
 
     pitfalls: tuple[str, ...] = ()
+    preview: bool = False
+    """Whether it runs only with `--preview`: its accuracy on unseen code is not known yet."""
+
     hooks: frozenset[str] = frozenset()
     """Filled in by the generated index from the functions that the module defines."""
 

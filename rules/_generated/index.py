@@ -142,6 +142,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("bf16", "fp8"),
         pitfalls=("A01", "A02", "A03", "A05"),
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -172,6 +173,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("bf16",),
         pitfalls=("B01",),
+        preview=False,
         hooks=frozenset({"check_call", "check_source"}),
     ),
     Rule(
@@ -285,6 +287,7 @@ RULES: tuple[Rule, ...] = (
         ),
         precisions=("fp16",),
         pitfalls=("B02",),
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -299,6 +302,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("B03",),
+        preview=False,
         hooks=frozenset({"check_step"}),
     ),
     Rule(
@@ -313,6 +317,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("B04",),
+        preview=False,
         hooks=frozenset({"check_step"}),
     ),
     Rule(
@@ -327,6 +332,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("B05",),
+        preview=False,
         hooks=frozenset({"check_step"}),
     ),
     Rule(
@@ -341,6 +347,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("B08",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -355,6 +362,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("C02",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -369,6 +377,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("C03",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -383,6 +392,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=(),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -397,6 +407,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("C05",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -411,6 +422,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("C06",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -425,6 +437,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset({"float", "to", "type"}),
         precisions=("fp16", "bf16"),
         pitfalls=("C08",),
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -439,6 +452,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("C05",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -453,6 +467,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("C04",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -467,6 +482,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("C08",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -481,6 +497,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("B06",),
+        preview=False,
         hooks=frozenset({"check_step"}),
     ),
     Rule(
@@ -495,6 +512,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("B10",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -509,6 +527,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("C07",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -523,6 +542,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("B09",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -537,6 +557,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("C01",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -551,6 +572,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("C10",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -565,6 +587,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("C11",),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -583,6 +606,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("E09",),
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -597,6 +621,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("G01",),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -611,6 +636,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("G02",),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -625,6 +651,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("G03", "G06"),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -639,6 +666,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("G04", "G05"),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -653,6 +681,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("G09",),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -667,6 +696,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=(),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -681,6 +711,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("G05", "G06", "G07"),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -695,6 +726,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=(),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -709,6 +741,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("G06", "G07"),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -723,6 +756,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("G07",),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -737,6 +771,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp32", "tf32"),
         pitfalls=("G05",),
+        preview=False,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
@@ -785,6 +820,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("J05", "N02"),
+        preview=False,
         hooks=frozenset({"check_config"}),
     ),
     Rule(
@@ -833,6 +869,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("I01", "J01"),
+        preview=False,
         hooks=frozenset({"check_config"}),
     ),
     Rule(
@@ -881,6 +918,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("J02",),
+        preview=False,
         hooks=frozenset({"check_config"}),
     ),
     Rule(
@@ -929,6 +967,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("J01",),
+        preview=False,
         hooks=frozenset({"check_config"}),
     ),
     Rule(
@@ -977,6 +1016,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("H05", "I07", "J03"),
+        preview=False,
         hooks=frozenset({"check_config"}),
     ),
     Rule(
@@ -1025,6 +1065,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("J04",),
+        preview=False,
         hooks=frozenset({"check_config"}),
     ),
     Rule(
@@ -1073,6 +1114,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("I02",),
+        preview=False,
         hooks=frozenset({"check_config"}),
     ),
     Rule(
@@ -1121,6 +1163,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("L01", "L02"),
+        preview=False,
         hooks=frozenset({"check_config"}),
     ),
     Rule(
@@ -1158,6 +1201,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("C01", "C09"),
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -1172,6 +1216,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=(),
+        preview=False,
         hooks=frozenset(),
     ),
     Rule(
@@ -1186,6 +1231,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=(),
+        preview=False,
         hooks=frozenset(),
     ),
     Rule(
@@ -1200,6 +1246,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=(),
+        preview=False,
         hooks=frozenset(),
     ),
     Rule(
@@ -1214,6 +1261,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=(),
+        preview=False,
         hooks=frozenset(),
     ),
 )

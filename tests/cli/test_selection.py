@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.engine import registry
+from precision_lint.engine.settings import Settings
 from tests.cli.running import BAD, SCALER, codes, project, run
 
 BOTH = BAD + SCALER.removeprefix("import torch\n")
@@ -123,3 +125,20 @@ def test_per_file_ignores(pattern: str, is_ignored: bool, tmp_path: Path) -> Non
     found = ["MP201"] if is_ignored else ["MP101", "MP201"]
     assert codes(run("--output-format", "concise", cwd=tmp_path)) == found
     assert codes(run("--output-format", "concise", "src/a.py", cwd=tmp_path)) == found
+
+
+def test_preview_rules_run_only_with_preview(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "previews", lambda: frozenset({"MP101"}))
+    assert "MP101" not in Settings().selected()
+    assert "MP101" not in Settings(select=("MP101",)).selected()
+    assert "MP101" in Settings(preview=True).selected()
+    assert "MP101" not in Settings(preview=True, ignore=("MP101",)).selected()
+    assert Settings(select=("MP101", "MP1", "MP2")).without_preview() == ("MP101", "MP1")
+    assert Settings(select=("MP101",), preview=True).without_preview() == ()
+
+
+def test_preview_is_a_key_and_an_option(tmp_path: Path) -> None:
+    project(tmp_path, {"a.py": BOTH, "pyproject.toml": "[tool.precision-lint]\npreview = true\n"})
+    assert "preview: True" in run("--show-settings", cwd=tmp_path).out
+    assert "preview: False" in run("--show-settings", "--isolated", cwd=tmp_path).out
+    assert "preview: True" in run("--show-settings", "--isolated", "--preview", cwd=tmp_path).out
