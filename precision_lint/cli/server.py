@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from lsprotocol import types as lsp
@@ -15,6 +15,7 @@ from precision_lint.engine.options import Options
 from precision_lint.engine.run import Result, lint_bytes
 from precision_lint.engine.session import Session
 from precision_lint.engine.settings import ConfigError
+from precision_lint.engine.warm import WarmJobs
 from precision_lint.model.finding import Applicability, Finding, Place, Severity, Span
 from precision_lint.model.version import __version__
 from precision_lint.project.discovery import kind_of
@@ -27,18 +28,23 @@ _SEVERITY = {
 }
 
 
+_PAUSE = 0.15
+"""Seconds without a change after which a document is checked."""
+
+
 def make_server() -> LanguageServer:
     """A server that has its handlers and does not run yet."""
     server = LanguageServer("precision-lint", __version__)
+    documents = _Documents(server)
 
     def publish(uri: str) -> None:
-        result = _lint(server, uri)
+        result = documents.result(uri)
         text = None if result is None else result.text
         diagnostics = (
             [_diagnostic(finding, text) for finding in result.findings] if result and text else []
         )
         server.text_document_publish_diagnostics(
-            lsp.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics)
+            lsp.PublishDiagnosticsParams(uri, diagnostics, documents.version(uri))
         )
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
@@ -46,11 +52,20 @@ def make_server() -> LanguageServer:
         publish(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
-    def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+    async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
+        uri, version = params.text_document.uri, params.text_document.version
+        await asyncio.sleep(_PAUSE)
+        if documents.version(uri) == version:  # or else the check of a later change follows
+            publish(uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+        documents.look_again()
         publish(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
+        documents.close(params.text_document.uri)
         server.text_document_publish_diagnostics(
             lsp.PublishDiagnosticsParams(uri=params.text_document.uri, diagnostics=[])
         )
@@ -60,7 +75,7 @@ def make_server() -> LanguageServer:
         lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix]),
     )
     def code_actions(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        result = _lint(server, params.text_document.uri)
+        result = documents.result(params.text_document.uri)
         if result is None or result.text is None:
             return []
         return list(_actions(result, result.text, params))
@@ -73,24 +88,56 @@ def serve() -> None:
     make_server().start_io()
 
 
-def _lint(server: LanguageServer, uri: str) -> Result | None:
-    """The result for a document as it is in the editor; None for one that is not checked."""
-    name = to_fs_path(uri)
-    path = Path(name) if name else None
-    # Editors show the cells of a notebook as documents of their own, and not its JSON.
-    if path is None or kind_of(path) in (None, "notebook"):
-        return None
-    try:
-        session = Session.open([path], Options())
-    except ConfigError as error:
-        server.window_show_message(lsp.ShowMessageParams(lsp.MessageType.Error, str(error)))
-        return None
-    kind = kind_of(path, markdown=session.settings.markdown)
-    if kind is None:
-        return None
-    job = replace(session.job(), fix=None)  # fixes are code actions
-    content = server.workspace.get_text_document(uri).source.encode("utf-8", "replace")
-    return lint_bytes(job, path, content, kind)
+class _Documents:
+    """The open documents: each is checked once per version, with facts that are kept."""
+
+    def __init__(self, server: LanguageServer) -> None:
+        self._server = server
+        self._jobs = WarmJobs()
+        self._results: dict[str, tuple[int | None, Result | None]] = {}
+
+    def version(self, uri: str) -> int | None:
+        """The version of an open document; None for one that is closed."""
+        document = self._server.workspace.text_documents.get(uri)
+        return None if document is None else document.version
+
+    def result(self, uri: str) -> Result | None:
+        """The result for a document as it is in the editor; None for one that is not checked."""
+        version = self.version(uri)
+        known = self._results.get(uri)
+        if known is None or known[0] != version:
+            known = self._results[uri] = version, self._check(uri)
+        return known[1]
+
+    def look_again(self) -> None:
+        """A file was written, which others may depend on."""
+        self._jobs.look_again()
+        self._results.clear()
+
+    def close(self, uri: str) -> None:
+        """Forget a document."""
+        self._results.pop(uri, None)
+
+    def _check(self, uri: str) -> Result | None:
+        name = to_fs_path(uri)
+        path = Path(name) if name else None
+        # Editors show the cells of a notebook as documents of their own, and not its JSON.
+        if path is None or kind_of(path) in (None, "notebook"):
+            return None
+        try:
+            session = Session.open([path], Options())
+        except ConfigError as error:
+            message = lsp.ShowMessageParams(lsp.MessageType.Error, str(error))
+            self._server.window_show_message(message)
+            return None
+        kind = kind_of(path, markdown=session.settings.markdown)
+        if kind is None:
+            return None
+        job = self._jobs.job(session)  # fixes nothing: fixes are code actions
+        document = self._server.workspace.get_text_document(uri)
+        result = lint_bytes(job, path, document.source.encode("utf-8", "replace"), kind)
+        job.facts.free()
+        return result
 
 
 def _diagnostic(finding: Finding, text: SourceText) -> lsp.Diagnostic:

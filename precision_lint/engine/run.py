@@ -54,6 +54,12 @@ class Job:
         """What the project says: read once for all the files of the job."""
         return ProjectFacts(self.project)
 
+    def naming(self, paths: Iterable[Path]) -> Job:
+        """The same job, with the facts that it has, for other files that were named."""
+        job = replace(self, named=frozenset(paths))
+        vars(job)["facts"] = self.facts
+        return job
+
 
 @dataclass(frozen=True)
 class Result:

@@ -125,3 +125,20 @@ def test_a_character_that_is_half_of_one(editor: Editor, tmp_path: Path) -> None
     document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
     editor.send("textDocument/didOpen", {"textDocument": document})
     assert [found["code"] for found in editor.diagnostics()] == ["MP101"]
+
+
+def test_only_the_last_of_quick_changes_is_checked(editor: Editor, tmp_path: Path) -> None:
+    uri = (tmp_path / "train.py").as_uri()
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": SOURCE}
+    editor.send("textDocument/didOpen", {"textDocument": document})
+    assert len(editor.diagnostics()) == 1
+    for version in range(2, 32):
+        text = SOURCE + "print(torch.zeros(2))\n" * version
+        if version == 31:
+            text = text.replace(".numpy()", "")
+        change = {"textDocument": {"uri": uri, "version": version}}
+        editor.send("textDocument/didChange", {**change, "contentChanges": [{"text": text}]})
+    while (message := editor.read()).get("method") != "textDocument/publishDiagnostics":
+        pass
+    assert message["params"]["version"] == 31
+    assert message["params"]["diagnostics"] == []
