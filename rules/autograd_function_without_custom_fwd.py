@@ -66,8 +66,10 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     SyntaxTree,
+    dotted,
     multiplied,
     qualified,
+    regions_around,
     syntax_tree,
 )
 
@@ -100,6 +102,8 @@ def _check_class(node: ast.ClassDef, file: PythonFile, syntax: SyntaxTree) -> It
     if forward is None or backward is None or len(backward.args.args) < 2:
         return
     if _CASTS.search(file.text[file.span_of(node)]) or len(forward.decorator_list) > 1:
+        return
+    if _runs_without_autocast(node.name, file, syntax):
         return
     # Elsewhere the weights may be half themselves, as libraries for large models have it.
     is_autocast = "autocast" in file.text.text
@@ -134,6 +138,21 @@ def _is_function(node: ast.ClassDef, syntax: SyntaxTree) -> bool:
         qualified(base, syntax.names)
         in {"torch.autograd.Function", "torch.autograd.function.Function"}
         for base in node.bases
+    )
+
+
+def _runs_without_autocast(name: str, file: PythonFile, syntax: SyntaxTree) -> bool:
+    """True if the file applies a function only where it has switched autocast off."""
+    applied = [
+        next(regions_around(node, syntax), None)
+        for node in file.nodes
+        if isinstance(node, ast.Call) and dotted(node.func) == f"{name}.apply"
+    ]
+    return bool(applied) and all(
+        region is not None
+        and isinstance(enabled := region.argument("enabled"), ast.Constant)
+        and not enabled.value
+        for region in applied
     )
 
 

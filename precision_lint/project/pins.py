@@ -14,12 +14,13 @@ from precision_lint.project import disk
 FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "requirements*.txt",
     "requirements/*.txt", "pyproject.toml", "setup.cfg", "*environment*.y*ml", "cog.yaml",
+    "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
 """Files with pins below the project root: lock files take precedence over requirements."""
 
 DECLARATIONS = (
     "requirements*.txt", "requirements/**/*.txt", "pyproject.toml", "setup.cfg", "setup.py",
-    "*environment*.y*ml", "cog.yaml",
+    "*environment*.y*ml", "cog.yaml", "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
 """Files in which a project declares the versions that it supports."""
 
@@ -28,7 +29,11 @@ def _in_any_case(pattern: str) -> str:
     return re.sub("[a-z]", lambda letter: f"[{letter[0]}{letter[0].upper()}]", pattern)
 
 
-DOCUMENTS = tuple(map(_in_any_case, ("readme*.md", "install*.md", "docs/install*.md")))
+_DOCUMENTS = (
+    "readme*.md", "install*.md", "docs/install*.md", "docs/setup*.md",
+    "dockerfile*", "docker/*dockerfile*", "docker/*/*dockerfile*",
+)  # fmt: skip
+DOCUMENTS = tuple(map(_in_any_case, _DOCUMENTS))
 """Files whose install commands count where no other file pins a version."""
 
 _MAX_BYTES = 4_000_000
@@ -96,7 +101,9 @@ def lowest_version(root: Path, library: str) -> str | None:
 def _documented(root: Path, name: str) -> Iterator[tuple[int, ...]]:
     """The versions that the documentation names: `PyTorch 2.0`, `torch-1.13.1`, `pytorch>=1.8`."""
     mention = re.compile(
-        rf"(?i)(?<![\w./-]){name}[ \t]*(?:version[ \t]*)?(?:[-=<>~≥(`*]+[ \t]*)?v?(\d+(?:\.\d+)+)"
+        rf"(?i)(?:(?<![\w./-]){name}[ \t]*(?:version[ \t]*)?(?:[-=<>~≥(`*]+[ \t]*)?v?"
+        rf"|^from pytorch/{name}:)(\d+(?:\.\d+)+)",
+        re.MULTILINE,
     )
     for content in _contents(root, DOCUMENTS):
         for match in mention.finditer(content):

@@ -81,6 +81,12 @@ def test_a_pin_precedes_the_documentation(tmp_path: Path) -> None:
         ("INSTALL.md", "pytorch version 1.12\n", "1.12"),
         ("README.md", "pytorch-lightning 1.8, torchvision 0.9, https://pytorch.org/1.9/\n", None),
         ("README.md", "Install [PyTorch](https://pytorch.org/get-started).\n", None),
+        ("env/gpu.yml", "dependencies:\n  - pytorch=1.9\n", "1.9"),
+        ("conda/train.yaml", "dependencies:\n  - pytorch=1.13=py3\n", "1.13"),
+        ("Dockerfile", "RUN pip3 install torch==1.10.1+cu113 torchvision==0.11\n", "1.10.1"),
+        ("docker/gpu.Dockerfile", "ARG A\nFROM pytorch/pytorch:2.1.0-cuda12.1\n", "2.1.0"),
+        ("docker/Dockerfile", "FROM nvcr.io/nvidia/pytorch:21.07-py3\n", None),
+        ("docs/setup.md", "pip install torch==1.10.1+cu113\n", "1.10.1"),
     ],
 )
 def test_lowest_version(name: str, content: str, version: str | None, tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def event_of(node: ast.Call, statement: ast.stmt, names: Names, file: ParsedPyth
             return event(kind, "", ast.unparse(loss))
         case ast.Call(
             func=ast.Attribute(value=owner, attr="unscale_" | "step" | "update" as method)
-        ) if (scaler := dotted(owner)) in names.scalers:
+        ) if (scaler := dotted(owner)) in names.scalers and (method != "step" or _is_given(node)):
             kind = {
                 "unscale_": EventKind.UNSCALE,
                 "step": EventKind.STEP,
@@ -223,6 +223,11 @@ def event_of(node: ast.Call, statement: ast.stmt, names: Names, file: ParsedPyth
     if given_scaler(node, names):
         return event(EventKind.UNKNOWN, "", ast.unparse(node.func))
     return None
+
+
+def _is_given(node: ast.Call) -> bool:
+    """True for `s.step(optimizer)`: without one it is a scheduler's, whose variable is also `s`."""
+    return bool(node.args or node.keywords)
 
 
 def given_scaler(node: ast.Call, names: Names) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -45,6 +46,15 @@ class Environment(dict[str, Value]):
             self.paths = set(other.paths)
 
 
+def path_of(node: ast.expr) -> str | None:
+    """The path of a chain of names and keys, and of an item whose key is a variable: `w[name]`."""
+    match node:
+        case ast.Subscript(value=owner, slice=ast.Name(id=key)):
+            path = dotted(owner)
+            return None if path is None else f"{path}[{key}]"
+    return dotted(node)
+
+
 def bind(target: ast.expr, value: Value, env: Environment) -> None:
     """Assign a value to a target: names, attributes, tuples, stars, items of a dict."""
     match target:
@@ -64,7 +74,9 @@ def bind(target: ast.expr, value: Value, env: Environment) -> None:
                 return  # an item takes on the dtype of its tensor
             if isinstance(held, Dictionary | Sequence):
                 replace_everywhere(held, with_assigned(held, key, value), env)
-            _bind_path(dotted(target), value, env)
+            if path is not None:
+                _forget_items(path, env)
+            _bind_path(path_of(target), value, env)
 
 
 def with_assigned(held: Dictionary | Sequence, key: ast.expr, value: Value) -> Value:
@@ -123,11 +135,24 @@ def _unpack(targets: list[ast.expr], value: Value, env: Environment) -> None:
 
 
 def _forget(path: str, env: Environment) -> None:
-    """A new object has none of the attributes that were known of the old one."""
-    parts = (f"{path}.", f"{path}[")
-    for key in [key for key in env.paths if key.startswith(parts)]:
-        env.paths.discard(key)
-        env.pop(key, None)
+    """A new object has none of the attributes that were known of the old one.
+
+    Nor is an item that has it as its key the one that it was.
+    """
+    parts, as_key = (f"{path}.", f"{path}["), f"[{path}]"
+    _drop([key for key in env.paths if key.startswith(parts) or as_key in key], env)
+
+
+def _forget_items(path: str, env: Environment) -> None:
+    """One item was assigned: which of those whose keys are variables it was is not known."""
+    item = re.compile(rf"{re.escape(path)}\[[^\W\d]\w*\]")
+    _drop([key for key in env.paths if item.match(key)], env)
+
+
+def _drop(paths: list[str], env: Environment) -> None:
+    for path in paths:
+        env.paths.discard(path)
+        env.pop(path, None)
 
 
 def join_into(branches: list[Environment], env: Environment) -> bool:

@@ -9,7 +9,7 @@ from precision_lint.facts.dtypes import attributes, defaults, invocation
 from precision_lint.facts.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.facts.dtypes.containers import MOST_ENTRIES, item_of
 from precision_lint.facts.dtypes.decisions import decided
-from precision_lint.facts.dtypes.environment import Environment, bind
+from precision_lint.facts.dtypes.environment import Environment, bind, path_of
 from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import join_all, reading
 from precision_lint.facts.dtypes.narrowing import refine, without_bfloat16
@@ -274,7 +274,7 @@ class Evaluator:
         return joined
 
     def subscript(self, node: ast.Subscript, env: Environment) -> Value:
-        path = dotted(node)
+        path = path_of(node)
         if path is not None and path in env:
             return env[path]
         owner = self.read(node.value, env)
