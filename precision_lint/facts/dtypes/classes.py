@@ -95,6 +95,10 @@ class Classes:
             for base in each.node.bases
         )
 
+    def has_weights(self, definition: Class) -> bool:
+        """True for a module of torch, and for a class that loads one from a checkpoint."""
+        return self.is_module(definition) or self.loaded(definition) is not None
+
     def is_record(self, definition: Class) -> bool:
         """True for what is made from its fields."""
         return any(each.is_record for each in self.bases(definition))

@@ -21,6 +21,7 @@ from precision_lint.facts.dtypes.attributes import named
 from precision_lint.facts.dtypes.autocast import opened, opened_by
 from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import item_of
+from precision_lint.facts.dtypes.definitions import Class
 from precision_lint.facts.dtypes.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.lattice import join_all, reading
 from precision_lint.facts.dtypes.libraries import lookup
@@ -380,6 +381,8 @@ def _of_method(
             return receiver
         case Dictionary() if name == "copy":
             return receiver
+        case ClassObject(definition=definition) if name == "from_pretrained":
+            return _pretrained(evaluator, definition, given)
         case Setting() | ClassObject() | FunctionValue():
             return UNKNOWN
         case Unknown():
@@ -388,6 +391,14 @@ def _of_method(
             # a module that was moved, too
             return models.method(Model(receiver), name, given)
     return functions.method(name, receiver, given)
+
+
+def _pretrained(evaluator: Evaluate, definition: Class, given: CallSite) -> Value:
+    """An object of the project's own class, with the weights of a checkpoint."""
+    if not evaluator.analysis.classes.has_weights(definition):
+        return UNKNOWN
+    is_float32 = evaluator.analysis.configuration.loads_in_float32("")
+    return Instance(definition, parameters=models.pretrained(given, is_float32).parameters)
 
 
 def _call_hook(

@@ -164,6 +164,12 @@ def _expected(
     return value
 
 
+def _is_kept(default: ast.expr, passed: Value) -> bool:
+    """True for a switch that `**mapping` may set: nothing shows that the mapping has its name."""
+    is_switch = isinstance(default, ast.Constant) and isinstance(default.value, bool)
+    return is_switch and passed is UNKNOWN
+
+
 def _default(analysis: Interprocedural, definition: Function, default: ast.expr) -> Value:
     return Evaluator(analysis, Frame(definition.module))(default, Environment())
 
@@ -199,11 +205,10 @@ def bound(
     spread = given.keywords["**"].value if "**" in given.keywords else UNKNOWN
     for parameter, default in with_defaults(arguments):
         if parameter.arg not in env:
-            env[parameter.arg] = (
-                keyword_of(spread, parameter.arg)
-                if is_open or default is None
-                else _default(analysis, definition, default)
-            )
+            passed = keyword_of(spread, parameter.arg) if is_open or default is None else None
+            if default is not None and (passed is None or _is_kept(default, passed)):
+                passed = _default(analysis, definition, default)
+            env[parameter.arg] = UNKNOWN if passed is None else passed
     if arguments.vararg is not None:
         is_known = not is_open
         env[arguments.vararg.arg] = Sequence(join_all(rest), tuple(rest) if is_known else None)

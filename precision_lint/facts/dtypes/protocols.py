@@ -46,6 +46,10 @@ class Classes(Protocol):
         """`super().name` in a method."""
         ...
 
+    def has_weights(self, definition: Class) -> bool:
+        """True for a module of torch, and for a class that loads one from a checkpoint."""
+        ...
+
 
 class Instances(Protocol):
     """What the objects of these classes hold (`instances`)."""
