@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from precision_lint.facts.dtypes.environment import Environment
-from precision_lint.facts.dtypes.values import Constant
+from precision_lint.facts.dtypes.values import Constant, Value
+
+Known = Mapping[str, Value]
+"""What is known of variables."""
 
 _OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne,
@@ -28,7 +30,7 @@ def _is_same(left: object, right: object) -> bool:
     return type(left) is type(right) and left == right
 
 
-def decided(test: ast.expr, env: Environment) -> bool | None:
+def decided(test: ast.expr, env: Known) -> bool | None:
     """Whether a condition holds; None if its variables are more than constants."""
     match test:
         case ast.UnaryOp(op=ast.Not(), operand=operand):
@@ -47,7 +49,7 @@ def _connected(is_or: bool, sides: list[bool | None]) -> bool | None:
     return None if None in sides else not is_or
 
 
-def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, env: Environment) -> bool | None:
+def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, env: Known) -> bool | None:
     for one in _constant(left, env):
         for other in _constant(right, env):
             try:
@@ -57,7 +59,7 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, env: Environment) 
     return None
 
 
-def _constant(node: ast.expr, env: Environment) -> Iterator[object]:
+def _constant(node: ast.expr, env: Known) -> Iterator[object]:
     """The value of a literal, of a display of them, or of a variable; nothing if it is unknown."""
     match node:
         case ast.Constant(value=value):

@@ -329,6 +329,16 @@ class Module(Memo):
         return {name: tuple(values) for name, values in found.items()}
 
     @cached_property
+    def switches(self) -> Mapping[str, bool]:
+        """The names that are `True` or `False` from the top level on, unless somebody edits it."""
+        return {
+            name: value.value
+            for name, (value, *others) in self.assignments.items()
+            if not others and isinstance(value, ast.Constant) and isinstance(value.value, bool)
+            if name not in self.changing and name not in self.changed_at_top
+        }
+
+    @cached_property
     def changing(self) -> Mapping[str, tuple[tuple[Function, tuple[int, ...]], ...]]:
         """For each variable of the top level, the functions that change it, with the rows."""
         found: dict[str, list[tuple[Function, tuple[int, ...]]]] = {}

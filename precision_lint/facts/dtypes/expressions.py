@@ -193,10 +193,16 @@ class Evaluator:
     def holds(self, test: ast.expr, env: Environment) -> bool | None:
         """Whether a condition certainly holds: in the run that is judged, or in one call.
 
-        A body that records is interpreted for all its callers, with the calls of every branch.
+        A body that records is interpreted for all its callers, with the calls of every branch. Only
+        what the module sets once, such as `DEBUG = False`, is the same for all of them.
         """
         known = self.analysis.configuration.holds(test)
-        return decided(test, env) if known is None and not self.frame.records else known
+        if known is not None:
+            return known
+        switches = self.frame.switches
+        if self.frame.records:
+            return decided(test, switches)
+        return decided(test, {**switches, **env} if switches else env)
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Value:
         self(node.test, env)

@@ -7,6 +7,7 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple, cast
 
 from precision_lint.facts.dtypes.calls import Region
@@ -14,7 +15,7 @@ from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.lattice import join
 from precision_lint.facts.dtypes.relevance import Slice
-from precision_lint.facts.dtypes.values import BOTTOM, Value
+from precision_lint.facts.dtypes.values import BOTTOM, Constant, Value
 from precision_lint.facts.origin import PathCondition
 from precision_lint.model.finding import Span
 
@@ -74,6 +75,17 @@ class Frame:
     """What the `for` loops around the current statement iterate over, innermost last."""
     outer: set[str] = field(default_factory=set)
     """Names that are declared global or nonlocal."""
+
+    @cached_property
+    def switches(self) -> Mapping[str, Value]:
+        """What the module sets to `True` or `False` once, but for variables of the body."""
+        own: set[str] = set()
+        function = self.function
+        while function is not None:
+            own |= function.scope.own
+            function = function.enclosing
+        switches = self.module.switches.items()
+        return {name: Constant(value) for name, value in switches if name not in own}
 
     def leave(self, env: Environment) -> None:
         """`break` or `continue`."""
