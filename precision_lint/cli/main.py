@@ -131,6 +131,11 @@ _output_file = click.option(
 @click.option("--all", is_flag=True, help="Show every finding of a rule that has many.")
 @_output_file
 @click.option("--statistics", is_flag=True, help="Print counts per rule instead of findings.")
+@click.option(
+    "--group-by",
+    type=click.Choice(["rule", "folder", "owner"]),
+    help="Print counts per rule, folder or code owner.",
+)
 @_color
 @click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
 @click.option("--exit-non-zero-on-fix", is_flag=True, help="Exit with 1 if anything was fixed.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -166,11 +166,26 @@ def _write_report(results: Sequence[Result], session: Session, out: TextIO) -> N
         out,
         color=_wants_color(out, session),
         root=_root(session),
-        statistics=session.settings.statistics,
+        statistics=session.settings.statistics or session.options.group_by is not None,
+        group_of=_group_of(session),
         most=None if session.options.all or session.options.output_file else MOST,
         fixed=_fixed(results, session),
         show_fixes=session.options.show_fixes,
     )
+
+
+def _group_of(session: Session) -> Callable[[Path], str] | None:
+    """What statistics count by, as a function of a file; None if they count by rule."""
+    match session.options.group_by:
+        case "folder":
+            root = _root(session)
+            return lambda path: Path(os.path.relpath(path.parent, root)).as_posix()
+        case "owner":
+            from precision_lint.project.owners import read_owners
+
+            owners = read_owners(session.project.root)
+            return lambda path: owners.of(path) or "(no owner)"
+    return None
 
 
 def _wants_color(out: TextIO, session: Session) -> bool:

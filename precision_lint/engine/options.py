@@ -38,6 +38,8 @@ class Options:
     output_format: str | None = None
     output_file: Path | None = None
     statistics: bool = False
+    group_by: str | None = None
+    """What `statistics` counts by: "rule", "folder" or "owner"."""
     exit_zero: bool = False
     exit_non_zero_on_fix: bool = False
     config: Path | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
@@ -35,6 +35,7 @@ def write(
     color: bool,
     root: Path,
     statistics: bool = False,
+    group_of: Callable[[Path], str] | None = None,
     most: int | None = None,
     fixed: Sequence[Finding] = (),
     show_fixes: bool = False,
@@ -43,19 +44,18 @@ def write(
 
     The formats for people also count the `fixed` findings, and list them with `show_fixes`.
 
-    With `statistics` the formats for people and the JSON formats give counts per rule instead of
-    the findings; the exchange formats do not support counts and ignore it. The default format
-    shows at most `most` findings of each rule.
+    With `statistics` the formats for people and the JSON formats give counts per rule, or per group
+    of files, instead of the findings; the exchange formats do not support counts and ignore it. The
+    default format shows at most `most` findings of each rule.
     """
     ink = Ink(color, getattr(out, "encoding", None) or "utf-8")
-    report = Report(
-        findings, sources, Path(os.path.abspath(root)), ink, most, tuple(fixed), show_fixes
-    )
+    top = Path(os.path.abspath(root))
+    report = Report(findings, sources, top, ink, most, tuple(fixed), show_fixes, group_of)
     # `json` is the name of a module of the standard library.
     module = "json_report" if format == "json" else format.replace("-", "_")
     function = "render"
     if statistics and format in _COUNTED:
-        module, function = "statistics", _COUNTED[format]
+        module, function = "grouped" if group_of else "statistics", _COUNTED[format]
     render = getattr(import_module(f"{__name__}.{module}"), function)
     out.writelines(render(report))
 

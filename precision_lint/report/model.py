@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,8 @@ class Report:
     fixed: Sequence[Finding] = ()
     """The findings that were fixed."""
     show_fixes: bool = False
+    group_of: Callable[[Path], str] | None = None
+    """The group of a file that statistics count in, such as its folder; None to count by rule."""
 
     def relative(self, path: Path) -> str:
         """The path from the root, or the absolute path of a file that is not below it."""

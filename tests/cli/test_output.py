@@ -91,6 +91,31 @@ def test_statistics(format: str, tmp_path: Path) -> None:
     assert "a.py" not in ran.out
 
 
+@pytest.mark.parametrize(
+    ("by", "rows"),
+    [
+        ("rule", ["2  MP101  [*] numpy-on-bfloat16", "1  MP201  [*] gradscaler-with-bfloat16"]),
+        ("folder", ["2  .    MP101 1, MP201 1", "1  lib  MP101 1"]),
+        ("owner", ["2  @core       MP101 1, MP201 1", "1  (no owner)  MP101 1"]),
+    ],
+)
+def test_statistics_by_group(by: str, rows: list[str], tmp_path: Path) -> None:
+    files = {"a.py": BAD, "lib/b.py": BAD, "c.py": SCALER, "CODEOWNERS": "*.py @core\n/lib/\n"}
+    project(tmp_path, files)
+    ran = run("--group-by", by, cwd=tmp_path)
+    assert ran.code == 1
+    assert ran.out.splitlines()[:2] == rows
+
+
+def test_statistics_by_group_in_json(tmp_path: Path) -> None:
+    project(tmp_path, {"a.py": BAD, "lib/b.py": BAD, "c.py": SCALER})
+    ran = run("--group-by", "folder", "--output-format", "json", cwd=tmp_path)
+    assert json.loads(ran.out) == [
+        {"group": ".", "count": 2, "fixable_count": 2, "codes": {"MP101": 1, "MP201": 1}},
+        {"group": "lib", "count": 1, "fixable_count": 1, "codes": {"MP101": 1}},
+    ]
+
+
 @pytest.mark.parametrize("what", ["MP101", "mp101", "numpy-on-bfloat16"])
 def test_explain_by_code_and_name(what: str, tmp_path: Path) -> None:
     ran = run("explain", what, cwd=tmp_path)
