@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
@@ -98,6 +99,47 @@ def test_a_run_without_a_cast_does_what_is_recorded() -> None:
         # A machine that is busy may leave the slowest mode out.
         assert {"float32", "bfloat16"} <= outcomes.keys()
         assert outcomes == {mode: [*expected[mode]] for mode in outcomes}
+
+
+MODEL = """
+import torch
+from torch import nn
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+
+    def forward(self, x):
+        return self.layer(x)
+
+def scores(x):
+    model = Model().to(torch.bfloat16)
+    narrow = model(x)
+    wide = narrow.float()
+    return narrow.float().cpu().numpy(), wide
+"""
+
+
+def test_a_report_that_only_the_file_without_a_cast_has_is_found(tmp_path: Path) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "model.py").write_text(MODEL, "utf-8")
+    error = "TypeError: Got unsupported ScalarType BFloat16"
+    same = mutants.Outcome("same")
+    outcomes = {"narrow": mutants.Outcome("raises", error, 17), "wide": same}
+    sample = []
+    for site in sites(MODEL):
+        if site.kind == "float":
+            name = "narrow" if "numpy" in MODEL.split("\n")[site.removed[0] - 1] else "wide"
+            by_mode = {"float32": same, "bfloat16": outcomes[name]}
+            sample.append(mutants.Mutant(name, "model.py", "float", site.removed, "", by_mode))
+    digests = {"model.py": sha256(MODEL.encode()).hexdigest()}
+    scored = score(mutants.Record(tuple(sample), digests), package, tmp_path / "tree")
+    found = {each.mutant.model: sorted(each.finding_rules) for each in scored}
+    assert found == {"narrow": ["MP101"], "wide": []}
+    assert "raise in half precision, found: 1 of 1 (100.0%)" in [*table(scored)]
+    assert "do not raise, reported: 0 of 1 (0.0%)" in [*table(scored)]
 
 
 @needs_sources
