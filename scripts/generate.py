@@ -362,7 +362,8 @@ What goes wrong in mixed-precision code, whether a rule finds it or not. A rule 
 forms of a pitfall: its page says which. "Example" links to a bad program and its good twin, and
 says whether the bad one is found; both are executed where a CPU is enough. Messages were reproduced
 with torch 2.13 on the CPU and with Triton up to 3.9, or are quoted from the references where that
-takes a GPU or an older release. "Versions" says what is known: "all" means every release that was looked at.
+takes a GPU or an older release. "Versions" says what is known: "all" means every release that was
+looked at.
 """
 
 
