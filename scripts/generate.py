@@ -338,12 +338,18 @@ def pitfalls_page() -> str:
         rule = module.RULE
         for name in rule.pitfalls:
             rules[name].append(f"[{rule.code}](rules/{rule.name}.md) `{rule.name}`")
+    found = tomllib.loads((ROOT / "tests" / "pitfalls" / "found.toml").read_text("utf-8"))
+    levels = {
+        **dict.fromkeys(found["preview"], "found with `--preview`"),
+        **dict.fromkeys(found["default"], "found by default"),
+    }
     lines = [_PITFALLS_HEAD]
     for family, subject in families.items():
         lines += [f"## {family}: {subject}", ""]
         for name, pitfall in sorted(known.items()):
             if name[0] == family:
-                lines += _pitfall(name, pitfall, rules[name])
+                level = levels.get(name, "not found")
+                lines += _pitfall(name, pitfall, rules[name], level)
     return "\n".join(lines)
 
 
@@ -353,13 +359,15 @@ _PITFALLS_HEAD = """\
 # Pitfalls of mixed precision
 
 What goes wrong in mixed-precision code, whether a rule finds it or not. A rule may find only some
-forms of a pitfall: its page says which. Messages were reproduced with torch 2.13 on the CPU and
-with Triton up to 3.9, or are quoted from the references where that takes a GPU or an older release.
-"Versions" says what is known: "all" means every release that was looked at.
+forms of a pitfall: its page says which. "Example" links to a bad program and its good twin, and
+says whether the bad one is found; both are executed where a CPU is enough. Messages were reproduced
+with torch 2.13 on the CPU and with Triton up to 3.9, or are quoted from the references where that
+takes a GPU or an older release. "Versions" says what is known: "all" means every release that was
+looked at.
 """
 
 
-def _pitfall(name: str, pitfall: dict[str, Any], rules: list[str]) -> list[str]:
+def _pitfall(name: str, pitfall: dict[str, Any], rules: list[str], level: str) -> list[str]:
     """The section of one pitfall."""
     messages = [f"`` {message} ``" for message in pitfall.get("messages", ())]
     rows = {
@@ -367,6 +375,7 @@ def _pitfall(name: str, pitfall: dict[str, Any], rules: list[str]) -> list[str]:
         **({"Cure": pitfall["cure"]} if "cure" in pitfall else {}),
         "Versions": pitfall["versions"],
         "Found by": ", ".join(rules) or "no rule yet",
+        "Example": f"[{name[0]}.md](../tests/pitfalls/{name[0]}.md), {level}",
         "References": ", ".join(map(_reference, pitfall["references"])),
     }
     head = [f"### {name}", "", f"**{pitfall['title']}.** {pitfall['what']}", ""]
