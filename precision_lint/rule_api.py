@@ -32,7 +32,7 @@ NAMES = {
     "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
     "precision_lint.facts.dtypes": "sinks",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
-    "precision_lint.facts.dtypes.values": "ModelOutput Tensor",
+    "precision_lint.facts.dtypes.values": "Model ModelOutput Symbol Tensor",
     # Mixed precision
     "precision_lint.facts.amp.autocast": (
         "AutocastCall RegionNode autocast_call autocasts multiplied records_no_gradients "
@@ -60,6 +60,9 @@ NAMES = {
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "TrainerRun launched_runs",
     "precision_lint.facts.amp.unscalers": "unscaler",
+    # Names of dtypes
+    "precision_lint.facts.names.texts": "Text texts",
+    "precision_lint.facts.settings.vocabulary": "names_precision",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",
     "precision_lint.facts.frameworks.verdicts": "verdicts",

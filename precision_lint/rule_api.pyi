@@ -60,10 +60,15 @@ from precision_lint.facts.dtypes.calls import Region as Region
 from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
+from precision_lint.facts.dtypes.values import Model as Model
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
+from precision_lint.facts.dtypes.values import Symbol as Symbol
 from precision_lint.facts.dtypes.values import Tensor as Tensor
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
+from precision_lint.facts.names.texts import Text as Text
+from precision_lint.facts.names.texts import texts as texts
+from precision_lint.facts.settings.vocabulary import names_precision as names_precision
 from precision_lint.facts.triton.dtypes import HALF as HALF
 from precision_lint.facts.triton.findings import note_findings as note_findings
 from precision_lint.facts.triton.findings import rejection_findings as rejection_findings
