@@ -14,6 +14,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Setting
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.memo import fact
+from precision_lint.source.python.bindings import binding, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -36,25 +37,35 @@ class Text:
     is_setting: bool = False
 
 
-def of_setting(setting: Setting, name: str, file: PythonFile) -> Iterator[Text]:
-    """The texts that Python declares for a setting that is read as an attribute of this name.
+def of_setting(setting: Setting, node: ast.Attribute, file: PythonFile) -> Iterator[Text]:
+    """The texts that Python declares for a setting that is read at an attribute.
 
     What a configuration file or a launch gives is reported there, by the rules of configurations.
     """
-    if _may_change(name, file):
+    if _may_change(node.attr, file):
         return
+    holder = _annotated_class(node, file)
     for choice in setting.choices:
         origin = choice.origin
         if not isinstance(choice.value, str) or origin.source.path.suffix not in (".py", ".ipynb"):
             continue
         is_here = origin.source.path == file.text.path
         declaring = file if is_here else file.project.module(origin.source.path)
-        if declaring is None or _may_change(name, declaring):
+        if declaring is None or _may_change(node.attr, declaring):
             continue
         statement = _statement(origin.span, declaring)
-        if statement is not None and not _is_converted(statement):
+        if statement is None or _is_converted(statement):
+            continue
+        owner = enclosing_class(statement, syntax_tree(declaring))
+        if holder in ("", "Namespace" if owner is None else owner.name):
             literals = _literals(choice.value, statement, file) if is_here else ()
             yield Text(choice.value, origin.related, literals, is_setting=True)
+
+
+def _annotated_class(node: ast.Attribute, file: PythonFile) -> str:
+    """The class that the annotation of a parameter gives to the object that holds a setting."""
+    parameter = binding(node.value, syntax_tree(file)) if isinstance(node.value, ast.Name) else None
+    return last_name(parameter.annotation) if isinstance(parameter, ast.arg) else ""
 
 
 def _statement(place: Span, file: ParsedPython) -> ast.stmt | None:

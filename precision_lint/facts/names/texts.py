@@ -58,8 +58,8 @@ def _texts(node: ast.expr, argument: Argument, file: PythonFile) -> Iterator[Tex
             yield Text(value, related, (span,))
         case ast.arg():
             yield from _of_parameter(source, file)
-        case ast.Attribute(attr=name) if isinstance(argument.value, Setting):
-            yield from of_setting(argument.value, name, file)
+        case ast.Attribute() if isinstance(argument.value, Setting):
+            yield from of_setting(argument.value, source, file)
 
 
 def _of_parameter(parameter: ast.arg, file: PythonFile) -> Iterator[Text]:
