@@ -32,7 +32,7 @@ NAMES = {
     "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
     "precision_lint.facts.dtypes": "sinks",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
-    "precision_lint.facts.dtypes.values": "Model ModelOutput Symbol Tensor",
+    "precision_lint.facts.dtypes.values": "Instance Model ModelOutput Symbol Tensor Value",
     # Mixed precision
     "precision_lint.facts.amp.autocast": (
         "AutocastCall RegionNode autocast_call autocasts multiplied records_no_gradients "

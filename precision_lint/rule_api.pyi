@@ -60,10 +60,12 @@ from precision_lint.facts.dtypes.calls import Region as Region
 from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
+from precision_lint.facts.dtypes.values import Instance as Instance
 from precision_lint.facts.dtypes.values import Model as Model
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
 from precision_lint.facts.dtypes.values import Symbol as Symbol
 from precision_lint.facts.dtypes.values import Tensor as Tensor
+from precision_lint.facts.dtypes.values import Value as Value
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.names.texts import Text as Text
