@@ -65,8 +65,8 @@ from precision_lint.rule_api import (
 _MAKING = frozenset(
     {
         "zeros", "ones", "empty", "full", "eye", "arange", "linspace", "tensor", "as_tensor",
-        "rand", "randn", "randint", "zeros_like", "ones_like", "empty_like", "full_like", "rand_like",
-        "randn_like",
+        "rand", "randn", "randint", "zeros_like", "ones_like", "empty_like", "full_like",
+        "rand_like", "randn_like",
     }
 )  # fmt: skip
 _FUNCTIONAL = frozenset({"softmax", "log_softmax"})
