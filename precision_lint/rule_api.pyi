@@ -68,6 +68,9 @@ from precision_lint.facts.dtypes.values import Tensor as Tensor
 from precision_lint.facts.dtypes.values import Value as Value
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
+from precision_lint.facts.names.mapping import Entry as Entry
+from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
+from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
 from precision_lint.facts.names.texts import Text as Text
 from precision_lint.facts.names.texts import texts as texts
 from precision_lint.facts.settings.vocabulary import names_precision as names_precision
