@@ -31,6 +31,7 @@ NAMES = {
     # Dtypes
     "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
     "precision_lint.facts.dtypes": "sinks",
+    "precision_lint.facts.dtypes.batches": "BlanketCast blanket_casts",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
     "precision_lint.facts.dtypes.values": "Instance Model ModelOutput Symbol Tensor Value",
     # Mixed precision

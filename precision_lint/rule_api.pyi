@@ -54,6 +54,8 @@ from precision_lint.facts.amp.unscalers import unscaler as unscaler
 from precision_lint.facts.context import ConfigFile as ConfigFile
 from precision_lint.facts.context import PythonFile as PythonFile
 from precision_lint.facts.dtypes import sinks as sinks
+from precision_lint.facts.dtypes.batches import BlanketCast as BlanketCast
+from precision_lint.facts.dtypes.batches import blanket_casts as blanket_casts
 from precision_lint.facts.dtypes.calls import Argument as Argument
 from precision_lint.facts.dtypes.calls import Call as Call
 from precision_lint.facts.dtypes.calls import Region as Region
