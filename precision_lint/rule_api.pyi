@@ -47,6 +47,9 @@ from precision_lint.facts.amp.states import Gradients as Gradients
 from precision_lint.facts.amp.states import State as State
 from precision_lint.facts.amp.switches import Ignoring as Ignoring
 from precision_lint.facts.amp.switches import ignoring as ignoring
+from precision_lint.facts.amp.tf32 import RaisingRead as RaisingRead
+from precision_lint.facts.amp.tf32 import raising_reads as raising_reads
+from precision_lint.facts.amp.tf32 import writes as writes
 from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch
 from precision_lint.facts.amp.trainer_runs import TrainerRun as TrainerRun
 from precision_lint.facts.amp.trainer_runs import launched_runs as launched_runs

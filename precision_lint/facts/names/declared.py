@@ -42,7 +42,7 @@ def of_setting(setting: Setting, node: ast.Attribute, file: PythonFile) -> Itera
 
     What a configuration file or a launch gives is reported there, by the rules of configurations.
     """
-    if _may_change(node.attr, file):
+    if _may_change(node.attr, file) or file.project.assigning(node.attr):
         return
     holder = _annotated_class(node, file)
     for choice in setting.choices:
@@ -57,9 +57,10 @@ def of_setting(setting: Setting, node: ast.Attribute, file: PythonFile) -> Itera
         if statement is None or _is_converted(statement):
             continue
         owner = enclosing_class(statement, syntax_tree(declaring))
-        if holder in ("", "Namespace" if owner is None else owner.name):
-            literals = _literals(choice.value, statement, file) if is_here else ()
-            yield Text(choice.value, origin.related, literals, is_setting=True)
+        literals = _literals(choice.value, statement, declaring)  # none for `torch.float32`
+        if literals and holder in ("", "Namespace" if owner is None else owner.name):
+            here = literals if is_here else ()
+            yield Text(choice.value, origin.related, here, is_setting=True)
 
 
 def _annotated_class(node: ast.Attribute, file: PythonFile) -> str:
@@ -96,7 +97,7 @@ def _is_choice(keyword: ast.keyword) -> bool:
     return isinstance(keyword.value, ast.Call) and last_name(keyword.value.func) == "Choice"
 
 
-def _literals(value: str, statement: ast.stmt, file: PythonFile) -> tuple[Span, ...]:
+def _literals(value: str, statement: ast.stmt, file: ParsedPython) -> tuple[Span, ...]:
     return tuple(
         file.span_of(node)
         for node in walk(statement)
