@@ -65,7 +65,7 @@ NAMES = {
     # Names of dtypes
     "precision_lint.facts.names.mapping": "Entry WrongEntry wrong_entries",
     "precision_lint.facts.names.texts": "Text texts",
-    "precision_lint.facts.settings.vocabulary": "names_precision",
+    "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",
     "precision_lint.facts.frameworks.verdicts": "verdicts",

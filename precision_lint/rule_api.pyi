@@ -78,6 +78,8 @@ from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
 from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
 from precision_lint.facts.names.texts import Text as Text
 from precision_lint.facts.names.texts import texts as texts
+from precision_lint.facts.settings.vocabulary import names_bfloat16 as names_bfloat16
+from precision_lint.facts.settings.vocabulary import names_float16 as names_float16
 from precision_lint.facts.settings.vocabulary import names_precision as names_precision
 from precision_lint.facts.triton.dtypes import HALF as HALF
 from precision_lint.facts.triton.findings import note_findings as note_findings

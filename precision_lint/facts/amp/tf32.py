@@ -1,7 +1,7 @@
 """Reads of the old settings of TF32 that raise, because the new ones were written before.
 
 torch 2.9 brought `fp32_precision`. Writing the old names after it is allowed, and sets both;
-reading them raises where what was written cannot be said in the old terms. What raises was measured.
+reading them raises where what was written cannot be said in the old terms. This was measured.
 """
 
 from __future__ import annotations
