@@ -63,6 +63,7 @@ NAMES = {
     "precision_lint.facts.amp.trainer_runs": "TrainerRun launched_runs",
     "precision_lint.facts.amp.unscalers": "unscaler",
     # Names of dtypes
+    "precision_lint.facts.names.compared": "NeverEqual never_equal",
     "precision_lint.facts.names.mapping": "Entry WrongEntry wrong_entries",
     "precision_lint.facts.names.texts": "Text texts",
     "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",

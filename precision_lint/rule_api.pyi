@@ -73,6 +73,8 @@ from precision_lint.facts.dtypes.values import Tensor as Tensor
 from precision_lint.facts.dtypes.values import Value as Value
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
+from precision_lint.facts.names.compared import NeverEqual as NeverEqual
+from precision_lint.facts.names.compared import never_equal as never_equal
 from precision_lint.facts.names.mapping import Entry as Entry
 from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
 from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
