@@ -58,7 +58,7 @@ NAMES = {
     "precision_lint.facts.amp.signatures": "SIGNATURES Mismatch WrongCall wrong_calls",
     "precision_lint.facts.amp.states": "Gradients State",
     "precision_lint.facts.amp.switches": "Ignoring ignoring",
-    "precision_lint.facts.amp.tf32": "RaisingRead raising_reads writes",
+    "precision_lint.facts.amp.tf32": "RaisingRead Written raising_reads writes",
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "TrainerRun launched_runs",
     "precision_lint.facts.amp.unscalers": "unscaler",

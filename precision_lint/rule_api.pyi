@@ -48,6 +48,7 @@ from precision_lint.facts.amp.states import State as State
 from precision_lint.facts.amp.switches import Ignoring as Ignoring
 from precision_lint.facts.amp.switches import ignoring as ignoring
 from precision_lint.facts.amp.tf32 import RaisingRead as RaisingRead
+from precision_lint.facts.amp.tf32 import Written as Written
 from precision_lint.facts.amp.tf32 import raising_reads as raising_reads
 from precision_lint.facts.amp.tf32 import writes as writes
 from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch

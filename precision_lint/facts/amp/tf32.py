@@ -89,7 +89,8 @@ def writes(file: ParsedPython) -> tuple[Written, ...]:
         match node:
             case ast.Assign(targets=[ast.Attribute() as target], value=value):
                 name = qualified(target, syntax.names)
-                if name in _SETS or name.endswith(".fp32_precision"):
+                is_new = name.startswith("torch.") and name.endswith(".fp32_precision")
+                if name in _SETS or is_new:
                     text = value.value if isinstance(value, ast.Constant) else ""
                     scope = syntax.function(node)
                     found.append(Written(name, str(text), value, scope))
