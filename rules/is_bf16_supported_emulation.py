@@ -107,6 +107,9 @@ def _counts_emulation(call: ast.Call, syntax: SyntaxTree) -> bool:
 def _fallback(call: ast.Call, file: PythonFile, syntax: SyntaxTree) -> ast.expr | None:
     """The float16 that is chosen where bfloat16 is not supported."""
     inner: ast.AST = call
+    around = (each for each in syntax.within_function(call) if isinstance(each, ast.If | ast.IfExp))
+    if any(_ALSO_ASKED.search(ast.unparse(each.test)) for each in around):
+        return None
     for parent in syntax.within_function(call):
         match parent:
             case ast.IfExp(test=test, body=body, orelse=orelse) if inner is test:
@@ -133,7 +136,7 @@ def _chosen(
     test: ast.expr, body: list[ast.expr], orelse: list[ast.expr], file: PythonFile
 ) -> ast.expr | None:
     """The float16 of two sides of which the other one is bfloat16."""
-    if _ALSO_ASKED.search(ast.unparse(test)) or isinstance(test, ast.BoolOp):
+    if isinstance(test, ast.BoolOp):
         return None
     if isinstance(test, ast.UnaryOp):
         body, orelse = orelse, body
