@@ -64,8 +64,9 @@ NAMES = {
     "precision_lint.facts.amp.unscalers": "unscaler",
     # Names of dtypes
     "precision_lint.facts.names.compared": "NeverEqual never_equal",
+    "precision_lint.facts.names.declared": "Text",
     "precision_lint.facts.names.mapping": "Entry WrongEntry wrong_entries",
-    "precision_lint.facts.names.texts": "Text texts",
+    "precision_lint.facts.names.texts": "texts",
     "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",

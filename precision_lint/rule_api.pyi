@@ -76,10 +76,10 @@ from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_T
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.names.compared import NeverEqual as NeverEqual
 from precision_lint.facts.names.compared import never_equal as never_equal
+from precision_lint.facts.names.declared import Text as Text
 from precision_lint.facts.names.mapping import Entry as Entry
 from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
 from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
-from precision_lint.facts.names.texts import Text as Text
 from precision_lint.facts.names.texts import texts as texts
 from precision_lint.facts.settings.vocabulary import names_bfloat16 as names_bfloat16
 from precision_lint.facts.settings.vocabulary import names_float16 as names_float16

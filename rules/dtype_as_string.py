@@ -75,6 +75,7 @@ _LAYERS = frozenset(
 )
 _FIRST = {"finfo": "type", "set_default_dtype": "d"}
 """Functions whose first argument is a dtype, and its name."""
+_CALLS = frozenset({*_MAKING, *_FUNCTIONAL, *_LAYERS, *_FIRST, "to"})
 
 RULE = Rule(
     code="MP602",
@@ -92,8 +93,8 @@ RULE = Rule(
         ),
         (b".to(", b"dtype"),
     ),
-    calls=_MAKING | _FUNCTIONAL | _LAYERS | _FIRST.keys() | {"to"},
-    intraprocedural=_MAKING | _FUNCTIONAL | _LAYERS | _FIRST.keys() | {"to"},
+    calls=_CALLS,
+    intraprocedural=_CALLS,
     pitfalls=("H02",),
     preview=True,
 )

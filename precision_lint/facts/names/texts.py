@@ -52,10 +52,10 @@ def _texts(node: ast.expr, argument: Argument, file: PythonFile) -> Iterator[Tex
             case _:
                 return
     match source:
-        case ast.Constant(value=str(value)):
+        case ast.Constant(value=str(name)):
             span = file.span_of(source)
-            related = None if source is node else file.related(span, f"`{value}` is chosen here")
-            yield Text(value, related, (span,))
+            related = None if source is node else file.related(span, f"`{name}` is chosen here")
+            yield Text(name, related, (span,))
         case ast.arg():
             yield from _of_parameter(source, file)
         case ast.Attribute() if isinstance(argument.value, Setting):
