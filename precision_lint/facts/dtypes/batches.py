@@ -165,6 +165,8 @@ def _is_floating(node: ast.expr, syntax: SyntaxTree, depth: int = 3) -> bool:
     if module == "torch" and name in ALIASES:
         return ALIASES[name] in FLOATING
     if isinstance(node, ast.IfExp):
+        if "is_floating_point" in ast.unparse(node.test) or "dtype" in ast.unparse(node.test):
+            return False  # it asks what each item is
         return _is_floating(node.body, syntax) and _is_floating(node.orelse, syntax)
     if not last_name(node).endswith("dtype"):
         return False
