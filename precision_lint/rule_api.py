@@ -31,8 +31,9 @@ NAMES = {
     # Dtypes
     "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
     "precision_lint.facts.dtypes": "sinks",
+    "precision_lint.facts.dtypes.batches": "BlanketCast blanket_casts",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
-    "precision_lint.facts.dtypes.values": "ModelOutput Tensor",
+    "precision_lint.facts.dtypes.values": "Instance Model ModelOutput Symbol Tensor Value",
     # Mixed precision
     "precision_lint.facts.amp.autocast": (
         "AutocastCall RegionNode autocast_call autocasts multiplied records_no_gradients "
@@ -57,9 +58,16 @@ NAMES = {
     "precision_lint.facts.amp.signatures": "SIGNATURES Mismatch WrongCall wrong_calls",
     "precision_lint.facts.amp.states": "Gradients State",
     "precision_lint.facts.amp.switches": "Ignoring ignoring",
+    "precision_lint.facts.amp.tf32": "RaisingRead Written raising_reads writes",
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "TrainerRun launched_runs",
     "precision_lint.facts.amp.unscalers": "unscaler",
+    # Names of dtypes
+    "precision_lint.facts.names.compared": "NeverEqual never_equal",
+    "precision_lint.facts.names.declared": "Text",
+    "precision_lint.facts.names.mapping": "Entry WrongEntry wrong_entries",
+    "precision_lint.facts.names.texts": "texts",
+    "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",
     "precision_lint.facts.frameworks.verdicts": "verdicts",

@@ -47,6 +47,10 @@ from precision_lint.facts.amp.states import Gradients as Gradients
 from precision_lint.facts.amp.states import State as State
 from precision_lint.facts.amp.switches import Ignoring as Ignoring
 from precision_lint.facts.amp.switches import ignoring as ignoring
+from precision_lint.facts.amp.tf32 import RaisingRead as RaisingRead
+from precision_lint.facts.amp.tf32 import Written as Written
+from precision_lint.facts.amp.tf32 import raising_reads as raising_reads
+from precision_lint.facts.amp.tf32 import writes as writes
 from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch
 from precision_lint.facts.amp.trainer_runs import TrainerRun as TrainerRun
 from precision_lint.facts.amp.trainer_runs import launched_runs as launched_runs
@@ -54,16 +58,32 @@ from precision_lint.facts.amp.unscalers import unscaler as unscaler
 from precision_lint.facts.context import ConfigFile as ConfigFile
 from precision_lint.facts.context import PythonFile as PythonFile
 from precision_lint.facts.dtypes import sinks as sinks
+from precision_lint.facts.dtypes.batches import BlanketCast as BlanketCast
+from precision_lint.facts.dtypes.batches import blanket_casts as blanket_casts
 from precision_lint.facts.dtypes.calls import Argument as Argument
 from precision_lint.facts.dtypes.calls import Call as Call
 from precision_lint.facts.dtypes.calls import Region as Region
 from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
+from precision_lint.facts.dtypes.values import Instance as Instance
+from precision_lint.facts.dtypes.values import Model as Model
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
+from precision_lint.facts.dtypes.values import Symbol as Symbol
 from precision_lint.facts.dtypes.values import Tensor as Tensor
+from precision_lint.facts.dtypes.values import Value as Value
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
+from precision_lint.facts.names.compared import NeverEqual as NeverEqual
+from precision_lint.facts.names.compared import never_equal as never_equal
+from precision_lint.facts.names.declared import Text as Text
+from precision_lint.facts.names.mapping import Entry as Entry
+from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
+from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
+from precision_lint.facts.names.texts import texts as texts
+from precision_lint.facts.settings.vocabulary import names_bfloat16 as names_bfloat16
+from precision_lint.facts.settings.vocabulary import names_float16 as names_float16
+from precision_lint.facts.settings.vocabulary import names_precision as names_precision
 from precision_lint.facts.triton.dtypes import HALF as HALF
 from precision_lint.facts.triton.findings import note_findings as note_findings
 from precision_lint.facts.triton.findings import rejection_findings as rejection_findings

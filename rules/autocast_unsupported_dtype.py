@@ -45,10 +45,9 @@ regions may read it.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
-from precision_lint.fixers import calls
+from precision_lint.fixers import calls, dtype_names
 from precision_lint.rule_api import (
     ALIASES,
     BFLOAT16,
@@ -86,8 +85,6 @@ RULE = Rule(
 _PICKY = {"cpu": "CPU", "xpu": "XPU", "mps": "MPS"}
 """Device types on which autocast turns itself off for other dtypes than these."""
 _SUPPORTED = frozenset({BFLOAT16, FLOAT16})
-_NAMES = {"bf16": BFLOAT16, BFLOAT16: BFLOAT16, "fp16": FLOAT16, FLOAT16: FLOAT16, "half": FLOAT16}
-_LITERAL = re.compile(r"(['\"])(?:torch\.)?(\w+)\1")
 _DEPTH = 4
 
 
@@ -105,7 +102,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         if kinds == {bool}:
             yield _misplaced(made, dtype, "enabled", file)
         elif kinds == {str}:
-            yield _string(dtype, file, syntax)
+            yield _string(dtype, file)
         elif _is_dtype(kinds):
             yield from _unsupported(made, dtype, kinds, file)
 
@@ -173,14 +170,11 @@ def _is_last_and_bare(given: ast.expr, made: AutocastCall, file: PythonFile) -> 
     return file.text[between].strip() in {",", "("}
 
 
-def _string(given: ast.expr, file: PythonFile, syntax: SyntaxTree) -> Finding:
+def _string(given: ast.expr, file: PythonFile) -> Finding:
     span = file.span_of(given)
-    fix = None
-    literal = _LITERAL.fullmatch(file.text[span])
-    dtype = _NAMES.get(literal[2].lower()) if literal else None
-    if dtype is not None and syntax.names.get("torch") == "torch":
-        edit = Edit(span, f"torch.{dtype}")
-        fix = Fix(Applicability.SAFE, f"Use `torch.{dtype}`", (edit,))
+    edit = dtype_names.as_dtype(file, span)
+    is_usable = edit is not None and edit.content.removeprefix("torch.") in _SUPPORTED
+    fix = Fix(Applicability.SAFE, f"Use `{edit.content}`", (edit,)) if edit and is_usable else None
     return file.finding(
         RULE,
         span,

@@ -1,6 +1,7 @@
 """Start a new rule, or check one rule.
 
 python scripts/rule.py new NAME --family MP3   write its files, with the next code of the family
+python scripts/rule.py new NAME --code MP305   write its files, with this code
 python scripts/rule.py check NAME              generate, lint, types and tests of this rule
 """
 
@@ -64,6 +65,7 @@ RULE = Rule(
     since="{version}",
     triggers=((b"torch",), (b"example",)),
     calls=frozenset({{"example"}}),
+    preview=True,
 )
 
 
@@ -98,14 +100,14 @@ x = torch.zeros(2)
 """
 
 
-def new(name: str, family: str) -> int:
+def new(name: str, family: str, wanted: str | None = None) -> int:
     """Write the files of a rule, and its line in the changelog."""
     rule, cases = _files(name)
     if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)+", name) or rule.exists():
         print(f"{name}: not a new name in kebab-case", file=sys.stderr)
         return 2
     try:
-        code = next_code(family)
+        code = next_code(family) if wanted is None else free_code(wanted)
     except ValueError as error:
         print(error, file=sys.stderr)
         return 2
@@ -126,11 +128,23 @@ def new(name: str, family: str) -> int:
 
 def next_code(family: str) -> str:
     """The code after the last one of a family; a gap is a code that was used once."""
-    texts = (path.read_text("utf-8") for path in RULES.glob("*.py"))
-    codes = [code for text in texts for code in _CODE.findall(text) if code.startswith(family)]
-    if not re.fullmatch(r"MP[1-8]", family) or not codes or max(codes).endswith("99"):
+    last = max((code for code in _codes() if code.startswith(family)), default=f"{family}00")
+    if not re.fullmatch(r"MP[1-8]", family) or last.endswith("99"):
         raise ValueError(f"{family}: not a family with a free code (MP1 to MP8)")
-    return f"MP{int(max(codes)[2:]) + 1}"
+    return f"MP{int(last[2:]) + 1}"
+
+
+def free_code(wanted: str) -> str:
+    """A code that no rule has."""
+    if not re.fullmatch(r"MP[1-8](?!00)\d\d", wanted) or wanted in _codes():
+        raise ValueError(f"{wanted}: not a free code (MP101 to MP899)")
+    return wanted
+
+
+def _codes() -> list[str]:
+    """The codes of all rules."""
+    texts = (path.read_text("utf-8") for path in RULES.glob("*.py"))
+    return [code for text in texts for code in _CODE.findall(text)]
 
 
 def check(name: str) -> int:
@@ -192,11 +206,15 @@ def main() -> int:
     actions = parser.add_subparsers(dest="action", required=True)
     starting = actions.add_parser("new", help="write the files of a rule")
     starting.add_argument("name", help="a new name, such as half-default-dtype")
-    starting.add_argument("--family", required=True, help="the start of its code, such as MP3")
+    numbering = starting.add_mutually_exclusive_group(required=True)
+    numbering.add_argument("--family", default="", help="the start of its code, such as MP3")
+    numbering.add_argument("--code", help="its code, if it is not the next one of its family")
     checking = actions.add_parser("check", help="check one rule")
     checking.add_argument("name", help="the name of a rule")
     given = parser.parse_args()
-    return new(given.name, given.family) if given.action == "new" else check(given.name)
+    if given.action == "check":
+        return check(given.name)
+    return new(given.name, given.family, given.code)
 
 
 if __name__ == "__main__":

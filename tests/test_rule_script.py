@@ -57,6 +57,16 @@ def test_a_rule_from_its_start_to_its_check(checkout: Path) -> None:
     assert (checkout / "docs/rules/example-of-a-rule.md").exists()
 
 
+def test_a_code_may_leave_a_gap(checkout: Path) -> None:
+    started = script(checkout, "new", "rule-after-a-gap", "--code", "MP497")
+    assert started.returncode == 0, started.stderr
+    written = checkout / "rules/rule_after_a_gap.py"
+    assert 'code="MP497"' in written.read_text()
+    following = script(checkout, "new", "rule-that-follows", "--family", "MP4")
+    assert following.returncode == 0, following.stderr
+    assert 'code="MP498"' in (checkout / "rules/rule_that_follows.py").read_text()
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -64,6 +74,9 @@ def test_a_rule_from_its_start_to_its_check(checkout: Path) -> None:
         ("NumPy", "--family", "MP1"),
         ("a-name", "--family", "MP9"),
         ("a-name", "--family", "MP"),
+        ("a-name", "--code", "MP101"),
+        ("a-name", "--code", "MP900"),
+        ("a-name", "--code", "MP1"),
     ],
 )
 def test_names_and_families_that_are_refused(checkout: Path, arguments: tuple[str, ...]) -> None:

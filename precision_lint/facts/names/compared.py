@@ -1,0 +1,158 @@
+"""Comparisons of a dtype of torch with a text, which are never true."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from precision_lint.model.dtypes import ALIASES
+from precision_lint.source.python.bindings import binding, enclosing_class
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import last_name, named_parameters, qualified
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
+
+_MAKING = frozenset(
+    {
+        "zeros",
+        "ones",
+        "empty",
+        "full",
+        "arange",
+        "tensor",
+        "as_tensor",
+        "rand",
+        "randn",
+        "from_numpy",
+    }
+)
+_PARAMETERS = {"parameters": None, "buffers": None, "named_parameters": 1, "named_buffers": 1}
+"""Methods of modules that give tensors, and where in each item the tensor is."""
+_MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.Module"})
+
+
+@dataclass(frozen=True, slots=True)
+class NeverEqual:
+    """A comparison, the texts in it that name dtypes, and whether it compares the dtype's `str`."""
+
+    node: ast.Compare
+    texts: tuple[ast.Constant, ...]
+    is_str: bool
+
+
+def never_equal(file: ParsedPython) -> Iterator[NeverEqual]:
+    """The comparisons of dtypes of tensors with names that they are never equal to."""
+    syntax = syntax_tree(file)
+    for node in file.nodes:
+        match node:
+            case ast.Compare(left=left, ops=[op], comparators=[other]):
+                texts = [*_texts(op, other)]
+                is_str, dtype = _stripped(left)
+                is_never = texts and all(_is_never(text.value, is_str) for text in texts)
+                if is_never and _is_dtype(dtype, syntax):
+                    yield NeverEqual(node, tuple(texts), is_str)
+
+
+def _texts(op: ast.cmpop, other: ast.expr) -> Iterator[ast.Constant]:
+    """The texts that something is compared with."""
+    match op, other:
+        case (ast.Eq() | ast.NotEq(), ast.Constant(value=str())):
+            yield other
+        case (ast.In() | ast.NotIn(), ast.List() | ast.Tuple() | ast.Set()):
+            if all(isinstance(each, ast.Constant) for each in other.elts):
+                yield from (each for each in other.elts if isinstance(each, ast.Constant))
+
+
+def _is_never(text: object, is_str: bool) -> bool:
+    """True for the name of a dtype that a dtype, or what `str` makes of it, is never equal to."""
+    if not isinstance(text, str) or text.removeprefix("torch.") not in ALIASES:
+        return False
+    return not (is_str and text.startswith("torch."))
+
+
+def _stripped(node: ast.expr) -> tuple[bool, ast.expr]:
+    """Whether an expression is `str(dtype)`, and the dtype."""
+    match node:
+        case ast.Call(func=ast.Name(id="str"), args=[inner], keywords=[]):
+            return True, inner
+    return False, node
+
+
+def _is_dtype(node: ast.expr, syntax: SyntaxTree) -> bool:
+    """True for the dtype of what is certainly a tensor, and for a variable that holds a dtype."""
+    match node:
+        case ast.Attribute(value=owner, attr="dtype"):
+            return _is_tensor(owner, syntax)
+        case ast.Name():
+            held = binding(node, syntax)
+            if isinstance(held, ast.arg):
+                return _annotation(held, syntax) == "torch.dtype"
+            return bool(held) and all(_is_known(each, syntax) for each in held or [])
+    return False
+
+
+def _is_known(value: ast.expr, syntax: SyntaxTree) -> bool:
+    if isinstance(value, ast.Attribute) and value.attr == "dtype":
+        return _is_tensor(value.value, syntax)
+    module, _, name = qualified(value, syntax.names).rpartition(".")
+    return module == "torch" and name in ALIASES
+
+
+def _is_tensor(node: ast.expr, syntax: SyntaxTree) -> bool:
+    match node:
+        case ast.Name():
+            return _holds_tensor(node, syntax)
+        case ast.Call(
+            func=ast.Name(id="next"), args=[ast.Call(func=ast.Attribute(attr=method)), *_]
+        ):
+            return method == "parameters"
+        case ast.Call(func=function):
+            module, _, name = qualified(function, syntax.names).rpartition(".")
+            return module == "torch" and name in _MAKING
+        case ast.Attribute(value=owner, attr="weight" | "bias"):
+            return _is_of_self(owner) and _is_in_module(node, syntax)
+    return False
+
+
+def _holds_tensor(node: ast.Name, syntax: SyntaxTree) -> bool:
+    """True for an annotated parameter, a variable with a new tensor, a parameter in a loop."""
+    function = syntax.function(node)
+    for parameter in [] if function is None else named_parameters(function.args):
+        if parameter.arg == node.id:
+            return _annotation(parameter, syntax) == "torch.Tensor"
+    held = binding(node, syntax)
+    if isinstance(held, list) and held:
+        return all(isinstance(each, ast.Call) and _is_tensor(each, syntax) for each in held)
+    for parent in syntax.within_function(node):
+        if isinstance(parent, ast.For) and isinstance(parent.iter, ast.Call):
+            method = last_name(parent.iter.func)
+            if method in _PARAMETERS and _target(parent.target, _PARAMETERS[method]) == node.id:
+                return True
+    return False
+
+
+def _annotation(parameter: ast.arg, syntax: SyntaxTree) -> str:
+    annotation = parameter.annotation
+    return "" if annotation is None else qualified(annotation, syntax.names)
+
+
+def _target(target: ast.expr, position: int | None) -> str:
+    match target:
+        case ast.Name(id=name) if position is None:
+            return name
+        case ast.Tuple(elts=items) if position is not None and len(items) > position:
+            return last_name(items[position])
+    return ""
+
+
+def _is_of_self(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _is_in_module(node: ast.AST, syntax: SyntaxTree) -> bool:
+    """True in a class whose base is `nn.Module`."""
+    owner = enclosing_class(node, syntax)
+    bases = [] if owner is None else owner.bases
+    return any(qualified(base, syntax.names) in _MODULES for base in bases)

@@ -1,0 +1,182 @@
+"""A choice between bfloat16 and float16 that counts emulated bfloat16 as supported.
+
+## What it does
+Finds choices of bfloat16 or float16 by `torch.cuda.is_bf16_supported()`: a conditional expression,
+an `if` with an `else`, and arguments such as `bf16=…, fp16=not …`. The float16 side is what shows
+that the program is meant for older GPUs, too.
+
+Not reported: `is_bf16_supported(including_emulation=False)`, a condition that asks for the compute
+capability as well, uses that choose nothing between the two, and projects that pin a torch before
+2.4, which has no such parameter.
+
+## Why it hurts
+`torch.cuda.is_bf16_supported()` is true on GPUs before Ampere (V100, T4), where bfloat16 is
+emulated: its parameter `including_emulation` is True by default (torch 2.13). So the float16 side
+is never taken there. There is no error, but matrix products run without tensor cores, several times
+slower than in float16.
+
+## Example
+```python
+dtype = torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+```
+
+## Use instead
+```python
+dtype = (
+    torch.bfloat16
+    if torch.cuda.is_bf16_supported(including_emulation=False)
+    else torch.float16
+)
+```
+
+## Fix safety
+Unsafe: on an older GPU, the program then computes in float16, which needs loss scaling to train.
+
+## References
+- Pitfall L02
+- https://github.com/pytorch/pytorch/pull/148322
+- https://github.com/huggingface/diffusers/pull/14129
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+
+from precision_lint.fixers import calls
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Finding,
+    Fix,
+    PythonFile,
+    Rule,
+    Severity,
+    SyntaxTree,
+    names_bfloat16,
+    names_float16,
+    qualified,
+    syntax_tree,
+)
+
+RULE = Rule(
+    code="MP604",
+    name="is-bf16-supported-emulation",
+    summary="a choice of bfloat16 or float16 that counts emulated bfloat16 as supported",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    precisions=("bf16",),
+    fix="sometimes",
+    triggers=((b"is_bf16_supported()",), (b"float16", b"fp16", b"half")),
+    pitfalls=("L02",),
+    preview=True,
+)
+
+_FUNCTION = "torch.cuda.is_bf16_supported"
+_SINCE = (2, 4)
+_ALSO_ASKED = re.compile(r"capab|major|_sm\b|ampere", re.IGNORECASE)
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    version = file.project.version_of("torch")
+    if version is not None and version < _SINCE:
+        return
+    syntax = syntax_tree(file)
+    found = [each for each in syntax.calls("is_bf16_supported") if _counts_emulation(each, syntax)]
+    for call in found:
+        fallback = _fallback(call, file, syntax)
+        if fallback is None:
+            continue
+        negated = _negated_in(syntax.parent(syntax.parent(call) or call), found)
+        yield file.finding(
+            RULE,
+            file.span_of(call),
+            "emulated bfloat16 counts as supported here",
+            confidence=Confidence.MEDIUM,
+            why="It is true on GPUs before Ampere, too, so the float16 side is never taken there.",
+            fix=_fix([call, *negated], file),
+            related=[file.related(file.span_of(fallback), "float16 is for the other GPUs")],
+        )
+
+
+def _counts_emulation(call: ast.Call, syntax: SyntaxTree) -> bool:
+    return not (call.args or call.keywords) and qualified(call.func, syntax.names) == _FUNCTION
+
+
+def _fallback(call: ast.Call, file: PythonFile, syntax: SyntaxTree) -> ast.expr | None:
+    """The float16 that is chosen where bfloat16 is not supported."""
+    inner: ast.AST = call
+    around = (each for each in syntax.within_function(call) if isinstance(each, ast.If | ast.IfExp))
+    if any(_ALSO_ASKED.search(ast.unparse(each.test)) for each in around):
+        return None
+    for parent in syntax.within_function(call):
+        match parent:
+            case ast.IfExp(test=test, body=body, orelse=orelse) if inner is test:
+                return _chosen(test, [body], [orelse], file)
+            case ast.If(test=test, body=block, orelse=others) if inner is test:
+                return _chosen(test, _values(block), _values(others), file)
+            case ast.keyword(arg="bf16"):
+                return _negation(call, syntax.parent(parent))
+            case ast.BoolOp() | ast.UnaryOp():
+                inner = parent
+                continue
+        if not isinstance(parent, ast.BoolOp | ast.UnaryOp):
+            return None
+    return None
+
+
+def _values(block: Sequence[ast.stmt]) -> list[ast.expr]:
+    """What the assignments and returns of a short block give."""
+    values = [node.value for node in block if isinstance(node, ast.Assign | ast.Return)]
+    return [value for value in values if value is not None]
+
+
+def _chosen(
+    test: ast.expr, body: list[ast.expr], orelse: list[ast.expr], file: PythonFile
+) -> ast.expr | None:
+    """The float16 of two sides of which the other one is bfloat16."""
+    if isinstance(test, ast.BoolOp):
+        return None
+    if isinstance(test, ast.UnaryOp):
+        body, orelse = orelse, body
+    is_bfloat16 = any(names_bfloat16(word) for one in body for word in _words(one))
+    found = (one for one in orelse if any(map(names_float16, _words(one))))
+    return next(found, None) if is_bfloat16 else None
+
+
+def _words(node: ast.expr) -> Iterator[str]:
+    """The texts and the last names in an expression."""
+    for each in ast.walk(node):
+        match each:
+            case ast.Constant(value=str(word)) | ast.Attribute(attr=word) | ast.Name(id=word):
+                yield word
+
+
+def _negation(call: ast.Call, around: ast.AST | None) -> ast.expr | None:
+    """The `fp16=not torch.cuda.is_bf16_supported()` beside `bf16=`."""
+    for keyword in around.keywords if isinstance(around, ast.Call) else []:
+        match keyword:
+            case ast.keyword(arg="fp16", value=ast.UnaryOp(op=ast.Not(), operand=operand)):
+                if ast.unparse(operand) == ast.unparse(call):
+                    return keyword.value
+    return None
+
+
+def _negated_in(around: ast.AST | None, found: list[ast.Call]) -> list[ast.Call]:
+    """The same question in the other arguments of a call."""
+    if not isinstance(around, ast.Call):
+        return []
+    values = [keyword.value for keyword in around.keywords if keyword.arg == "fp16"]
+    return [each for value in values for each in ast.walk(value) if each in found]
+
+
+def _fix(asked: list[ast.Call], file: PythonFile) -> Fix | None:
+    edits = [
+        calls.add_keyword(file, file.span_of(each), "including_emulation", "False")
+        for each in asked
+    ]
+    known = tuple(edit for edit in edits if edit is not None)
+    if len(known) < len(asked):
+        return None
+    return Fix(Applicability.UNSAFE, "Leave emulation out with `including_emulation=False`", known)
