@@ -25,6 +25,7 @@ NAMES = {
     # Python's syntax
     "precision_lint.source.python.bindings": "attribute binding enclosing_class",
     "precision_lint.source.python.compatibility": "is_for_another_version",
+    "precision_lint.source.python.imports": "imported_names",
     "precision_lint.source.python.statements": "Leaving Loop With own_nodes",
     "precision_lint.source.python.syntax": "callee_name dotted last_name qualified",
     "precision_lint.source.python.syntax_tree": "Scope SyntaxTree syntax_tree",
@@ -60,6 +61,8 @@ NAMES = {
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "TrainerRun launched_runs",
     "precision_lint.facts.amp.unscalers": "unscaler",
+    # Range and rounding
+    "precision_lint.facts.numerics.fills": "Fill fills",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",
     "precision_lint.facts.frameworks.verdicts": "verdicts",

@@ -64,6 +64,8 @@ from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
 from precision_lint.facts.dtypes.values import Tensor as Tensor
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
+from precision_lint.facts.numerics.fills import Fill as Fill
+from precision_lint.facts.numerics.fills import fills as fills
 from precision_lint.facts.triton.dtypes import HALF as HALF
 from precision_lint.facts.triton.findings import note_findings as note_findings
 from precision_lint.facts.triton.findings import rejection_findings as rejection_findings
@@ -94,6 +96,7 @@ from precision_lint.source.python.bindings import enclosing_class as enclosing_c
 from precision_lint.source.python.compatibility import (
     is_for_another_version as is_for_another_version,
 )
+from precision_lint.source.python.imports import imported_names as imported_names
 from precision_lint.source.python.statements import Leaving as Leaving
 from precision_lint.source.python.statements import Loop as Loop
 from precision_lint.source.python.statements import With as With

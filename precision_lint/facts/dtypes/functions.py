@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from precision_lint.facts.dtypes import arrays, factories, sources, transfer
+from precision_lint.facts.dtypes import arrays, factories, numbers, sources, transfer
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS, METHODS
 from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import MOST_ENTRIES, item_of, updated
@@ -65,6 +65,8 @@ def builtin(name: str, given: CallSite) -> Value:
     match name, given.values:
         case (("int" | "len"), _):
             return INTEGER
+        case "float", [number]:
+            return numbers.to_float(number)
         case (("float" | "bool" | "str" | "round" | "hash"), _):
             return NON_TENSOR
         case "range", _:
@@ -126,6 +128,8 @@ def function(name: str, given: CallSite) -> Value:
     if package != "torch":
         return UNKNOWN
     owner, _, last = path.rpartition(".")
+    if name == numbers.FINFO:
+        return numbers.limits(given.first)
     if path == "get_default_dtype":
         return Dtype(frozenset({given.default_dtype}))
     if last in factories.FACTORIES and owner in {"", "cuda"}:
