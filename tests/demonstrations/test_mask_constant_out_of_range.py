@@ -29,7 +29,7 @@ def test_these_calls_raise(dtype: torch.dtype, number: float) -> None:
         lambda: torch.full_like(x, number),
         lambda: torch.full((2,), number, dtype=dtype),
     ):
-        with pytest.raises(RuntimeError, match="value cannot be converted to type c10::B?"):
+        with pytest.raises(RuntimeError, match="value cannot be converted to type c10::"):
             call()
 
 
