@@ -63,6 +63,7 @@ NAMES = {
     "precision_lint.facts.amp.unscalers": "unscaler",
     # Range and rounding
     "precision_lint.facts.numerics.fills": "Fill fills",
+    "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",
     "precision_lint.facts.frameworks.verdicts": "verdicts",
