@@ -51,6 +51,7 @@ NAMES = {
     "precision_lint.facts.amp.float16_weights": (
         "FLOAT16_CALLS Float16Weights float16_adapters float16_models"
     ),
+    "precision_lint.facts.amp.load_dtypes": "LOADING LoadDtype load_dtypes",
     "precision_lint.facts.amp.other_devices": "fixed_devices",
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
     "precision_lint.facts.amp.scalers": "conditions_around makes_grad_scaler",

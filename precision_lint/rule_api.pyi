@@ -30,6 +30,9 @@ from precision_lint.facts.amp.float16_weights import FLOAT16_CALLS as FLOAT16_CA
 from precision_lint.facts.amp.float16_weights import Float16Weights as Float16Weights
 from precision_lint.facts.amp.float16_weights import float16_adapters as float16_adapters
 from precision_lint.facts.amp.float16_weights import float16_models as float16_models
+from precision_lint.facts.amp.load_dtypes import LOADING as LOADING
+from precision_lint.facts.amp.load_dtypes import LoadDtype as LoadDtype
+from precision_lint.facts.amp.load_dtypes import load_dtypes as load_dtypes
 from precision_lint.facts.amp.other_devices import fixed_devices as fixed_devices
 from precision_lint.facts.amp.protocol import TrainingStep as TrainingStep
 from precision_lint.facts.amp.scaler_order import Disorder as Disorder

@@ -861,6 +861,35 @@ RULES: tuple[Rule, ...] = (
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
+        code="MP605",
+        name="trainer-vs-load-dtype",
+        summary="a model is loaded in a dtype that its trainer or its attention does not suit",
+        severity=Severity.ERROR,
+        since="0.1.0",
+        fix="never",
+        triggers=(
+            (b"transformers",),
+            (b"from_pretrained",),
+            (b"fp16", b"bf16", b"flash_attention"),
+        ),
+        calls=frozenset(
+            {
+                "DPOTrainer",
+                "RewardTrainer",
+                "SFTTrainer",
+                "Seq2SeqTrainer",
+                "Trainer",
+                "from_pretrained",
+                "train",
+            }
+        ),
+        intraprocedural=frozenset({"from_pretrained", "train"}),
+        precisions=(),
+        pitfalls=("D05", "I02"),
+        preview=True,
+        hooks=frozenset({"check_call"}),
+    ),
+    Rule(
         code="MP701",
         name="env-precision-conflict",
         summary="precision settings of one run that contradict each other",
