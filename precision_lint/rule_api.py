@@ -65,6 +65,7 @@ NAMES = {
     # Range and rounding
     "precision_lint.facts.numerics.fills": "Fill fills",
     "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
+    "precision_lint.facts.numerics.positions": "Position positions",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",
     "precision_lint.facts.frameworks.verdicts": "verdicts",

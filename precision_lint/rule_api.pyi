@@ -72,6 +72,8 @@ from precision_lint.facts.numerics.fills import fills as fills
 from precision_lint.facts.numerics.half_updates import HALF_UPDATES as HALF_UPDATES
 from precision_lint.facts.numerics.half_updates import HalfUpdate as HalfUpdate
 from precision_lint.facts.numerics.half_updates import half_updates as half_updates
+from precision_lint.facts.numerics.positions import Position as Position
+from precision_lint.facts.numerics.positions import positions as positions
 from precision_lint.facts.triton.dtypes import HALF as HALF
 from precision_lint.facts.triton.findings import note_findings as note_findings
 from precision_lint.facts.triton.findings import rejection_findings as rejection_findings
