@@ -7,13 +7,14 @@ Finds:
   result), if a bound that is written out is beyond the integers of this dtype, or if the function
   makes angles of the range: by `sin`, `cos`, `outer`, `einsum`, `polar`;
 - `timesteps.to(torch.bfloat16)` and other casts to half precision of what is named a timestep;
-- a product of `torch.arange(…)` and frequencies, by `einsum`, `matmul` or `bmm` in `forward`, whose
-  result goes to `sin` or `cos`, in a program that calls it under autocast: autocast casts both.
+- a matrix product of `torch.arange(…)` and frequencies in `forward`, by `@`, `matmul` or `bmm`,
+  whose result goes to `sin` or `cos`, in a program that calls it under autocast: autocast casts
+  both.
 
 The dtype must be known: a literal, a setting with its value, a tensor that was cast. Not reported:
 ranges up to 256 in bfloat16 and 2048 in float16, integers, positions in float32, products in a
-region with `enabled=False`, `torch.outer`, which autocast leaves alone, and timesteps that were
-divided before they are cast.
+region with `enabled=False`, `torch.outer` and `torch.einsum("i,j->ij", …)`, which autocast leaves
+alone, and timesteps that were divided before they are cast.
 
 ## Why it hurts
 There is no error. bfloat16 has all integers up to 256, float16 up to 2048, and of those beyond only
@@ -90,7 +91,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         is_proved = position.form == "range" and position.is_certain and position.use is None
         yield file.finding(
             RULE,
-            position.call.span,
+            position.span,
             _message(position, file),
             confidence=Confidence.HIGH if is_proved else Confidence.MEDIUM,
             why=f"{position.dtype} has all integers up to {_INTEGERS[position.dtype]} only: "
@@ -103,12 +104,11 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 
 def _message(position: Position, file: PythonFile) -> str:
     are = "are" if position.is_certain else "can be"
-    if position.form == "timesteps":
-        receiver = position.call.receiver_span
-        name = "timesteps" if receiver is None else file.text[receiver]
-        return f"`{name}` {are} rounded to {position.dtype}"
-    if position.form == "product":
-        return f"autocast rounds the positions of `{position.call.name}` to {position.dtype}"
+    call = position.call
+    if call is None:
+        return f"autocast rounds the positions of this product to {position.dtype}"
+    if position.form == "timesteps" and call.receiver_span is not None:
+        return f"`{file.text[call.receiver_span]}` {are} rounded to {position.dtype}"
     return f"the numbers of this range {are} rounded to {position.dtype}"
 
 
@@ -120,8 +120,9 @@ def _related(position: Position, file: PythonFile) -> Iterator[Related]:
 
 
 def _fix(position: Position) -> Fix | None:
-    dtype = position.call.keywords.get("dtype")
-    if position.form != "range" or position.call.function is None or dtype is None:
+    call = position.call
+    dtype = None if call is None else call.keywords.get("dtype")
+    if position.form != "range" or call is None or call.function is None or dtype is None:
         return None
     edit = Edit(dtype.span, "torch.float32")
     return Fix(Applicability.UNSAFE, "Make the range in float32", (edit,))

@@ -47,10 +47,10 @@ def test_timesteps_are_others() -> None:
 def test_autocast_rounds_products_of_positions() -> None:
     positions, frequencies = torch.arange(4096.0), _FREQUENCIES.float()
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        product = torch.einsum("i,j->ij", positions, frequencies)
+        product = positions[:, None] @ frequencies[None]
         outer = torch.outer(positions, frequencies)
         with torch.autocast("cpu", enabled=False):
-            island = torch.einsum("i,j->ij", positions, frequencies)
+            island = positions[:, None] @ frequencies[None]
     assert product.dtype == torch.bfloat16
     assert (product.double() - island.double()).abs().max() > math.pi
     assert outer.dtype == torch.float32

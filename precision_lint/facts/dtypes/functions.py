@@ -16,6 +16,7 @@ from precision_lint.facts.dtypes.conversions import (
     dtype_argument,
     is_conversion,
 )
+from precision_lint.facts.dtypes.einsum import multiplies_elements
 from precision_lint.facts.dtypes.kinds import is_floating
 from precision_lint.facts.dtypes.lattice import join, join_all
 from precision_lint.facts.dtypes.promotion import is_tensor, promote
@@ -241,6 +242,14 @@ def _extreme(name: str, given: CallSite) -> Value:
     return Sequence(join(value, indices), (value, indices))
 
 
+def _einsum(name: str, given: CallSite) -> Value:
+    row = FUNCTIONS[name]
+    match given.first:
+        case Constant(value=str(equation)) if multiplies_elements(equation):
+            row = row._replace(cuda="", cpu="")
+    return _measured(name, row, given)
+
+
 def _unique(name: str, given: CallSite) -> Value:
     value = _measured(name, FUNCTIONS[name], given)
     items = [value]
@@ -275,6 +284,7 @@ _OF_SEVERAL_FORMS: Mapping[str, Callable[[str, CallSite], Value]] = {
     "unique_consecutive": _unique,
     "nonzero": _nonzero,
     "bincount": _bincount,
+    "einsum": _einsum,
 }
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from precision_lint.facts.amp.autocast import multiplied, regions_around
 from precision_lint.facts.amp.half_regions import half_regions
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Call
@@ -22,17 +23,17 @@ from precision_lint.facts.dtypes.conditions import (
 from precision_lint.facts.dtypes.conversions import as_dtype
 from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.dtypes.values import Dtype, DtypeSet, ModelOutput, Tensor
-from precision_lint.facts.numerics.uses import used_by
+from precision_lint.facts.numerics.uses import holders, mentions, used_by
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
+from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import dotted
-from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
+from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
 _RANGES = frozenset({"arange", "linspace"})
 _CASTS = frozenset({"to", "type", "type_as", "half", "bfloat16"})
-_PRODUCTS = frozenset({"einsum", "matmul", "bmm"})
 _ANGLES = frozenset({"sin", "cos", "polar"})
 _OF_POSITIONS = _ANGLES | {"outer", "ger", "einsum"}
 """What positions are made angles with."""
@@ -44,7 +45,7 @@ _CAST_TIMESTEP = re.compile(
     r"\b(?:\w+_)?timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat16)\("
 )
 _TIMESTEP = re.compile(r"(?:^|_)timesteps?$")
-_PRODUCT_OF_RANGE = re.compile(r"\barange\(.*\b(?:einsum|matmul|bmm)\(", re.DOTALL)
+_PRODUCT_OF_RANGE = re.compile(r"\barange\(.*(?:\b(?:einsum|matmul|bmm)\(| @ )", re.DOTALL)
 
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 _HALF = frozenset({BFLOAT16, FLOAT16})
@@ -54,11 +55,12 @@ _HALF = frozenset({BFLOAT16, FLOAT16})
 class Position:
     """Positions in a half dtype: a range that is made so, timesteps that are cast, a product.
 
-    `origin` gives the dtype; `use` is what needs the integers, None if the range is too long for
-    any use.
+    `call` makes the range or casts the timesteps; `origin` gives the dtype; `use` is what needs the
+    integers, None if the range is too long for any use.
     """
 
-    call: Call
+    span: Span
+    call: Call | None
     form: Literal["range", "timesteps", "product"]
     dtype: str
     origin: Origin
@@ -77,7 +79,7 @@ def positions(file: PythonFile) -> Iterator[Position]:
         found += filter(None, (_timesteps(call, file) for call in calls_in(file, _CASTS)))
     if _PRODUCT_OF_RANGE.search(text) is not None:
         found += _products(file)
-    by_place = {position.call.span: position for position in reversed(found)}
+    by_place = {position.span: position for position in reversed(found)}
     yield from (by_place[span] for span in sorted(by_place))
 
 
@@ -107,11 +109,11 @@ def _range(call: Call, file: PythonFile) -> Position | None:
     if last is not None:
         if last <= LAYOUTS[name].integers:
             return None
-        return Position(call, "range", name, dtype.origin, is_certain)
+        return Position(call.span, call, "range", name, dtype.origin, is_certain)
     use = used_by(node, _OF_POSITIONS, syntax_tree(file))
     if use is None:
         return None
-    return Position(call, "range", name, dtype.origin, is_certain, file.span_of(use))
+    return Position(call.span, call, "range", name, dtype.origin, is_certain, file.span_of(use))
 
 
 def _is_range(node: ast.Call) -> bool:
@@ -144,7 +146,7 @@ def _timesteps(call: Call, file: PythonFile) -> Position | None:
         return None
     if isinstance(call.receiver, Tensor) and call.receiver.must_be(_HALF):
         return None  # it was rounded before
-    return Position(call, "timesteps", half, dtype.origin, dtype.must_be(_HALF))
+    return Position(call.span, call, "timesteps", half, dtype.origin, dtype.must_be(_HALF))
 
 
 def _cast_to(call: Call, file: PythonFile) -> DtypeSet | None:
@@ -178,30 +180,25 @@ def _half(dtype: DtypeSet | None, call: Call, file: PythonFile) -> str | None:
 
 
 def _products(file: PythonFile) -> Iterator[Position]:
-    """`torch.einsum("i,j->ij", positions, frequencies)` in `forward`, under autocast."""
+    """`frequencies @ positions` in `forward`, if a program that calls it turns autocast on."""
     regions = half_regions(file)
-    around = regions.get(BFLOAT16) or regions.get(FLOAT16)
-    if around is None and "autocast" not in file.text.text:
+    region = regions.get(BFLOAT16) or regions.get(FLOAT16)
+    if region is None or region.dtype.origin is None:
         return
     syntax = syntax_tree(file)
-    for call in calls_in(file, _PRODUCTS, around=around):
-        node = calls_by_span(file).get(call.span)
-        region = call.autocast
-        if node is None or region is None or region.device == "cpu":
+    for made in syntax.calls("arange"):
+        function = syntax.function(made)
+        if not isinstance(function, ast.FunctionDef) or function.name != "forward":
             continue
-        if call.scope.rpartition(".")[2] != "forward" or call.function is None:
-            continue
-        dtypes, origin = region.dtype.dtypes & _HALF, region.dtype.origin
-        if not dtypes or origin is None or origin.kind != "dtype":
-            continue
-        angles = used_by(node, _ANGLES, syntax)
-        ranges = [each for each in syntax.calls("arange") if _feeds(each, node, syntax)]
-        if angles is not None and ranges:
-            yield Position(call, "product", min(dtypes), origin, False, file.span_of(angles))
-
-
-def _feeds(made: ast.Call, product: ast.Call, syntax: SyntaxTree) -> bool:
-    """True if a range is what a product of the same function multiplies."""
-    if syntax.function(made) is not syntax.function(product):
-        return False
-    return used_by(made, _PRODUCTS, syntax) is not None
+        held = holders(made, syntax)
+        for node in own_nodes(function):
+            if not isinstance(node, ast.BinOp | ast.Call) or next(
+                regions_around(node, syntax), None
+            ):
+                continue
+            operands = multiplied(node, syntax)
+            angles = used_by(node, _ANGLES, syntax) if operands else None
+            if angles is not None and any(mentions(each, made, held) for each in operands):
+                dtype = min(region.dtype.dtypes)
+                span, use = file.span_of(node), file.span_of(angles)
+                yield Position(span, None, "product", dtype, region.dtype.origin, False, use)

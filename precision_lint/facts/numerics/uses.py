@@ -12,13 +12,22 @@ from precision_lint.source.python.syntax_tree import SyntaxTree
 _MOST_ROUNDS = 6
 """Assignments that lead from one name to the next."""
 
+_ABOUT = frozenset({"shape", "dtype", "device", "ndim"})
+
 
 def used_by(made: ast.expr, names: frozenset[str], syntax: SyntaxTree) -> ast.Call | None:
     """The first call, of a function or method of these names, that works with what is made."""
-    return next(iter(sorted(_uses(made, names, syntax), key=_place)), None)
+    held = holders(made, syntax)
+    calls = [
+        node
+        for node in own_nodes(syntax.function(made) or syntax.tree)
+        if isinstance(node, ast.Call) and callee_name(node) in names and mentions(node, made, held)
+    ]
+    return min(calls, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 
-def _uses(made: ast.expr, names: frozenset[str], syntax: SyntaxTree) -> Iterator[ast.Call]:
+def holders(made: ast.expr, syntax: SyntaxTree) -> set[str]:
+    """The names and attributes of its function that hold what is made of a value."""
     nodes = list(own_nodes(syntax.function(made) or syntax.tree))
     held: set[str] = set()
     for _ in range(_MOST_ROUNDS):
@@ -31,17 +40,11 @@ def _uses(made: ast.expr, names: frozenset[str], syntax: SyntaxTree) -> Iterator
                     targets = [target]
                 case _:
                     continue
-            if _mentions(value, made, held):
+            if mentions(value, made, held):
                 held |= {path for each in targets for path in _names(each)}
         if len(held) == before:
             break
-    for node in nodes:
-        if (
-            isinstance(node, ast.Call)
-            and callee_name(node) in names
-            and _mentions(node, made, held)
-        ):
-            yield node
+    return held
 
 
 def _names(target: ast.expr) -> Iterator[str]:
@@ -53,24 +56,17 @@ def _names(target: ast.expr) -> Iterator[str]:
             yield path
 
 
-def _mentions(node: ast.expr, made: ast.expr, held: set[str]) -> bool:
+def mentions(node: ast.expr, made: ast.expr, held: set[str]) -> bool:
     """True if an expression works with the value; what asks for its shape or dtype does not."""
-    match node:
-        case ast.Attribute(attr="shape" | "dtype" | "device" | "ndim"):
-            return False
-        case ast.Compare():
-            return False
+    if isinstance(node, ast.Compare) or (isinstance(node, ast.Attribute) and node.attr in _ABOUT):
+        return False
     if node is made:
         return True
     if isinstance(node, ast.Name | ast.Attribute) and dotted(node) in held:
         return True
     return any(
-        _mentions(inner, made, held)
+        mentions(inner, made, held)
         for child in ast.iter_child_nodes(node)
         for inner in ([child.value] if isinstance(child, ast.keyword) else [child])
         if isinstance(inner, ast.expr)
     )
-
-
-def _place(node: ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
