@@ -64,6 +64,9 @@ NAMES = {
     "precision_lint.facts.amp.unscalers": "unscaler",
     # Range and rounding
     "precision_lint.facts.numerics.fills": "Fill fills",
+    "precision_lint.facts.numerics.half_results": (
+        "COPIES SCORES SUMS TOTALS HalfResult averaged_copy running_total scores sum_of_squares"
+    ),
     "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
     "precision_lint.facts.numerics.positions": "Position positions",
     # Configurations

@@ -69,6 +69,15 @@ from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_T
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.numerics.fills import Fill as Fill
 from precision_lint.facts.numerics.fills import fills as fills
+from precision_lint.facts.numerics.half_results import COPIES as COPIES
+from precision_lint.facts.numerics.half_results import SCORES as SCORES
+from precision_lint.facts.numerics.half_results import SUMS as SUMS
+from precision_lint.facts.numerics.half_results import TOTALS as TOTALS
+from precision_lint.facts.numerics.half_results import HalfResult as HalfResult
+from precision_lint.facts.numerics.half_results import averaged_copy as averaged_copy
+from precision_lint.facts.numerics.half_results import running_total as running_total
+from precision_lint.facts.numerics.half_results import scores as scores
+from precision_lint.facts.numerics.half_results import sum_of_squares as sum_of_squares
 from precision_lint.facts.numerics.half_updates import HALF_UPDATES as HALF_UPDATES
 from precision_lint.facts.numerics.half_updates import HalfUpdate as HalfUpdate
 from precision_lint.facts.numerics.half_updates import half_updates as half_updates

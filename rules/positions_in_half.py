@@ -6,7 +6,8 @@ Finds:
 - `torch.arange` and `torch.linspace` in bfloat16 or float16 (by `dtype=`, or by a cast of the
   result), if a bound that is written out is beyond the integers of this dtype, or if the function
   makes angles of the range: by `sin`, `cos`, `outer`, `einsum`, `polar`;
-- `timesteps.to(torch.bfloat16)` and other casts to half precision of what is named a timestep;
+- `timesteps.to(torch.bfloat16)` and other casts to bfloat16 of what is named a timestep, most of
+  which are integers below 1000;
 - a matrix product of `torch.arange(…)` and frequencies in `forward`, by `@`, `matmul` or `bmm`,
   whose result goes to `sin` or `cos`, in a program that calls it under autocast: autocast casts
   both.

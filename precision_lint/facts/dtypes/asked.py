@@ -35,8 +35,11 @@ _WITH_DTYPES = frozenset({"GradScaler"})
 """Calls that are judged by the dtypes around them, and not by their arguments alone."""
 
 _ON_TENSORS = frozenset(
-    {"masked_fill", "masked_fill_", "fill_", "index_fill", "index_fill_", "new_full", "where"}
-)
+    {
+        "masked_fill", "masked_fill_", "fill_", "index_fill", "index_fill_", "new_full", "where",
+        "softmax", "log_softmax", "mean", "sum",
+    }
+)  # fmt: skip
 """Methods with arguments that are judged by the dtype of their object."""
 
 

@@ -142,8 +142,8 @@ def _timesteps(call: Call, file: PythonFile) -> Position | None:
     name = re.sub(r"\[\w+\]$", "", file.text[call.receiver_span]).rpartition(".")[2]
     dtype = _cast_to(call, file)
     half = _half(dtype, call, file)
-    if half is None or dtype is None or dtype.origin is None or not _TIMESTEP.search(name):
-        return None
+    if half != BFLOAT16 or dtype is None or dtype.origin is None or not _TIMESTEP.search(name):
+        return None  # float16 has the integers up to 1000, of which timesteps mostly are
     if isinstance(call.receiver, Tensor) and call.receiver.must_be(_HALF):
         return None  # it was rounded before
     return Position(call.span, call, "timesteps", half, dtype.origin, dtype.must_be(_HALF))
