@@ -54,7 +54,22 @@ def scores(call: Call, file: PythonFile) -> HalfResult | None:
     if use is None:
         return None
     used = file.related(file.span_of(use), "its digits are used here")
-    return _result(call, _operand(call), (BFLOAT16, FLOAT16), file, (used,))
+    logits = _operand(call)
+    known = _result(call, logits, (BFLOAT16, FLOAT16), file, (used,))
+    return _of_checkpoint(call, logits, file, used) if known is None else known
+
+
+def _of_checkpoint(
+    call: Call, logits: Tensor | None, file: PythonFile, used: Related
+) -> HalfResult | None:
+    """Logits in the dtype of a checkpoint, in a program that enables bfloat16."""
+    origin = None if logits is None else logits.origin
+    if logits is None or origin is None or origin.kind != "weights" or logits.may_be_other:
+        return None
+    enabled = file.bfloat16() if logits.caller_chosen else None
+    if enabled is None or any(guard_excludes_bfloat16(one, file.text) for one in call.guards):
+        return None
+    return HalfResult(call, BFLOAT16, False, (origin.related, enabled, used))
 
 
 def sum_of_squares(call: Call, file: PythonFile) -> HalfResult | None:

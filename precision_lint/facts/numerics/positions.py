@@ -44,7 +44,8 @@ _RANGE_IN_HALF = re.compile(
 _CAST_TIMESTEP = re.compile(
     r"\b(?:\w+_)?timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat16)\("
 )
-_TIMESTEP = re.compile(r"(?:^|_)timesteps?$")
+_NAMED = re.compile(r"(?:\w+\.)*(\w+)(?:\[\w+\])?")
+_TIMESTEP = re.compile(r"(?<!num)(?<!num_train)(?:^|_)timesteps?$")
 _PRODUCT_OF_RANGE = re.compile(r"\barange\(.*(?:\b(?:einsum|matmul|bmm)\(| @ )", re.DOTALL)
 
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
@@ -139,7 +140,8 @@ def _timesteps(call: Call, file: PythonFile) -> Position | None:
     """`timesteps.to(torch.bfloat16)`, of what is named so."""
     if call.receiver_span is None:
         return None
-    name = re.sub(r"\[\w+\]$", "", file.text[call.receiver_span]).rpartition(".")[2]
+    named = _NAMED.fullmatch(file.text[call.receiver_span])
+    name = "" if named is None else named[1]
     dtype = _cast_to(call, file)
     half = _half(dtype, call, file)
     if half != BFLOAT16 or dtype is None or dtype.origin is None or not _TIMESTEP.search(name):
