@@ -100,7 +100,10 @@ def averaged_copy(call: Call, file: PythonFile) -> HalfResult | None:
     if node is None or (call.name == "deepcopy" and not _is_called_ema(node, file)):
         return None
     value = call.value(0, "model") if call.arguments else call.value(0, "parameters")
-    weights = [value.parameters] if isinstance(value, Model) else list(tensors(value))
+    if isinstance(value, Model):
+        weights = [value.parameters]
+    else:  # a copy of one tensor is no average of a model
+        weights = [] if call.name == "deepcopy" else list(tensors(value))
     return _result(call, weights[0], (BFLOAT16, FLOAT16), file) if weights else None
 
 
