@@ -148,6 +148,8 @@ def _timesteps(call: Call, file: PythonFile) -> Position | None:
         return None  # float16 has the integers up to 1000, of which timesteps mostly are
     if isinstance(call.receiver, Tensor) and call.receiver.must_be(_HALF):
         return None  # it was rounded before
+    if re.search(rf"\b{name}\s*(?:/=|=[^=\n]*/)", file.text.text) is not None:
+        return None  # they are fractions of 1
     return Position(call.span, call, "timesteps", half, dtype.origin, dtype.must_be(_HALF))
 
 
