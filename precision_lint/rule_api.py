@@ -25,6 +25,7 @@ NAMES = {
     # Python's syntax
     "precision_lint.source.python.bindings": "attribute binding enclosing_class",
     "precision_lint.source.python.compatibility": "is_for_another_version",
+    "precision_lint.source.python.imports": "imported_names",
     "precision_lint.source.python.statements": "Leaving Loop With own_nodes",
     "precision_lint.source.python.syntax": "callee_name dotted last_name qualified",
     "precision_lint.source.python.syntax_tree": "Scope SyntaxTree syntax_tree",
@@ -51,6 +52,7 @@ NAMES = {
     "precision_lint.facts.amp.float16_weights": (
         "FLOAT16_CALLS Float16Weights float16_adapters float16_models"
     ),
+    "precision_lint.facts.amp.load_dtypes": "LOADING LoadDtype load_dtypes",
     "precision_lint.facts.amp.other_devices": "fixed_devices",
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
     "precision_lint.facts.amp.scalers": "conditions_around makes_grad_scaler",
@@ -68,6 +70,13 @@ NAMES = {
     "precision_lint.facts.names.mapping": "Entry WrongEntry wrong_entries",
     "precision_lint.facts.names.texts": "texts",
     "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",
+    # Range and rounding
+    "precision_lint.facts.numerics.fills": "Fill fills",
+    "precision_lint.facts.numerics.half_results": (
+        "COPIES SCORES SUMS TOTALS HalfResult averaged_copy running_total scores sum_of_squares"
+    ),
+    "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
+    "precision_lint.facts.numerics.positions": "Position positions",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",
     "precision_lint.facts.frameworks.verdicts": "verdicts",

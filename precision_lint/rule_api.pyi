@@ -30,6 +30,9 @@ from precision_lint.facts.amp.float16_weights import FLOAT16_CALLS as FLOAT16_CA
 from precision_lint.facts.amp.float16_weights import Float16Weights as Float16Weights
 from precision_lint.facts.amp.float16_weights import float16_adapters as float16_adapters
 from precision_lint.facts.amp.float16_weights import float16_models as float16_models
+from precision_lint.facts.amp.load_dtypes import LOADING as LOADING
+from precision_lint.facts.amp.load_dtypes import LoadDtype as LoadDtype
+from precision_lint.facts.amp.load_dtypes import load_dtypes as load_dtypes
 from precision_lint.facts.amp.other_devices import fixed_devices as fixed_devices
 from precision_lint.facts.amp.protocol import TrainingStep as TrainingStep
 from precision_lint.facts.amp.scaler_order import Disorder as Disorder
@@ -81,6 +84,22 @@ from precision_lint.facts.names.mapping import Entry as Entry
 from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
 from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
 from precision_lint.facts.names.texts import texts as texts
+from precision_lint.facts.numerics.fills import Fill as Fill
+from precision_lint.facts.numerics.fills import fills as fills
+from precision_lint.facts.numerics.half_results import COPIES as COPIES
+from precision_lint.facts.numerics.half_results import SCORES as SCORES
+from precision_lint.facts.numerics.half_results import SUMS as SUMS
+from precision_lint.facts.numerics.half_results import TOTALS as TOTALS
+from precision_lint.facts.numerics.half_results import HalfResult as HalfResult
+from precision_lint.facts.numerics.half_results import averaged_copy as averaged_copy
+from precision_lint.facts.numerics.half_results import running_total as running_total
+from precision_lint.facts.numerics.half_results import scores as scores
+from precision_lint.facts.numerics.half_results import sum_of_squares as sum_of_squares
+from precision_lint.facts.numerics.half_updates import HALF_UPDATES as HALF_UPDATES
+from precision_lint.facts.numerics.half_updates import HalfUpdate as HalfUpdate
+from precision_lint.facts.numerics.half_updates import half_updates as half_updates
+from precision_lint.facts.numerics.positions import Position as Position
+from precision_lint.facts.numerics.positions import positions as positions
 from precision_lint.facts.settings.vocabulary import names_bfloat16 as names_bfloat16
 from precision_lint.facts.settings.vocabulary import names_float16 as names_float16
 from precision_lint.facts.settings.vocabulary import names_precision as names_precision
@@ -114,6 +133,7 @@ from precision_lint.source.python.bindings import enclosing_class as enclosing_c
 from precision_lint.source.python.compatibility import (
     is_for_another_version as is_for_another_version,
 )
+from precision_lint.source.python.imports import imported_names as imported_names
 from precision_lint.source.python.statements import Leaving as Leaving
 from precision_lint.source.python.statements import Loop as Loop
 from precision_lint.source.python.statements import With as With

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from precision_lint.facts.dtypes.einsum import multiplies_elements
 from precision_lint.model.memo import fact
 from precision_lint.source.python.statements import FunctionDefinition, With
 from precision_lint.source.python.syntax import innermost_name, qualified
@@ -155,8 +156,11 @@ def multiplied(node: ast.AST, syntax: SyntaxTree) -> list[ast.expr]:
         case _:
             return []
     name = qualified(node.func, syntax.names)
-    if name == "torch.einsum":
-        return args[1:]
+    match name, args:
+        case "torch.einsum", [ast.Constant(value=str(equation)), *operands]:
+            return [] if multiplies_elements(equation) else operands
+        case "torch.einsum", [_, *operands]:
+            return operands
     if name in _FUNCTIONS:
         return args[: _FUNCTIONS[name]] if len(args) >= _FUNCTIONS[name] else []
     match node.func:

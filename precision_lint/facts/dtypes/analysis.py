@@ -13,7 +13,7 @@ from contextlib import closing
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.bodies import functions_at
 from precision_lint.facts.dtypes.budget import BudgetExceeded
-from precision_lint.facts.dtypes.calls import Call, Calls
+from precision_lint.facts.dtypes.calls import Call, Calls, Region
 from precision_lint.facts.dtypes.configuration import Scenario
 from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
 
@@ -22,7 +22,8 @@ class InterproceduralAnalysis:
     """The analysis of one file, and of what it reaches in its project.
 
     For the calls of the names in `intraprocedural`, what their own body says is enough. A
-    `scenario` says which conditions hold: then the facts are those of one run.
+    `scenario` says which conditions hold: then the facts are those of one run. `around` is a region
+    that other files open around the functions of this one.
     """
 
     def __init__(
@@ -31,8 +32,9 @@ class InterproceduralAnalysis:
         names: frozenset[str],
         intraprocedural: frozenset[str] = frozenset(),
         scenario: Scenario | None = None,
+        around: Region | None = None,
     ) -> None:
-        self._subject = Subject(file, names, intraprocedural, scenario)
+        self._subject = Subject(file, names, intraprocedural, scenario, around)
 
     def run(self) -> Calls:
         """The calls that were asked for, with the facts at each."""

@@ -34,6 +34,14 @@ from precision_lint.source.python.syntax import callee_name
 _WITH_DTYPES = frozenset({"GradScaler"})
 """Calls that are judged by the dtypes around them, and not by their arguments alone."""
 
+_ON_TENSORS = frozenset(
+    {
+        "masked_fill", "masked_fill_", "fill_", "index_fill", "index_fill_", "new_full", "where",
+        "softmax", "log_softmax", "mean", "sum",
+    }
+)  # fmt: skip
+"""Methods with arguments that are judged by the dtype of their object."""
+
 
 @dataclass(frozen=True, slots=True)
 class Callee:
@@ -121,11 +129,12 @@ def _is_open(call: Call) -> bool:
     What a function of another package is given counts only once it is known for a tensor.
     """
     values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
-    if call.receiver_span is None or not call.arguments:
+    is_on_object = not call.arguments or call.name in _ON_TENSORS
+    if call.receiver_span is None or is_on_object:
         values.append(call.receiver)
     is_of_package = call.function is not None
     is_method = call.receiver_span is not None and not is_of_package
-    if is_method and not call.arguments and isinstance(call.receiver, Unknown):
+    if is_method and is_on_object and isinstance(call.receiver, Unknown):
         return True
     if call.receiver_span is None and not is_of_package:
         return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)

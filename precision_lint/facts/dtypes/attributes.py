@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from precision_lint.facts.dtypes import models, sources
+from precision_lint.facts.dtypes import models, numbers, sources
 from precision_lint.facts.dtypes._generated.operators import METHODS
 from precision_lint.facts.dtypes.conversions import configured
 from precision_lint.facts.dtypes.lattice import join, join_all
@@ -24,6 +24,7 @@ from precision_lint.facts.dtypes.values import (
     Dtype,
     FunctionValue,
     Instance,
+    LibraryObject,
     Model,
     ModelOutput,
     NonTensor,
@@ -88,6 +89,8 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
             return UNKNOWN
         case Dictionary():
             return owner.of(name)
+        case LibraryObject(name=numbers.FINFO):
+            return numbers.limit(owner, name)
         case Variable():
             step = Step("attribute", node, module=evaluator.frame.module)
             return owner.then(step, by_name(evaluator, node))

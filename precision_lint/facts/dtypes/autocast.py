@@ -20,7 +20,7 @@ from precision_lint.facts.dtypes.values import (
     Value,
     some_tensor,
 )
-from precision_lint.model.dtypes import FLOAT32, FLOATING
+from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOATING
 
 _GENERIC = frozenset({"torch.autocast", "torch.amp.autocast"})
 """Called with a device, a dtype and `enabled`; the deprecated `torch.cuda.amp.autocast` with
@@ -43,7 +43,7 @@ def opened(name: str, given: CallSite) -> AutocastContext:
                 device = ""
     enabled = given.find(2 if is_generic else 0, "enabled")
     dtype = given.find(1, "dtype")
-    known = _default_dtype(device) if dtype is None else as_dtype(dtype.value)
+    known = _default_dtype(device, given) if dtype is None else as_dtype(dtype.value)
     match enabled:
         case Argument(value=Constant(value=False)):
             return AutocastContext(device or None, None)
@@ -66,14 +66,16 @@ def region_of(context: AutocastContext) -> Region | None:
     return None if context.dtype is None else Region(context.device, context.dtype)
 
 
-def _default_dtype(device: str) -> Dtype:
+def _default_dtype(device: str, given: CallSite) -> Dtype:
     """What autocast runs in where no dtype is given (torch 2.13): bfloat16 on CPU, XLA and HPU."""
-    match device:
-        case "":
-            return SOME_DTYPE
-        case "cpu" | "xla" | "hpu":
-            return Dtype(frozenset({"bfloat16"}))
-    return Dtype(frozenset({"float16"}))
+    if not device:
+        return SOME_DTYPE
+    dtype = BFLOAT16 if device in _IN_BFLOAT16 else FLOAT16
+    origin = given.origin(f"autocast to {dtype}, the default, is entered here", "dtype")
+    return Dtype(frozenset({dtype}), origin=origin)
+
+
+_IN_BFLOAT16 = frozenset({"cpu", "xla", "hpu"})
 
 
 def cast(operand: Value, row: Operator, region: Region | None) -> Value:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from precision_lint.facts.dtypes import attributes, defaults, invocation
+from precision_lint.facts.dtypes import attributes, defaults, invocation, numbers
 from precision_lint.facts.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.facts.dtypes.containers import MOST_ENTRIES, item_of
 from precision_lint.facts.dtypes.decisions import decided
@@ -233,7 +233,9 @@ class Evaluator:
     # Operators
 
     def binary(self, node: ast.BinOp, env: Environment) -> Value:
-        return self.operation(node, self.read(node.left, env), self.read(node.right, env))
+        left, right = self.read(node.left, env), self.read(node.right, env)
+        number = numbers.computed(node, left, right)
+        return self.operation(node, left, right) if number is None else number
 
     def operation(self, node: ast.BinOp | ast.AugAssign, left: Value, right: Value) -> Value:
         """The value of an operator with its operands; a term where one of them is one."""

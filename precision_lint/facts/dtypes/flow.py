@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.analysis import InterproceduralAnalysis
-from precision_lint.facts.dtypes.calls import Calls
+from precision_lint.facts.dtypes.calls import Calls, Region
 from precision_lint.facts.dtypes.configuration import Scenario
 from precision_lint.source.text.errors import Unparsable
 
@@ -14,16 +14,18 @@ def calls_in(
     names: frozenset[str],
     intraprocedural: frozenset[str] = frozenset(),
     scenario: Scenario | None = None,
+    around: Region | None = None,
 ) -> Calls:
     """The calls of `file` that `names` ask for (see `Rule.calls`), with the facts at each.
 
     For those in `intraprocedural`, what their own body says is enough. A `scenario` says which
-    conditions hold, if the facts are to be those of one run.
+    conditions hold, if the facts are to be those of one run; `around` is the autocast region that
+    this run calls the functions of the file in, as far as the file itself opens none.
 
     Raises:
         Unparsable: expressions are nested too deeply to interpret.
     """
     try:
-        return InterproceduralAnalysis(file, names, intraprocedural, scenario).run()
+        return InterproceduralAnalysis(file, names, intraprocedural, scenario, around).run()
     except RecursionError:
         raise Unparsable("nested too deeply to analyse", 1, 1) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from precision_lint.facts.dtypes import arrays, factories, sources, transfer
+from precision_lint.facts.dtypes import arrays, factories, numbers, sources, transfer
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS, METHODS
 from precision_lint.facts.dtypes.calls import Argument, CallSite
 from precision_lint.facts.dtypes.containers import MOST_ENTRIES, item_of, updated
@@ -16,6 +16,7 @@ from precision_lint.facts.dtypes.conversions import (
     dtype_argument,
     is_conversion,
 )
+from precision_lint.facts.dtypes.einsum import multiplies_elements
 from precision_lint.facts.dtypes.kinds import is_floating
 from precision_lint.facts.dtypes.lattice import join, join_all
 from precision_lint.facts.dtypes.promotion import is_tensor, promote
@@ -65,6 +66,8 @@ def builtin(name: str, given: CallSite) -> Value:
     match name, given.values:
         case (("int" | "len"), _):
             return INTEGER
+        case "float", [number]:
+            return numbers.to_float(number)
         case (("float" | "bool" | "str" | "round" | "hash"), _):
             return NON_TENSOR
         case "range", _:
@@ -126,6 +129,8 @@ def function(name: str, given: CallSite) -> Value:
     if package != "torch":
         return UNKNOWN
     owner, _, last = path.rpartition(".")
+    if name == numbers.FINFO:
+        return numbers.limits(given.first)
     if path == "get_default_dtype":
         return Dtype(frozenset({given.default_dtype}))
     if last in factories.FACTORIES and owner in {"", "cuda"}:
@@ -237,6 +242,14 @@ def _extreme(name: str, given: CallSite) -> Value:
     return Sequence(join(value, indices), (value, indices))
 
 
+def _einsum(name: str, given: CallSite) -> Value:
+    row = FUNCTIONS[name]
+    match given.first:
+        case Constant(value=str(equation)) if multiplies_elements(equation):
+            row = row._replace(cuda="", cpu="")
+    return _measured(name, row, given)
+
+
 def _unique(name: str, given: CallSite) -> Value:
     value = _measured(name, FUNCTIONS[name], given)
     items = [value]
@@ -271,6 +284,7 @@ _OF_SEVERAL_FORMS: Mapping[str, Callable[[str, CallSite], Value]] = {
     "unique_consecutive": _unique,
     "nonzero": _nonzero,
     "bincount": _bincount,
+    "einsum": _einsum,
 }
 
 

@@ -22,7 +22,7 @@ from precision_lint.facts.dtypes.asked import Asked
 from precision_lint.facts.dtypes.budget import Budget
 from precision_lint.facts.dtypes.callers import Callers
 from precision_lint.facts.dtypes.calling import Calling
-from precision_lint.facts.dtypes.calls import Call, Calls
+from precision_lint.facts.dtypes.calls import Call, Calls, Region
 from precision_lint.facts.dtypes.classes import Classes
 from precision_lint.facts.dtypes.configuration import Configuration, Scenario
 from precision_lint.facts.dtypes.definitions import Function
@@ -48,6 +48,7 @@ class Subject:
         names: frozenset[str],
         intraprocedural: frozenset[str],
         scenario: Scenario | None,
+        around: Region | None = None,
     ) -> None:
         self.program = Program(file)
         self.module = self.program.main
@@ -56,6 +57,7 @@ class Subject:
         self.budget = Budget(is_secondary=file.project.is_secondary(file.text.path))
         self.configuration = Configuration(file.project, scenario)
         self.default_dtype = _default_dtype(file)
+        self.around = around
         self.closures: dict[Function, Mapping[str, Value]] = {}
 
 
@@ -83,7 +85,7 @@ class Interpretation:
         self.names = Names(self, program, table)
         self.classes = Classes(self)
         calling = Calling(program, self.classes)
-        regions = Regions(self, self.classes, calling)
+        regions = Regions(self, self.classes, calling, subject.around)
         activations = Activations(self, regions)
         self.tracing = Tracing(self, subject.asked, activations, regions, table)
         self.callers = Callers(self, self.classes, calling, self.tracing, table)

@@ -21,16 +21,27 @@ from precision_lint.source.python.syntax import callee_name
 _CALLERS_OF_CALLERS = 2
 """How far callers are followed back for the region that they call a function in."""
 
+_OF_CONSTRUCTION = frozenset({"__init__", "setup", "reset_parameters"})
+"""Methods that run before a region is opened."""
+
 _STEPS = hooks.UNDER_AUTOCAST["lightning.LightningModule"]
 
 
 class Regions:
     """Which autocast regions surround a function."""
 
-    def __init__(self, analysis: Interprocedural, classes: Classes, calling: Calling) -> None:
+    def __init__(
+        self,
+        analysis: Interprocedural,
+        classes: Classes,
+        calling: Calling,
+        around: Region | None = None,
+    ) -> None:
         self._analysis = analysis
         self._classes = classes
         self._calling = calling
+        self._around = around
+        """What other files open around the functions of the linted one."""
         self._callers: dict[Function, list[tuple[Function, frozenset[int], bool]]] = {}
         self._followed = 0
         """How many callers of callers are being followed."""
@@ -42,8 +53,10 @@ class Regions:
 
         Callers that mention autocast are traced for it.
         """
+        is_late = definition.name.rpartition(".")[2] not in _OF_CONSTRUCTION
+        around = self._around if is_late else None
         if "autocast" not in definition.module.file.text.text:
-            return None
+            return around
         is_intraprocedural = self._analysis.is_intraprocedural
         passed_on: set[Region | None] = set()
         if not is_intraprocedural and self._followed < _CALLERS_OF_CALLERS:
@@ -60,7 +73,7 @@ class Regions:
         if is_intraprocedural or len(regions) > 1:
             devices = {region.device for region in regions if region is not None}
             return Region(devices.pop() if len(devices) == 1 else None, SOME_DTYPE)
-        return next(iter(regions), None)
+        return next(iter(regions), None) or around
 
     def _nearby(self, definition: Function) -> list[tuple[Function, frozenset[int], bool]]:
         """The functions of its module that may call one, and whether they mention autocast."""

@@ -182,7 +182,8 @@ class Symbol:
 class LibraryObject:
     """An object of a class of another package, as the tables of libraries call it.
 
-    `precision` is the one that an `Accelerator` or a `Fabric` was made with, if that is known.
+    `precision` is the one that an `Accelerator` or a `Fabric` was made with, and the dtype whose
+    limits a `torch.finfo` has, if that is known.
     """
 
     name: str

@@ -1,0 +1,88 @@
+"""Trainers of transformers and TRL whose model and arguments one file makes."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.lattice import reading
+from precision_lint.facts.dtypes.values import Model
+from precision_lint.source.python.bindings import binding
+from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
+
+_ARGUMENTS: Mapping[str, float] = {
+    "TrainingArguments": 5e-5,
+    "Seq2SeqTrainingArguments": 5e-5,
+    "SFTConfig": 2e-5,
+    "DPOConfig": 1e-6,
+    "RewardConfig": 1e-4,
+}
+"""The classes of arguments with their learning rates (transformers 5.23, TRL 1.16)."""
+
+SETUPS = frozenset({"Trainer", "Seq2SeqTrainer", "SFTTrainer", "DPOTrainer", "RewardTrainer"})
+"""The trainers. Those of other classes may train something else than the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrainerSetup:
+    """A trainer: its call, what it trains, and the call that makes its arguments."""
+
+    call: Call
+    model: Model
+    arguments: ast.Call
+
+    def argument(self, name: str) -> ast.expr | None:
+        """An argument by keyword; None if it is absent."""
+        return next((one.value for one in self.arguments.keywords if one.arg == name), None)
+
+    def is_on(self, name: str) -> bool:
+        """True if an argument is literally True."""
+        match self.argument(name):
+            case ast.Constant(value=True):
+                return True
+        return False
+
+    @property
+    def is_whole(self) -> bool:
+        """True if all arguments are written out: none comes by `**kwargs`."""
+        return all(one.arg is not None for one in self.arguments.keywords)
+
+    @property
+    def rate(self) -> float | None:
+        """The learning rate; None if the code does not say."""
+        match self.argument("learning_rate"):
+            case None if self.is_whole:
+                return _ARGUMENTS[callee_name(self.arguments)]
+            case ast.Constant(value=int() | float() as rate):
+                return float(rate)
+        return None
+
+
+def trainer_setups(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainerSetup]:
+    """The trainers of a file whose model is known, and whose arguments are made in the file."""
+    for call in calls:
+        package = (call.function or "").partition(".")[0]
+        if call.name not in SETUPS or package not in {"transformers", "trl"}:
+            continue
+        model, given = call.value(0, "model"), call.argument(1, "args")
+        node = calls_by_span(file).get(call.span)
+        held = reading(model)
+        if given is None or node is None or not isinstance(held, Model):
+            continue
+        arguments = _made(node, file)
+        if arguments is not None and callee_name(arguments) in _ARGUMENTS:
+            yield TrainerSetup(call, held, arguments)
+
+
+def _made(trainer: ast.Call, file: PythonFile) -> ast.Call | None:
+    """The one call that makes the arguments of a trainer."""
+    given = next((one.value for one in trainer.keywords if one.arg == "args"), None)
+    given = given or (trainer.args[1] if len(trainer.args) > 1 else None)
+    if isinstance(given, ast.Name):
+        held = binding(given, syntax_tree(file))
+        given = held[0] if isinstance(held, list) and len(held) == 1 else None
+    return given if isinstance(given, ast.Call) else None

@@ -1,0 +1,157 @@
+"""Calls that fill a half-precision tensor with a number that its dtype does not hold.
+
+`scores.masked_fill(mask, -1e9)` raises in float16, and `torch.where(mask, scores, -1e9)` gives
+-inf. The flow says which dtype the tensor has: by the file itself, or in a run that calls the
+functions of the file under autocast (`half_regions`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from precision_lint.facts.amp.half_regions import half_regions
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.calls import Argument, Call, Region
+from precision_lint.facts.dtypes.conditions import (
+    guard_excludes_bfloat16,
+    guard_excludes_float16,
+)
+from precision_lint.facts.dtypes.conversions import as_dtype
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.values import Constant, ModelOutput, Tensor
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.model.finding import Span
+from precision_lint.model.ranges import LAYOUTS
+
+_NUMBER = {
+    "masked_fill": (1, "value"),
+    "masked_fill_": (1, "value"),
+    "fill_": (0, "value"),
+    "index_fill": (2, "value"),
+    "index_fill_": (2, "value"),
+    "new_full": (1, "fill_value"),
+    "full_like": (1, "fill_value"),
+    "full": (1, "fill_value"),
+    "where": (1, "other"),
+}
+"""The argument with the number, by position in a function of torch or in a method."""
+_SHIFTED = frozenset({"masked_fill", "index_fill"})
+"""Functions of torch that take the tensor first, where the methods take it as their object."""
+
+FILLS = frozenset(_NUMBER)
+
+_WORTH_A_LOOK = re.compile(
+    r"(?<![\w.])\d[\d_]*(?:\.\d*)?[eE]\+?\d{1,3}\b|\d{5}|\*\*|<<|finfo\(\s*torch\.(?:float|double)"
+)
+"""A number above 65504, as programs write one."""
+
+_EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """A call that fills a tensor of a half dtype with a number outside of its range.
+
+    `number` is the argument, `origin` the place that gives the tensor its dtype.
+    """
+
+    call: Call
+    number: Argument
+    dtype: str
+    tensor: Tensor
+    origin: Origin
+    is_certain: bool
+
+    @property
+    def is_negative(self) -> bool:
+        return _value(self.number) < 0
+
+    @property
+    def raises(self) -> bool:
+        """False if the number becomes infinite without an error."""
+        return self.call.name != "where"
+
+
+def fills(file: PythonFile) -> Iterator[Fill]:
+    """Such calls of a file; of several dtypes that a tensor can have, float16."""
+    if _WORTH_A_LOOK.search(file.text.text) is None:
+        return
+    wide = {call.span: call for call in calls_in(file, FILLS) if _is_out_of(FLOAT16, call, file)}
+    found: dict[Span, Fill] = {}
+    if wide:
+        _add(found, list(wide.values()), file, None)
+        for dtype, region in half_regions(file).items():
+            if any(span not in found and _is_out_of(dtype, wide[span], file) for span in wide):
+                again = calls_in(file, FILLS, around=region)
+                _add(found, [call for call in again if call.span in wide], file, region)
+    yield from (found[span] for span in sorted(found))
+
+
+def _add(
+    found: dict[Span, Fill], calls: list[Call], file: PythonFile, region: Region | None
+) -> None:
+    """The calls whose tensor is known to be of a half dtype, at least on some path."""
+    for call in calls:
+        number, tensor = _number(call), _filled(call)
+        if number is None or tensor is None or call.span in found:
+            continue
+        origin = tensor.origin
+        for dtype in (FLOAT16, BFLOAT16):
+            is_named = origin is not None and origin.kind == "dtype" and dtype in tensor.dtypes
+            if origin is not None and is_named and _is_out_of(dtype, call, file):
+                is_certain = region is None and tensor.must_be(frozenset({dtype}))
+                found[call.span] = Fill(call, number, dtype, tensor, origin, is_certain)
+                break
+
+
+def _is_out_of(dtype: str, call: Call, file: PythonFile) -> bool:
+    """True if a call fills with a number that a dtype does not hold, in a run of this dtype."""
+    number = _number(call)
+    if number is None or LAYOUTS[dtype].holds(_value(number)):
+        return False
+    return not any(_EXCLUDED_BY[dtype](guard, file.text) for guard in call.guards)
+
+
+def _number(call: Call) -> Argument | None:
+    """The argument that is a number."""
+    position, keyword = _NUMBER[call.name]
+    is_function = call.function is not None
+    places = [(position + (is_function and call.name in _SHIFTED), keyword)]
+    if call.name == "where":  # `torch.where(mask, x, -1e9)`, `torch.where(mask, -1e9, x)`
+        places = [(2, "other"), (1, "input")] if is_function else [(1, "other")]
+    for place in places:
+        number = call.argument(*place)
+        if number is not None and _value(number) != 0:
+            return number
+    return None
+
+
+def _value(number: Argument) -> float:
+    """The number that an argument is; 0 if that is not known."""
+    match number.value:
+        case Constant(value=int() | float() as written):
+            try:
+                return float(written)
+            except OverflowError:
+                return float("inf")
+    return 0.0
+
+
+def _filled(call: Call) -> Tensor | None:
+    """The tensor that is filled, or that is made; None if nothing is known of one."""
+    if "dtype" in call.keywords:
+        return as_dtype(call.keywords["dtype"].value).of_tensor()
+    if call.function is None:
+        values = [call.receiver]
+    elif call.name == "where":
+        values = [call.value(1, "input"), call.value(2, "other")]
+    else:
+        values = [] if call.name == "full" else [call.value(0, "input")]
+    for value in values:
+        match value:
+            case (Tensor() as tensor) | ModelOutput(tensor=tensor):
+                return tensor
+    return None

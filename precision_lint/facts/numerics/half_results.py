@@ -1,0 +1,209 @@
+"""Results that a program computes in half precision although their digits matter."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.conditions import (
+    guard_excludes_bfloat16,
+    guard_excludes_float16,
+)
+from precision_lint.facts.dtypes.conversions import as_dtype
+from precision_lint.facts.dtypes.sinks import tensors
+from precision_lint.facts.dtypes.values import Model, ModelOutput, Tensor, Value
+from precision_lint.facts.numerics.uses import used_by
+from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.model.finding import Related
+from precision_lint.source.python.statements import Loop, own_nodes
+from precision_lint.source.python.syntax import callee_name, dotted
+from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
+
+SCORES = frozenset({"softmax", "log_softmax"})
+_SCORED_BY = frozenset({"tolist", "item", "gather", "topk", "argsort", "sort", "cumsum", "numpy"})
+"""What is done with scores that are compared, ranked, or reported."""
+
+TOTALS = frozenset({"zeros", "tensor"})
+SUMS = frozenset({"mean", "sum"})
+COPIES = frozenset(
+    {"deepcopy", "EMAModel", "AveragedModel", "ModelEma", "ModelEmaV2", "ModelEmaV3"}
+)
+
+_EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
+
+
+@dataclass(frozen=True, slots=True)
+class HalfResult:
+    """A call that works in half precision; `related` are the place of the dtype and the use."""
+
+    call: Call
+    dtype: str
+    is_certain: bool
+    related: tuple[Related, ...]
+
+
+def scores(call: Call, file: PythonFile) -> HalfResult | None:
+    """`log_softmax` of half-precision logits, of which single numbers are taken afterwards."""
+    node = calls_by_span(file).get(call.span)
+    if node is None or call.autocast is not None or "dtype" in call.keywords:
+        return None
+    use = used_by(node, _SCORED_BY, syntax_tree(file))
+    if use is None:
+        return None
+    used = file.related(file.span_of(use), "its digits are used here")
+    logits = _operand(call)
+    known = _result(call, logits, (BFLOAT16, FLOAT16), file, (used,))
+    return _of_checkpoint(call, logits, file, used) if known is None else known
+
+
+def _of_checkpoint(
+    call: Call, logits: Tensor | None, file: PythonFile, used: Related
+) -> HalfResult | None:
+    """Logits in the dtype of a checkpoint, in a program that enables bfloat16."""
+    origin = None if logits is None else logits.origin
+    if logits is None or origin is None or origin.kind != "weights" or logits.may_be_other:
+        return None
+    enabled = file.bfloat16() if logits.caller_chosen else None
+    if enabled is None or any(guard_excludes_bfloat16(one, file.text) for one in call.guards):
+        return None
+    return HalfResult(call, BFLOAT16, False, (origin.related, enabled, used))
+
+
+def sum_of_squares(call: Call, file: PythonFile) -> HalfResult | None:
+    """`x.pow(2).mean(-1)` of float16."""
+    node = calls_by_span(file).get(call.span)
+    summed = None if node is None else _summed(node)
+    if summed is None or not _is_square(summed):
+        return None
+    return _result(call, _operand(call), (FLOAT16,), file)
+
+
+def running_total(call: Call, file: PythonFile) -> HalfResult | None:
+    """`total = torch.zeros((), dtype=torch.bfloat16)`, to which a loop adds."""
+    node = calls_by_span(file).get(call.span)
+    asked = call.keywords.get("dtype")
+    if node is None or asked is None or not _is_single(node):
+        return None
+    added = _added_in_loop(node, file)
+    if added is None:
+        return None
+    use = (file.related(file.span_of(added), "it is added to here"),)
+    return _result(call, as_dtype(asked.value).of_tensor(), (BFLOAT16, FLOAT16), file, use)
+
+
+def averaged_copy(call: Call, file: PythonFile) -> HalfResult | None:
+    """A copy of half-precision weights that is averaged with a decay."""
+    node = calls_by_span(file).get(call.span)
+    if node is None or (call.name == "deepcopy" and not _is_called_ema(node, file)):
+        return None
+    value = call.value(0, "model") if call.arguments else call.value(0, "parameters")
+    if isinstance(value, Model):
+        weights = [value.parameters]
+    else:  # a copy of one tensor is no average of a model
+        weights = [] if call.name == "deepcopy" else list(tensors(value))
+    return _result(call, weights[0], (BFLOAT16, FLOAT16), file) if weights else None
+
+
+def _result(
+    call: Call,
+    tensor: Tensor | None,
+    dtypes: Sequence[str],
+    file: PythonFile,
+    uses: tuple[Related, ...] = (),
+) -> HalfResult | None:
+    """The finding, if the tensor is known to be of one of the dtypes on some path."""
+    if tensor is None or tensor.origin is None or tensor.origin.kind != "dtype":
+        return None
+    for dtype in dtypes:
+        excluded = any(_EXCLUDED_BY[dtype](guard, file.text) for guard in call.guards)
+        if dtype in tensor.dtypes and not excluded:
+            route = (site.related for site in tensor.origin.route)
+            related = (tensor.origin.related, *route, *uses)
+            return HalfResult(call, dtype, tensor.must_be(frozenset(dtypes)), related)
+    return None
+
+
+def _operand(call: Call) -> Tensor | None:
+    """The tensor that a function or a method of torch works with."""
+    value: Value = call.receiver if call.function is None else call.value(0, "input")
+    match value:
+        case (Tensor() as tensor) | ModelOutput(tensor=tensor):
+            return tensor
+    return None
+
+
+def _summed(node: ast.Call) -> ast.expr | None:
+    """What is summed, by a method or by a function of torch."""
+    match node.func:
+        case ast.Attribute(value=ast.Name(id="torch")):
+            return node.args[0] if node.args else None
+        case ast.Attribute(value=value):
+            return value
+    return None
+
+
+def _is_square(node: ast.expr) -> bool:
+    match node:
+        case ast.BinOp(op=ast.Pow(), right=ast.Constant(value=2 | 2.0)):
+            return True
+        case ast.BinOp(left=left, op=ast.Mult(), right=right):
+            return ast.dump(left) == ast.dump(right)
+        case ast.Call(func=ast.Attribute(attr="square")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="pow"), args=[*_, ast.Constant(value=2 | 2.0)]):
+            return True
+    return False
+
+
+def _is_single(node: ast.Call) -> bool:
+    """True for a call that makes a tensor of one number."""
+    match callee_name(node), node.args:
+        case "tensor", [ast.Constant(value=int() | float())]:
+            return True
+        case "zeros", [] | [ast.Tuple(elts=[])] | [ast.List(elts=[])] | [ast.Constant(value=1)]:
+            return bool(node.args)
+    return False
+
+
+def _added_in_loop(made: ast.Call, file: PythonFile) -> ast.stmt | None:
+    """The statement of a loop that adds to the variable that a tensor is assigned to."""
+    syntax = syntax_tree(file)
+    match syntax.parent(made):
+        case ast.Assign(targets=[ast.Name() | ast.Attribute() as target]):
+            name = dotted(target)
+        case _:
+            return None
+    for node in own_nodes(syntax.function(made) or syntax.tree):
+        match node:
+            case ast.AugAssign(op=ast.Add()) if dotted(node.target) == name:
+                pass
+            case ast.Assign(targets=[again], value=ast.BinOp(op=ast.Add(), left=left)) if (
+                name == dotted(again) == dotted(left)
+            ):
+                pass
+            case _:
+                continue
+        loops = [each for each in syntax.within_function(node) if isinstance(each, Loop)]
+        if any(each not in set(syntax.within_function(made)) for each in loops):
+            return node
+    return None
+
+
+def _is_called_ema(node: ast.Call, file: PythonFile) -> bool:
+    """True if a copy is called an average, in a file that updates one by a decay."""
+    syntax = syntax_tree(file)
+    statement = next((each for each in syntax.around(node) if isinstance(each, ast.Assign)), None)
+    named = [] if statement is None else [ast.unparse(each) for each in statement.targets]
+    return any("ema" in name.lower().split(".")[-1].split("_") for name in named) and any(
+        callee_name(each) in _UPDATES for each in _calls(file)
+    )
+
+
+_UPDATES = frozenset({"lerp_", "lerp", "_foreach_lerp_", "mul_", "_foreach_mul_", "mul"})
+
+
+def _calls(file: PythonFile) -> Iterator[ast.Call]:
+    return (node for node in file.nodes if isinstance(node, ast.Call))

@@ -1,0 +1,187 @@
+"""Optimizers that update weights in half precision, without a copy of these in float32.
+
+The flow says which dtype the tensors have that an optimizer gets. What is meant to be trained in
+half precision is left out: adapters, frozen models, optimizers that round stochastically, and
+backends that keep float32 weights of their own.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
+from precision_lint.facts.amp.trainer_setups import SETUPS, TrainerSetup, trainer_setups
+from precision_lint.facts.amp.unscalers import UNSCALING, unscaler
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.sinks import tensors
+from precision_lint.facts.dtypes.values import Constant, Dictionary, Model, Tensor, Value
+from precision_lint.facts.dtypes.values import Sequence as Items
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+
+HALF_UPDATES = (
+    OPTIMIZERS | UNSCALING | SETUPS | {"parameters", "named_parameters", "backward", "train"}
+)
+"""The calls that show it."""
+
+LOST_BELOW = 1e-3
+"""Learning rates from which on an optimizer such as Adam moves bfloat16 weights (torch 2.13: 99 of
+100 in 20 steps; half of them at 1e-4, one in 15 at 1e-5)."""
+
+_STOCK = re.compile(
+    r"(?:torch\.optim|bitsandbytes\.optim(?:\.\w+)?|transformers(?:\.\w+)*|lion_pytorch"
+    r"|apex\.optimizers|timm\.optim(?:\.\w+)?)\.\w+"
+)
+"""Optimizers that store what they computed with the rounding of the weights' dtype."""
+_STOCK_OF_TRAINERS = frozenset(
+    {
+        "adamw_torch", "adamw_torch_fused", "adamw_hf", "adafactor", "sgd", "adamw_bnb_8bit",
+        "adamw_8bit", "paged_adamw_8bit", "paged_adamw_32bit", "lion_8bit", "lion_32bit",
+        "paged_lion_8bit", "paged_lion_32bit",
+    }
+)  # fmt: skip
+"""What the argument `optim` calls them."""
+_OWN_COPY = re.compile(
+    r"deepspeed|megatron|fsdp|fullysharded|fully_shard|master_weight|main_param|fp32_param"
+    r"|stochastic|kahan|copy_stochastic|optimi\b|anyprecision|galore|hqq|\blora|peft|load_in_[48]bit"
+    r"|quantization_config|colossalai|fabric\b|lightning",
+    re.IGNORECASE,
+)
+"""What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
+_FREEZING = re.compile(
+    r"requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|requires_grad\s*=\s*False"
+)
+
+_HALF = frozenset({BFLOAT16, FLOAT16})
+
+
+@dataclass(frozen=True, slots=True)
+class HalfUpdate:
+    """Weights of a half dtype that an optimizer updates; `origin` made them so.
+
+    `rate` is the learning rate, None if it is not known.
+    """
+
+    call: Call
+    optimizer: str
+    dtype: str
+    origin: Origin
+    rate: float | None
+    is_pretrained: bool
+    is_certain: bool
+
+
+def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
+    """The optimizers of a file that update weights in half precision."""
+    if _OWN_COPY.search(file.text.text) or _FREEZING.search(file.text.text):
+        return
+    scaled = unscaler(calls, file) is not None
+    for call in calls:
+        given = parameters_of(call)
+        if given is None or not _STOCK.fullmatch(call.function or ""):
+            continue
+        weights = list(tensors(_without_settings(given.value)))
+        update = _update(call, call.name, weights, _rate(call), calls)
+        if update is not None and not (scaled and update.dtype == FLOAT16):
+            yield update  # of float16 the scaler raises
+    if any(call.name == "train" for call in calls):
+        for setup in trainer_setups(calls, file):
+            optimizer = _of_trainer(setup)
+            if optimizer is not None and not setup.is_on("fp16"):  # which raises
+                weights = [setup.model.parameters]
+                update = _update(setup.call, optimizer, weights, setup.rate, calls)
+                if update is not None and not setup.model.is_widened:
+                    yield update
+
+
+def _of_trainer(setup: TrainerSetup) -> str | None:
+    """The optimizer of a trainer, if it stores weights as they are."""
+    match setup.argument("optim"):
+        case None if setup.is_whole:
+            return "AdamW"
+        case ast.Constant(value=str(name)) if name in _STOCK_OF_TRAINERS:
+            return name
+    return None
+
+
+def _update(
+    call: Call, optimizer: str, weights: Sequence[Tensor], rate: float | None, calls: Sequence[Call]
+) -> HalfUpdate | None:
+    origins = [one.origin for one in weights]
+    if not weights or any(origin is None or origin.kind != "dtype" for origin in origins):
+        return None
+    dtypes = frozenset[str]().union(*(one.dtypes for one in weights))
+    origin = origins[0]
+    if not dtypes <= _HALF or not dtypes or origin is None or _is_changed(origin, calls):
+        return None
+    is_certain = all(one.must_be(_HALF) for one in weights)
+    dtype = BFLOAT16 if BFLOAT16 in dtypes else FLOAT16
+    return HalfUpdate(call, optimizer, dtype, origin, rate, _is_loaded(origin, calls), is_certain)
+
+
+def _is_changed(origin: Origin, calls: Sequence[Call]) -> bool:
+    """True if some of these weights are cast to float32, or layers are added to the model."""
+    return any(model.is_widened or model.adapter is not None for model in _models(origin, calls))
+
+
+def _is_loaded(origin: Origin, calls: Sequence[Call]) -> bool:
+    """True if the weights are those of a checkpoint."""
+    cast = (model.cast for model in _models(origin, calls))
+    return any(one is not None and one.text == "the model is loaded here" for one in cast)
+
+
+def _models(origin: Origin, calls: Sequence[Call]) -> Iterator[Model]:
+    """The modules of these weights, wherever the calls show them."""
+    for call in calls:
+        given = (one.value for one in (*call.arguments, *call.keywords.values()))
+        for value in (call.receiver, *call.models.values(), *given):
+            held = value.parameters.origin if isinstance(value, Model) else None
+            if isinstance(value, Model) and held is not None and held.span == origin.span:
+                yield value
+
+
+def _without_settings(value: Value) -> Value:
+    """Groups of parameters without what else they say: `{"params": weights, "lr": 1e-5}`."""
+    match value:
+        case Dictionary(items=tuple(items)) if "params" in dict(items):
+            return dict(items)["params"]
+        case Items(items=tuple(items)):
+            groups = tuple(map(_without_settings, items))
+            return Items(value.item, groups)
+    return value
+
+
+def _rate(call: Call) -> float | None:
+    """The learning rate: the smallest of those that are given, or the default of 1e-3."""
+    given = call.argument(0, "params")
+    rates = list(_rates(_NOTHING if given is None else given.value))
+    lr = call.argument(1, "lr")
+    if lr is not None:
+        rates.append(_number(lr.value))
+    elif not rates and not call.has_stars:
+        return LOST_BELOW
+    known = [rate for rate in rates if rate is not None]
+    return min(known) if known and len(known) == len(rates) else None
+
+
+def _rates(value: Value) -> Iterator[float | None]:
+    match value:
+        case Dictionary(items=tuple(items)) if "lr" in dict(items):
+            yield _number(dict(items)["lr"])
+        case Items(items=tuple(items)):
+            for item in items:
+                yield from _rates(item)
+
+
+def _number(value: Value) -> float | None:
+    match value:
+        case Constant(value=int() | float() as number):
+            return float(number)
+    return None
+
+
+_NOTHING = Items(Constant(None), ())

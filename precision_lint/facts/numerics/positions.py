@@ -1,0 +1,208 @@
+"""Positions and timesteps that are rounded to half precision before they are used.
+
+bfloat16 has every integer up to 256 and float16 up to 2048; of those beyond, it has every second,
+every fourth and so on.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from precision_lint.facts.amp.autocast import multiplied, regions_around
+from precision_lint.facts.amp.half_regions import half_regions
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.conditions import (
+    guard_excludes_bfloat16,
+    guard_excludes_float16,
+)
+from precision_lint.facts.dtypes.conversions import as_dtype
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.values import Dtype, DtypeSet, ModelOutput, Tensor
+from precision_lint.facts.numerics.uses import holders, mentions, used_by
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.model.finding import Span
+from precision_lint.model.ranges import LAYOUTS
+from precision_lint.source.python.statements import own_nodes
+from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
+
+_RANGES = frozenset({"arange", "linspace"})
+_CASTS = frozenset({"to", "type", "type_as", "half", "bfloat16"})
+_ANGLES = frozenset({"sin", "cos", "polar"})
+_OF_POSITIONS = _ANGLES | {"outer", "ger", "einsum"}
+"""What positions are made angles with."""
+
+_RANGE_IN_HALF = re.compile(
+    r"\b(?:arange|linspace)\([^#]{0,300}?(?:dtype\s*=|\)\.(?:to|type|type_as|half|bfloat16)\()"
+)
+_CAST_TIMESTEP = re.compile(
+    r"\b(?:\w+_)?timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat16)\("
+)
+_NAMED = re.compile(r"(?:\w+\.)*(\w+)(?:\[\w+\])?")
+_TIMESTEP = re.compile(r"(?<!num)(?<!num_train)(?:^|_)timesteps?$")
+_PRODUCT_OF_RANGE = re.compile(r"\barange\(.*(?:\b(?:einsum|matmul|bmm)\(| @ )", re.DOTALL)
+
+_EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
+_HALF = frozenset({BFLOAT16, FLOAT16})
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Positions in a half dtype: a range that is made so, timesteps that are cast, a product.
+
+    `call` makes the range or casts the timesteps; `origin` gives the dtype; `use` is what needs the
+    integers, None if the range is too long for any use.
+    """
+
+    span: Span
+    call: Call | None
+    form: Literal["range", "timesteps", "product"]
+    dtype: str
+    origin: Origin
+    is_certain: bool
+    use: Span | None = None
+
+
+def positions(file: PythonFile) -> Iterator[Position]:
+    """The positions of a file that are in half precision, in the order of the source."""
+    text = file.text.text
+    found: list[Position] = []
+    if _RANGE_IN_HALF.search(text) is not None:
+        calls = calls_in(file, _RANGES | _CASTS)
+        found += filter(None, (_range(call, file) for call in calls))
+    if _CAST_TIMESTEP.search(text) is not None:
+        found += filter(None, (_timesteps(call, file) for call in calls_in(file, _CASTS)))
+    if _PRODUCT_OF_RANGE.search(text) is not None:
+        found += _products(file)
+    by_place = {position.span: position for position in reversed(found)}
+    yield from (by_place[span] for span in sorted(by_place))
+
+
+# Ranges
+
+
+def _range(call: Call, file: PythonFile) -> Position | None:
+    """`torch.arange(n, dtype=torch.bfloat16)`, `torch.arange(n).half()`."""
+    node = calls_by_span(file).get(call.span)
+    if node is None:
+        return None
+    made: ast.expr | None = node
+    if call.name in _CASTS:
+        made = node.func.value if isinstance(node.func, ast.Attribute) else None
+        if not (isinstance(made, ast.Call) and _is_range(made)):
+            return None
+        dtype: DtypeSet | None = _cast_to(call, file)
+    else:
+        asked = call.keywords.get("dtype")
+        is_torch = call.function in {f"torch.{name}" for name in _RANGES}
+        dtype = None if asked is None or not is_torch else as_dtype(asked.value)
+    name = _half(dtype, call, file)
+    if dtype is None or name is None or dtype.origin is None or not isinstance(made, ast.Call):
+        return None
+    is_certain = dtype.must_be(_HALF)
+    last = _last(made)
+    if last is not None:
+        if last <= LAYOUTS[name].integers:
+            return None
+        return Position(call.span, call, "range", name, dtype.origin, is_certain)
+    use = used_by(node, _OF_POSITIONS, syntax_tree(file))
+    if use is None:
+        return None
+    return Position(call.span, call, "range", name, dtype.origin, is_certain, file.span_of(use))
+
+
+def _is_range(node: ast.Call) -> bool:
+    return dotted(node.func) in {"torch.arange", "torch.linspace"}
+
+
+def _last(node: ast.Call) -> float | None:
+    """The largest bound of a range, if its bounds are written out."""
+    numbers: list[float] = []
+    for bound in node.args[:2]:
+        match bound:
+            case ast.Constant(value=int() | float() as number):
+                numbers.append(abs(number))
+            case _:
+                return None
+    return max(numbers, default=None)
+
+
+# Timesteps
+
+
+def _timesteps(call: Call, file: PythonFile) -> Position | None:
+    """`timesteps.to(torch.bfloat16)`, of what is named so."""
+    if call.receiver_span is None:
+        return None
+    named = _NAMED.fullmatch(file.text[call.receiver_span])
+    name = "" if named is None else named[1]
+    dtype = _cast_to(call, file)
+    half = _half(dtype, call, file)
+    if half != BFLOAT16 or dtype is None or dtype.origin is None or not _TIMESTEP.search(name):
+        return None  # float16 has the integers up to 1000, of which timesteps mostly are
+    if isinstance(call.receiver, Tensor) and call.receiver.must_be(_HALF):
+        return None  # it was rounded before
+    if re.search(rf"\b{name}\s*(?:/=|=[^=\n]*/)", file.text.text) is not None:
+        return None  # they are fractions of 1
+    return Position(call.span, call, "timesteps", half, dtype.origin, dtype.must_be(_HALF))
+
+
+def _cast_to(call: Call, file: PythonFile) -> DtypeSet | None:
+    """The dtype that a cast names: by itself, as an argument, or as that of another tensor."""
+    if call.name in {"half", "bfloat16"}:
+        name = FLOAT16 if call.name == "half" else BFLOAT16
+        origin = Origin(file.text, call.span, f"{name} is chosen here")
+        return Dtype(frozenset({name}), origin=origin)
+    for argument in (*call.keywords.values(), *call.arguments):
+        match argument.value:
+            case Dtype() as dtype:
+                return dtype
+            case Tensor() as other if call.name in {"to", "type_as"}:
+                return other
+            case ModelOutput(tensor=other) if call.name in {"to", "type_as"}:
+                return other
+    return None
+
+
+def _half(dtype: DtypeSet | None, call: Call, file: PythonFile) -> str | None:
+    """The half dtype that is known to be possible, in a run that reaches the call."""
+    for name in (BFLOAT16, FLOAT16):
+        is_named = dtype is not None and name in dtype.dtypes
+        if is_named and not any(_EXCLUDED_BY[name](guard, file.text) for guard in call.guards):
+            origin = None if dtype is None else dtype.origin
+            return name if origin is not None and origin.kind == "dtype" else None
+    return None
+
+
+# Products under autocast
+
+
+def _products(file: PythonFile) -> Iterator[Position]:
+    """`frequencies @ positions` in `forward`, if a program that calls it turns autocast on."""
+    regions = half_regions(file)
+    region = regions.get(BFLOAT16) or regions.get(FLOAT16)
+    if region is None or region.dtype.origin is None:
+        return
+    syntax = syntax_tree(file)
+    for made in syntax.calls("arange"):
+        function = syntax.function(made)
+        if not isinstance(function, ast.FunctionDef) or function.name != "forward":
+            continue
+        held = holders(made, syntax)
+        for node in own_nodes(function):
+            if not isinstance(node, ast.BinOp | ast.Call) or next(
+                regions_around(node, syntax), None
+            ):
+                continue
+            operands = multiplied(node, syntax)
+            angles = used_by(node, _ANGLES, syntax) if operands else None
+            if angles is not None and any(mentions(each, made, held) for each in operands):
+                dtype = min(region.dtype.dtypes)
+                span, use = file.span_of(node), file.span_of(angles)
+                yield Position(span, None, "product", dtype, region.dtype.origin, False, use)

@@ -1,0 +1,86 @@
+"""An exponential moving average of weights in half precision.
+
+## What it does
+Finds averages of weights that are bfloat16 or float16: `EMAModel` of diffusers, `AveragedModel` of
+torch, `ModelEma` of timm, and copies by `copy.deepcopy` that are called `ema` in a file with
+`lerp_` or `mul_`. The dtype of the model must be known: weights that are loaded in it, or a cast.
+Not reported: models in float32, copies that are cast to float32, and other copies.
+
+## Why it hurts
+There is no error. A step with a decay of 0.999 changes an average by a thousandth of the
+difference, which is less than the last digit of a bfloat16 number: 1,000 steps from 1.0 towards 2.0
+leave 1.0 (torch 2.13; so does float16 with 0.9999). The average never leaves the weights that it
+started with.
+
+## Example
+```python
+model = AutoModel.from_pretrained(name, dtype=torch.bfloat16)
+ema = copy.deepcopy(model)
+for average, weight in zip(ema.parameters(), model.parameters()):
+    average.data.mul_(0.999).add_(weight.data, alpha=0.001)
+```
+
+## Use instead
+```python
+model = AutoModel.from_pretrained(name, dtype=torch.bfloat16)
+ema = copy.deepcopy(model).float()
+for average, weight in zip(ema.parameters(), model.parameters()):
+    average.data.mul_(0.999).add_(weight.data.float(), alpha=0.001)
+```
+
+## Fix safety
+There is no fix: what updates and what reads the average may need a cast, too.
+
+## References
+- Pitfall E07
+- https://github.com/d8ahazard/sd_dreambooth_extension/pull/1417
+- https://github.com/konpatp/diffae/issues/16
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.rule_api import (
+    COPIES,
+    Call,
+    Confidence,
+    Finding,
+    PythonFile,
+    Rule,
+    Severity,
+    averaged_copy,
+    precision_of,
+)
+
+RULE = Rule(
+    code="MP307",
+    name="ema-in-half",
+    summary="an average of weights in half precision",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    precisions=("fp16", "bf16"),
+    triggers=(
+        (b"torch",),
+        (b"EMAModel(", b"AveragedModel(", b"ModelEma", b"deepcopy("),
+        (b"ema", b"EMA", b"Ema", b"Averaged"),
+    ),
+    calls=COPIES,
+    pitfalls=("E07",),
+    preview=True,
+)
+
+
+def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
+    found = averaged_copy(call, file)
+    if found is not None:
+        yield file.finding(
+            RULE,
+            call.span,
+            f"the average of these weights {'is' if found.is_certain else 'can be'} {found.dtype}",
+            confidence=Confidence.MEDIUM,
+            why="With a decay of 0.999, steps are smaller than the last digit of bfloat16, and the "
+            "average stays where it is: keep it in float32.",
+            related=found.related,
+            precisions=tuple(filter(None, [precision_of(found.dtype)])),
+        )

