@@ -27,12 +27,14 @@ NAMES = {
     "precision_lint.source.python.compatibility": "is_for_another_version",
     "precision_lint.source.python.statements": "Leaving Loop With own_nodes",
     "precision_lint.source.python.syntax": "callee_name dotted last_name qualified",
-    "precision_lint.source.python.syntax_tree": "Scope SyntaxTree syntax_tree",
+    "precision_lint.source.python.syntax_tree": "Scope SyntaxTree calls_by_span syntax_tree",
     # Dtypes
     "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
     "precision_lint.facts.dtypes": "sinks",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
+    "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",
     "precision_lint.facts.dtypes.values": "ModelOutput Tensor",
+    "precision_lint.facts.dtypes.witnesses": "witnesses",
     # Mixed precision
     "precision_lint.facts.amp.autocast": (
         "AutocastCall RegionNode autocast_call autocasts multiplied records_no_gradients "

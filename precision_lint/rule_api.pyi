@@ -60,8 +60,12 @@ from precision_lint.facts.dtypes.calls import Region as Region
 from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
+from precision_lint.facts.dtypes.lacking import LACKING_CALLS as LACKING_CALLS
+from precision_lint.facts.dtypes.lacking import Lacking as Lacking
+from precision_lint.facts.dtypes.lacking import lacking as lacking
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
 from precision_lint.facts.dtypes.values import Tensor as Tensor
+from precision_lint.facts.dtypes.witnesses import witnesses as witnesses
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.triton.dtypes import HALF as HALF
@@ -104,6 +108,7 @@ from precision_lint.source.python.syntax import last_name as last_name
 from precision_lint.source.python.syntax import qualified as qualified
 from precision_lint.source.python.syntax_tree import Scope as Scope
 from precision_lint.source.python.syntax_tree import SyntaxTree as SyntaxTree
+from precision_lint.source.python.syntax_tree import calls_by_span as calls_by_span
 from precision_lint.source.python.syntax_tree import syntax_tree as syntax_tree
 
 NAMES: dict[str, str]

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
 from precision_lint.facts.dtypes.calls import Call
 from precision_lint.facts.dtypes.definitions import Module
 from precision_lint.facts.dtypes.mentions import aliases, holders, rows_calling
@@ -118,18 +119,23 @@ class Asked:
 def _is_open(call: Call) -> bool:
     """True if it is not yet known that a call has nothing to do with half precision.
 
-    What a function of another package is given counts only once it is known for a tensor.
+    What a function of another package is given counts only once it is known for a tensor; operators
+    of torch take tensors.
     """
     values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
     if call.receiver_span is None or not call.arguments:
         values.append(call.receiver)
-    is_of_package = call.function is not None
+    is_of_package = call.function is not None and not _is_operator(call.function)
     is_method = call.receiver_span is not None and not is_of_package
     if is_method and not call.arguments and isinstance(call.receiver, Unknown):
         return True
-    if call.receiver_span is None and not is_of_package:
+    if (call.receiver_span is None or call.function is not None) and not is_of_package:
         return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
     return any(map(_may_be_half, values))
+
+
+def _is_operator(function: str) -> bool:
+    return function.removeprefix("torch.") in FUNCTIONS
 
 
 def _may_be_half(value: Value) -> bool:
