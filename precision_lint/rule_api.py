@@ -29,7 +29,7 @@ NAMES = {
     "precision_lint.source.python.syntax": "callee_name dotted last_name qualified",
     "precision_lint.source.python.syntax_tree": "Scope SyntaxTree calls_by_span syntax_tree",
     # Dtypes
-    "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
+    "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOAT32 FLOATING",
     "precision_lint.facts.dtypes": "sinks",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
     "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",

@@ -80,6 +80,7 @@ from precision_lint.model.dtypes import ALIASES as ALIASES
 from precision_lint.model.dtypes import BFLOAT16 as BFLOAT16
 from precision_lint.model.dtypes import DTYPES as DTYPES
 from precision_lint.model.dtypes import FLOAT16 as FLOAT16
+from precision_lint.model.dtypes import FLOAT32 as FLOAT32
 from precision_lint.model.dtypes import FLOATING as FLOATING
 from precision_lint.model.finding import Applicability as Applicability
 from precision_lint.model.finding import Confidence as Confidence

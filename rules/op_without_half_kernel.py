@@ -61,6 +61,7 @@ from collections.abc import Iterator
 from precision_lint.fixers import calls
 from precision_lint.rule_api import (
     BFLOAT16,
+    FLOAT32,
     LACKING_CALLS,
     Applicability,
     Call,
@@ -71,6 +72,7 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    Tensor,
     calls_by_span,
     guard_excludes_bfloat16,
     lacking,
@@ -106,7 +108,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             guard_excludes_bfloat16(guard, file.text) for guard in call.guards
         ):
             return
-        seen = [*witnesses(found.tensors, dtypes, file)]
+        seen = [*witnesses(filter(_is_as_given, found.tensors), dtypes, file)]
         related += seen
         confidence = Confidence.MEDIUM if seen else Confidence.LOW
     possible = sorted({name for one in found.tensors for name in one.dtypes & dtypes} or dtypes)
@@ -123,6 +125,12 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         related=list(dict.fromkeys(related)),
         precisions=tuple(filter(None, map(precision_of, possible))),
     )
+
+
+def _is_as_given(tensor: Tensor) -> bool:
+    """False for one that a branch casts to float32: `if cast_to_fp32: x = x.float()`."""
+    is_handed_on = tensor.origin is not None and tensor.origin.route
+    return FLOAT32 not in tensor.dtypes or bool(is_handed_on)
 
 
 def _is_meant(call: Call, file: PythonFile) -> bool:

@@ -17,6 +17,9 @@ from precision_lint.facts.dtypes.calls import Call, Calls
 from precision_lint.facts.dtypes.configuration import Scenario
 from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
 
+_TOO_MUCH = (BudgetExceeded, RecursionError)
+"""What stops the second phase: too many expressions, or bodies that lead too deep."""
+
 
 class InterproceduralAnalysis:
     """The analysis of one file, and of what it reaches in its project.
@@ -60,7 +63,7 @@ class InterproceduralAnalysis:
             try:
                 whole.tracing.file(self._subject.module, rows)
                 self._resolve(whole)
-            except BudgetExceeded:
+            except _TOO_MUCH:
                 return {**alone, **self._followed_one_by_one(rows)}
         return found
 
@@ -76,7 +79,7 @@ class InterproceduralAnalysis:
                 try:
                     one.tracing.function(body, frozenset(rows))
                     self._resolve(one)
-                except BudgetExceeded:
+                except _TOO_MUCH:
                     continue
                 followed.update(one.records.found)
         return followed

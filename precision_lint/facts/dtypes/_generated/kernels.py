@@ -665,9 +665,6 @@ LACKING: Mapping[str, Mapping[str, Lack]] = {
             in_regions=("cpu",),
         ),
     },
-    "numpy": {
-        "bfloat16": Lack(cpu="TypeError: Got unsupported ScalarType BFloat16", in_regions=("cpu",))
-    },
     "orgqr": {
         "float16": Lack(
             cpu="NotImplementedError: \"orgqr_cpu\" not implemented for 'Half'",
