@@ -19,6 +19,8 @@ NAMES = {
     # What the hooks are called with
     "precision_lint.facts.context": "ConfigFile PythonFile",
     "precision_lint.model.memo": "fact",
+    "precision_lint.facts.dtypes.agreement": "Disagreement",
+    "precision_lint.facts.dtypes.disagreements": "disagreement_findings",
     "precision_lint.facts.dtypes.calls": "Argument Call Region",
     "precision_lint.facts.amp.protocol": "TrainingStep",
     "precision_lint.facts.triton.kernels": "Kernel",
@@ -27,12 +29,13 @@ NAMES = {
     "precision_lint.source.python.compatibility": "is_for_another_version",
     "precision_lint.source.python.statements": "Leaving Loop With own_nodes",
     "precision_lint.source.python.syntax": "callee_name dotted last_name qualified",
-    "precision_lint.source.python.syntax_tree": "Scope SyntaxTree calls_by_span syntax_tree",
+    "precision_lint.source.python.syntax_tree": "Scope SyntaxTree syntax_tree",
     # Dtypes
     "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOAT32 FLOATING",
     "precision_lint.facts.dtypes": "sinks",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
     "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",
+    "precision_lint.facts.dtypes.operands": "may_fail_on_purpose text_of",
     "precision_lint.facts.dtypes.values": "ModelOutput Tensor",
     "precision_lint.facts.dtypes.witnesses": "witnesses",
     # Mixed precision

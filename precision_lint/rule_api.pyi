@@ -54,15 +54,19 @@ from precision_lint.facts.amp.unscalers import unscaler as unscaler
 from precision_lint.facts.context import ConfigFile as ConfigFile
 from precision_lint.facts.context import PythonFile as PythonFile
 from precision_lint.facts.dtypes import sinks as sinks
+from precision_lint.facts.dtypes.agreement import Disagreement as Disagreement
 from precision_lint.facts.dtypes.calls import Argument as Argument
 from precision_lint.facts.dtypes.calls import Call as Call
 from precision_lint.facts.dtypes.calls import Region as Region
 from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
+from precision_lint.facts.dtypes.disagreements import disagreement_findings as disagreement_findings
 from precision_lint.facts.dtypes.lacking import LACKING_CALLS as LACKING_CALLS
 from precision_lint.facts.dtypes.lacking import Lacking as Lacking
 from precision_lint.facts.dtypes.lacking import lacking as lacking
+from precision_lint.facts.dtypes.operands import may_fail_on_purpose as may_fail_on_purpose
+from precision_lint.facts.dtypes.operands import text_of as text_of
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
 from precision_lint.facts.dtypes.values import Tensor as Tensor
 from precision_lint.facts.dtypes.witnesses import witnesses as witnesses
@@ -109,7 +113,6 @@ from precision_lint.source.python.syntax import last_name as last_name
 from precision_lint.source.python.syntax import qualified as qualified
 from precision_lint.source.python.syntax_tree import Scope as Scope
 from precision_lint.source.python.syntax_tree import SyntaxTree as SyntaxTree
-from precision_lint.source.python.syntax_tree import calls_by_span as calls_by_span
 from precision_lint.source.python.syntax_tree import syntax_tree as syntax_tree
 
 NAMES: dict[str, str]

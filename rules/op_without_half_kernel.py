@@ -73,11 +73,11 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     Tensor,
-    calls_by_span,
     guard_excludes_bfloat16,
     lacking,
+    may_fail_on_purpose,
     precision_of,
-    syntax_tree,
+    text_of,
     witnesses,
 )
 
@@ -98,7 +98,7 @@ RULE = Rule(
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     found = lacking(call, file)
-    if found is None or _is_meant(call, file):
+    if found is None or may_fail_on_purpose(call, file):
         return
     dtypes = frozenset(found.errors)
     related = [one.origin.related for one in found.tensors if one.origin is not None]
@@ -112,12 +112,13 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         related += seen
         confidence = Confidence.MEDIUM if seen else Confidence.LOW
     possible = sorted({name for one in found.tensors for name in one.dtypes & dtypes} or dtypes)
+    what = text_of(found.operands[0], file, "its operand")
     on = "" if found.device is None else f" on {found.device}"
     yield file.finding(
         RULE,
         call.span,
         f"`{found.operator}` has no kernel for {' or '.join(possible)}{on}, "
-        f"which `{_text(found, file)}` {'is' if found.is_proved else 'can be'}",
+        f"which {what} {'is' if found.is_proved else 'can be'}",
         confidence=confidence,
         severity=Severity.ERROR if found.is_proved else Severity.WARNING,
         why=f"`{found.errors[possible[0]]}`. Cast to float32 with `.float()`.",
@@ -131,16 +132,6 @@ def _is_as_given(tensor: Tensor) -> bool:
     """False for one that a branch casts to float32: `if cast_to_fp32: x = x.float()`."""
     is_handed_on = tensor.origin is not None and tensor.origin.route
     return FLOAT32 not in tensor.dtypes or bool(is_handed_on)
-
-
-def _is_meant(call: Call, file: PythonFile) -> bool:
-    node = calls_by_span(file).get(call.span)
-    return node is None or syntax_tree(file).may_fail_on_purpose(node)
-
-
-def _text(found: Lacking, file: PythonFile) -> str:
-    text = file.text[found.operands[0].span]
-    return text if len(text) <= 40 and "\n" not in text else "its operand"
 
 
 def _fix(found: Lacking, file: PythonFile) -> Fix:

@@ -10,7 +10,12 @@ from dataclasses import dataclass
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
 from precision_lint.facts.dtypes.calls import Call
 from precision_lint.facts.dtypes.definitions import Module
-from precision_lint.facts.dtypes.mentions import aliases, holders, rows_calling
+from precision_lint.facts.dtypes.mentions import (
+    aliases,
+    holders,
+    rows_calling,
+    rows_storing_items,
+)
 from precision_lint.facts.dtypes.relevance import DefUse
 from precision_lint.facts.dtypes.values import (
     Bottom,
@@ -31,6 +36,9 @@ from precision_lint.facts.dtypes.values import (
 )
 from precision_lint.model.dtypes import HALF
 from precision_lint.source.python.syntax import callee_name
+
+SETTING_ITEM = "__setitem__"
+"""`x[key] = value` as a call: of the key and the value, as Python makes it."""
 
 _WITH_DTYPES = frozenset({"GradScaler"})
 """Calls that are judged by the dtypes around them, and not by their arguments alone."""
@@ -71,9 +79,12 @@ class Asked:
     def rows(self, module: Module) -> list[int]:
         """The rows of the file with what looks like one of the calls."""
         called = self.names | self.aliases.keys() | self.holders.keys()
-        return rows_calling(module.file.text, called, module.imports)
+        rows = rows_calling(module.file.text, called, module.imports)
+        if SETTING_ITEM in self.names:
+            rows = sorted({*rows, *rows_storing_items(module.file.text)})
+        return rows
 
-    def open_rows(self, calls: Mapping[ast.Call, Call]) -> list[int]:
+    def open_rows(self, calls: Mapping[ast.expr, Call]) -> list[int]:
         """The rows of the calls whose facts callers, classes or other files may know better."""
         rows = {
             node.lineno
@@ -123,7 +134,9 @@ def _is_open(call: Call) -> bool:
     of torch take tensors.
     """
     values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
-    if call.receiver_span is None or not call.arguments:
+    if call.name == SETTING_ITEM:  # most are of mappings: one tensor has to be known
+        return any(isinstance(one, Tensor) for one in (call.receiver, values[1]))
+    if call.receiver_span is None or not call.arguments or isinstance(call.receiver, Tensor):
         values.append(call.receiver)
     is_of_package = call.function is not None and not _is_operator(call.function)
     is_method = call.receiver_span is not None and not is_of_package

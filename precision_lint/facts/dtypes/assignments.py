@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from precision_lint.facts.dtypes import training
+from precision_lint.facts.dtypes.calls import Argument
 from precision_lint.facts.dtypes.containers import concatenated
 from precision_lint.facts.dtypes.environment import (
     Environment,
@@ -43,6 +44,8 @@ class Assignments:
         self, target: ast.expr, value: Value, expression: ast.expr | None, env: Environment
     ) -> None:
         """Bind a target; attributes of `self` are recorded for the other methods of the class."""
+        if isinstance(target, ast.Subscript) and expression is not None:
+            self._item_set(target, value, expression, env)
         match target:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self._frame.owner:
                 if isinstance(expression, ast.Call) and callee_name(expression) == "Parameter":
@@ -80,6 +83,16 @@ class Assignments:
                 bind(target, value, env)
             case _:
                 bind(target, value, env)
+
+    def _item_set(
+        self, target: ast.Subscript, value: Value, expression: ast.expr, env: Environment
+    ) -> None:
+        """Report `x[key] = value` to those who ask for it."""
+        if self._records.wants_items(self._frame):
+            owner = self._evaluate(target.value, env)
+            key = self._evaluate(target.slice, env)
+            given = Argument(value, self._evaluate.span_of(expression))
+            self._records.item_set(self._frame, target, owner, key, given)
 
     def _set_field(self, holder: str, name: str, value: Value, env: Environment) -> None:
         """What the methods of an object read after `holder.name = value`."""

@@ -10,6 +10,7 @@ from precision_lint.source.text.text import SourceText
 _CALL = re.compile(r"\s*\(")
 _CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
 _ASSIGNS = re.compile(r"[ \t]*=(?!=)")
+_STORES_ITEM = re.compile(r"\][ \t]*=(?!=)")
 _CASTS = re.compile(r"\.(?:bfloat16|half|to)\(")
 _DEFINING = ("def ", "class ")
 
@@ -47,6 +48,11 @@ def rows_calling(file: SourceText, names: frozenset[str], imports: Mapping[str, 
         if call.match(file.text, start + len(word))
     }
     return sorted(rows)
+
+
+def rows_storing_items(file: SourceText) -> list[int]:
+    """The rows with what looks like `x[key] = value`."""
+    return sorted({file.row(found.start()) for found in _STORES_ITEM.finditer(file.text)})
 
 
 def rows_mentioning(file: SourceText, name: str) -> list[int]:

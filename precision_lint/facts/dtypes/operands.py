@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Argument, Call
 from precision_lint.facts.dtypes.values import ModelOutput, Tensor
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _TORCH = "torch."
 _TENSOR = "torch.Tensor."
@@ -40,3 +42,15 @@ def tensor_given(argument: Argument) -> Tensor | None:
         case ModelOutput(tensor=tensor):
             return tensor
     return None
+
+
+def may_fail_on_purpose(call: Call, file: PythonFile) -> bool:
+    """True for a call in `try`, or where a test expects that it raises."""
+    node = file.node_at(call.span)
+    return node is not None and syntax_tree(file).may_fail_on_purpose(node)
+
+
+def text_of(argument: Argument, file: PythonFile, otherwise: str) -> str:
+    """The source of an operand in a message, if it is short."""
+    text = file.text[argument.span]
+    return f"`{text}`" if len(text) <= 40 and "\n" not in text else otherwise

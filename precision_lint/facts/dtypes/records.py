@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from precision_lint.facts.dtypes.asked import Asked
-from precision_lint.facts.dtypes.calls import Call, Calls, CallSite, Region, as_receiver
+from precision_lint.facts.dtypes.asked import SETTING_ITEM, Asked
+from precision_lint.facts.dtypes.calls import (
+    Argument,
+    Call,
+    Calls,
+    CallSite,
+    Region,
+    as_receiver,
+)
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.entries import Table
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.frame import Frame
-from precision_lint.facts.dtypes.lattice import join, join_all
+from precision_lint.facts.dtypes.lattice import join, join_all, reading
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     UNKNOWN,
@@ -33,7 +40,7 @@ class Records:
         asked: Asked,
         module: Module,
         calls: Calls,
-        found: dict[ast.Call, Call],
+        found: dict[ast.expr, Call],
         table: Table,
         *,
         is_intraprocedural: bool,
@@ -91,6 +98,33 @@ class Records:
             autocast=given.autocast,
             dtypes={name: value for name, value in env.items() if isinstance(value, Dtype)},
             models=_models(env) if callee.name in _TRAINING else {},
+            module=self._calls,
+        )
+
+    def wants_items(self, frame: Frame) -> bool:
+        """True if a rule asked for the items that are set in a frame."""
+        is_seen = frame.records and frame.module is self._module
+        return is_seen and SETTING_ITEM in self._asked.names
+
+    def item_set(
+        self, frame: Frame, node: ast.Subscript, owner: Value, key: Value, given: Argument
+    ) -> None:
+        """`owner[key] = value`, as the call of `__setitem__` that it is."""
+        span_of = self._module.file.span_of
+        index = Argument(key, span_of(node.slice))
+        self.found[node] = Call(
+            span=span_of(node),
+            name=SETTING_ITEM,
+            function=None,
+            receiver=as_receiver(reading(owner)),
+            receiver_span=span_of(node.value),
+            arguments=(index.read(), given.read()),
+            keywords={},
+            scope=frame.scope,
+            guards=tuple(frame.guards),
+            autocast=frame.region,
+            dtypes={},
+            models={},
             module=self._calls,
         )
 
