@@ -21,7 +21,8 @@ NAMES = {
     "precision_lint.model.memo": "fact",
     "precision_lint.facts.dtypes.agreement": "Disagreement",
     "precision_lint.facts.dtypes.disagreements": "disagreement_findings",
-    "precision_lint.facts.dtypes.calls": "Argument Call Region",
+    "precision_lint.facts.dtypes.ambient": "may_run_under_autocast",
+    "precision_lint.facts.dtypes.calls": "Argument Call Region Rejection",
     "precision_lint.facts.amp.protocol": "TrainingStep",
     "precision_lint.facts.triton.kernels": "Kernel",
     # Python's syntax
@@ -35,6 +36,8 @@ NAMES = {
     "precision_lint.facts.dtypes": "sinks",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
     "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",
+    "precision_lint.facts.dtypes.module_inputs": "LAYERS",
+    "precision_lint.facts.dtypes.rejections": "callee_text is_shared_module origins rejections",
     "precision_lint.facts.dtypes.operands": "may_fail_on_purpose text_of",
     "precision_lint.facts.dtypes.values": "ModelOutput Tensor",
     "precision_lint.facts.dtypes.witnesses": "witnesses",

@@ -55,9 +55,11 @@ from precision_lint.facts.context import ConfigFile as ConfigFile
 from precision_lint.facts.context import PythonFile as PythonFile
 from precision_lint.facts.dtypes import sinks as sinks
 from precision_lint.facts.dtypes.agreement import Disagreement as Disagreement
+from precision_lint.facts.dtypes.ambient import may_run_under_autocast as may_run_under_autocast
 from precision_lint.facts.dtypes.calls import Argument as Argument
 from precision_lint.facts.dtypes.calls import Call as Call
 from precision_lint.facts.dtypes.calls import Region as Region
+from precision_lint.facts.dtypes.calls import Rejection as Rejection
 from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
@@ -65,8 +67,13 @@ from precision_lint.facts.dtypes.disagreements import disagreement_findings as d
 from precision_lint.facts.dtypes.lacking import LACKING_CALLS as LACKING_CALLS
 from precision_lint.facts.dtypes.lacking import Lacking as Lacking
 from precision_lint.facts.dtypes.lacking import lacking as lacking
+from precision_lint.facts.dtypes.module_inputs import LAYERS as LAYERS
 from precision_lint.facts.dtypes.operands import may_fail_on_purpose as may_fail_on_purpose
 from precision_lint.facts.dtypes.operands import text_of as text_of
+from precision_lint.facts.dtypes.rejections import callee_text as callee_text
+from precision_lint.facts.dtypes.rejections import is_shared_module as is_shared_module
+from precision_lint.facts.dtypes.rejections import origins as origins
+from precision_lint.facts.dtypes.rejections import rejections as rejections
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
 from precision_lint.facts.dtypes.values import Tensor as Tensor
 from precision_lint.facts.dtypes.witnesses import witnesses as witnesses

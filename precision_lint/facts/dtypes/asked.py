@@ -40,6 +40,9 @@ from precision_lint.source.python.syntax import callee_name
 SETTING_ITEM = "__setitem__"
 """`x[key] = value` as a call: of the key and the value, as Python makes it."""
 
+MODULE = "Module"
+"""Calls of objects of the project's classes: of modules, mostly."""
+
 _WITH_DTYPES = frozenset({"GradScaler"})
 """Calls that are judged by the dtypes around them, and not by their arguments alone."""
 
@@ -118,9 +121,11 @@ class Asked:
             case LibraryObject(name=qualified):
                 called, name = qualified.rpartition(".")[2], f"{qualified}.__call__"
                 package, is_instance = qualified.partition(".")[0], True
+            case Instance() if MODULE in self.names:
+                called, name, is_instance = MODULE, f"torch.nn.{MODULE}.forward", True
             case Model(name=str(layer)):
                 called, name, is_instance = layer, f"torch.nn.{layer}.forward", True
-            case Unknown() if is_intraprocedural and called in self.holders:
+            case Unknown() | Tensor() | Model() if is_intraprocedural and called in self.holders:
                 called, is_instance = self.holders[called], True  # as far as can be seen here
         if called not in self.names and f"{package}.*" not in self.names:
             return None
@@ -136,6 +141,11 @@ def _is_open(call: Call) -> bool:
     values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
     if call.name == SETTING_ITEM:  # most are of mappings: one tensor has to be known
         return any(isinstance(one, Tensor) for one in (call.receiver, values[1]))
+    if call.name == MODULE:
+        if not isinstance(call.called, Instance):
+            return True
+        weights = call.called.parameters
+        return weights is None or any(map(_may_be_half, (weights, *values)))
     if call.receiver_span is None or not call.arguments or isinstance(call.receiver, Tensor):
         values.append(call.receiver)
     is_of_package = call.function is not None and not _is_operator(call.function)

@@ -53,7 +53,7 @@ class Assignments:
                 bind(target, value, env)
                 match env.get("self"):
                     case Instance() as instance if instance.field(name) is not None:
-                        self._set_field("self", name, value, env)
+                        self.set_field("self", name, value, env)
                 self._records.attribute(self._frame, name, value)
             case ast.Attribute(value=owner, attr="data") if isinstance(value, Tensor):
                 training.cast_one_by_one(self._evaluate, value, env)
@@ -73,7 +73,7 @@ class Assignments:
                     self._records.attribute_of_class(self._frame, held.definition, name, value)
                 self._records.attribute_from_outside(self._frame, held, name, value)
                 bind(target, value, env)
-                self._set_field(holder, name, value, env)
+                self.set_field(holder, name, value, env)
             case ast.Subscript(value=ast.Attribute() | ast.Subscript() as owner, slice=key):
                 held = self._evaluate(owner, env)
                 if isinstance(held, Sequence | Dictionary):
@@ -94,7 +94,7 @@ class Assignments:
             given = Argument(value, self._evaluate.span_of(expression))
             self._records.item_set(self._frame, target, owner, key, given)
 
-    def _set_field(self, holder: str, name: str, value: Value, env: Environment) -> None:
+    def set_field(self, holder: str, name: str, value: Value, env: Environment) -> None:
         """What the methods of an object read after `holder.name = value`."""
         held = env.get(holder)
         if not isinstance(held, Instance):

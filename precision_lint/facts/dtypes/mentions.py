@@ -24,6 +24,9 @@ def aliases(names: frozenset[str], imports: Mapping[str, str]) -> Mapping[str, s
 def holders(names: frozenset[str], text: str) -> Mapping[str, str]:
     """What a file calls instances of some classes by: `self.loss = nn.CrossEntropyLoss()`."""
     classes = sorted(name for name in names if name[0].isupper() and f"{name}(" in text)
+    if "Module" in names:  # objects of any class
+        every = dict(re.findall(r"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*([A-Z]\w*)\(", text))
+        return {local: name if name in names else "Module" for local, name in every.items()}
     if not classes:
         return {}
     return dict(re.findall(rf"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*({'|'.join(classes)})\(", text))

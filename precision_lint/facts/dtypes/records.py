@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from precision_lint.facts.dtypes.asked import SETTING_ITEM, Asked
 from precision_lint.facts.dtypes.calls import (
@@ -11,6 +12,7 @@ from precision_lint.facts.dtypes.calls import (
     Calls,
     CallSite,
     Region,
+    Rejection,
     as_receiver,
 )
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
@@ -62,6 +64,8 @@ class Records:
         """By name, the calls of methods whose object is a term."""
         self.assigned: dict[tuple[Class, str], Value] = {}
         """What the methods of a class assign to its attributes."""
+        self._before: dict[tuple[Class, str], tuple[Frame, Value]] = {}
+        """The last frame that assigned an attribute, and what was known of it before."""
         self.globals: dict[tuple[Module, str], Value] = {}
         """What functions assign to the variables of modules."""
         self.assigned_from_outside: dict[str, list[tuple[Value, Value]]] = {}
@@ -90,6 +94,7 @@ class Records:
             name=callee.name,
             function=callee.function,
             receiver=UNKNOWN if callee.is_instance else as_receiver(receiver),
+            called=function if callee.is_instance else UNKNOWN,
             receiver_span=span_of(method.value) if isinstance(method, ast.Attribute) else None,
             arguments=tuple(one.read() for one in given.arguments),
             keywords={name: one.read() for name, one in given.keywords.items()},
@@ -128,6 +133,16 @@ class Records:
             module=self._calls,
         )
 
+    def rejected(self, frame: Frame, node: ast.Call, found: tuple[Rejection, ...]) -> None:
+        """A call runs layers that reject what they are given: whenever its body is run."""
+        if frame.guards:
+            return
+        frame.rejections.pop(node, None)  # of an iteration before, of which less was known
+        if found:
+            frame.rejections[node] = found
+        if frame.records and frame.module is self._module and node in self.found:
+            self.found[node] = replace(self.found[node], rejections=found)
+
     def call_of(
         self, frame: Frame, node: ast.Call, definition: Function, bound: Environment
     ) -> None:
@@ -154,10 +169,21 @@ class Records:
         assert frame.owner is not None
         self.attribute_of_class(frame, frame.owner, name, value)
 
+    def attribute_cast(self, frame: Frame, name: str, value: Value) -> None:
+        """`self.name.half()`: what the same method assigned before is what it casts."""
+        assert frame.owner is not None
+        key = (frame.owner, name)
+        last, before = self._before.get(key, (None, BOTTOM))
+        if last is frame and not frame.guards and not frame.iterated:
+            self.assigned[key] = before
+        self.attribute_of_class(frame, frame.owner, name, value)
+
     def attribute_of_class(self, frame: Frame, owner: Class, name: str, value: Value) -> None:
         """`cls.name = value`, which objects of the class read as well."""
         if frame.records:
             key = (owner, name)
+            if self._before.get(key, (None, BOTTOM))[0] is not frame:
+                self._before[key] = frame, self.assigned.get(key, BOTTOM)
             self.assigned[key] = join(self.assigned.get(key, BOTTOM), value)
 
     def variables(self, definition: Function, ends: list[Environment]) -> None:
