@@ -139,8 +139,10 @@ def _is_open(call: Call) -> bool:
     of torch take tensors.
     """
     values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
-    if call.name == SETTING_ITEM:  # most are of mappings: one tensor has to be known
-        return any(isinstance(one, Tensor) for one in (call.receiver, values[1]))
+    if call.name == SETTING_ITEM:  # most are of mappings: both have to be tensors, one a known one
+        both = (call.receiver, values[1])
+        tensors = [one for one in both if isinstance(one, Tensor)]
+        return len(tensors) == 2 and sorted(one.is_open for one in tensors) == [False, True]
     if call.name == MODULE:
         if not isinstance(call.called, Instance):
             return True

@@ -10,7 +10,8 @@ from precision_lint.source.text.text import SourceText
 _CALL = re.compile(r"\s*\(")
 _CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
 _ASSIGNS = re.compile(r"[ \t]*=(?!=)")
-_STORES_ITEM = re.compile(r"\][ \t]*=(?!=)")
+_STORES_ITEM = re.compile(r"(?<![\"'])(?<!\[\d)(?<!\[-\d)\][ \t]*=(?!=)")
+"""An item that is set, unless its key is a digit, or ends like a string."""
 _CASTS = re.compile(r"\.(?:bfloat16|half|to)\(")
 _DEFINING = ("def ", "class ")
 
@@ -54,7 +55,7 @@ def rows_calling(file: SourceText, names: frozenset[str], imports: Mapping[str, 
 
 
 def rows_storing_items(file: SourceText) -> list[int]:
-    """The rows with what looks like `x[key] = value`."""
+    """The rows with what looks like `x[key] = value`, of a key that may be a tensor."""
     return sorted({file.row(found.start()) for found in _STORES_ITEM.finditer(file.text)})
 
 

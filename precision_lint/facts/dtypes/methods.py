@@ -70,8 +70,8 @@ def of_instance(receiver: Instance, name: str, given: CallSite) -> Value:
         moved = result.parameters
         if moved != parameters:
             weights = None if moved.caller_chosen else moved
-            fields = tuple((name, _cast_with(field, weights)) for name, field in receiver.fields)
-            return replace(receiver, fields=fields, parameters=weights)
+            held = tuple((key, _cast_with(field, weights)) for key, field in receiver.fields)
+            return replace(receiver, fields=held, parameters=weights)
         return receiver
     if isinstance(result, Unknown):
         return functions.method(name, UNKNOWN, given)
