@@ -19,7 +19,10 @@ NAMES = {
     # What the hooks are called with
     "precision_lint.facts.context": "ConfigFile PythonFile",
     "precision_lint.model.memo": "fact",
-    "precision_lint.facts.dtypes.calls": "Argument Call Region",
+    "precision_lint.facts.dtypes.agreement": "Disagreement",
+    "precision_lint.facts.dtypes.disagreements": "disagreement_findings",
+    "precision_lint.facts.dtypes.ambient": "may_run_under_autocast",
+    "precision_lint.facts.dtypes.calls": "Argument Call Region Rejection",
     "precision_lint.facts.amp.protocol": "TrainingStep",
     "precision_lint.facts.triton.kernels": "Kernel",
     # Python's syntax
@@ -30,11 +33,16 @@ NAMES = {
     "precision_lint.source.python.syntax": "callee_name dotted last_name qualified",
     "precision_lint.source.python.syntax_tree": "Scope SyntaxTree syntax_tree",
     # Dtypes
-    "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOATING",
+    "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOAT32 FLOATING",
     "precision_lint.facts.dtypes": "sinks",
     "precision_lint.facts.dtypes.batches": "BlanketCast blanket_casts",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
     "precision_lint.facts.dtypes.values": "Instance Model ModelOutput Symbol Tensor Value",
+    "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",
+    "precision_lint.facts.dtypes.module_inputs": "LAYERS",
+    "precision_lint.facts.dtypes.rejections": "callee_text is_shared_module origins rejections",
+    "precision_lint.facts.dtypes.operands": "may_fail_on_purpose text_of",
+    "precision_lint.facts.dtypes.witnesses": "witnesses",
     # Mixed precision
     "precision_lint.facts.amp.autocast": (
         "AutocastCall RegionNode autocast_call autocasts multiplied records_no_gradients "

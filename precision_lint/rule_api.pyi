@@ -61,20 +61,35 @@ from precision_lint.facts.amp.unscalers import unscaler as unscaler
 from precision_lint.facts.context import ConfigFile as ConfigFile
 from precision_lint.facts.context import PythonFile as PythonFile
 from precision_lint.facts.dtypes import sinks as sinks
+from precision_lint.facts.dtypes.agreement import Disagreement as Disagreement
+from precision_lint.facts.dtypes.ambient import may_run_under_autocast as may_run_under_autocast
 from precision_lint.facts.dtypes.batches import BlanketCast as BlanketCast
 from precision_lint.facts.dtypes.batches import blanket_casts as blanket_casts
 from precision_lint.facts.dtypes.calls import Argument as Argument
 from precision_lint.facts.dtypes.calls import Call as Call
 from precision_lint.facts.dtypes.calls import Region as Region
+from precision_lint.facts.dtypes.calls import Rejection as Rejection
 from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
+from precision_lint.facts.dtypes.disagreements import disagreement_findings as disagreement_findings
+from precision_lint.facts.dtypes.lacking import LACKING_CALLS as LACKING_CALLS
+from precision_lint.facts.dtypes.lacking import Lacking as Lacking
+from precision_lint.facts.dtypes.lacking import lacking as lacking
+from precision_lint.facts.dtypes.module_inputs import LAYERS as LAYERS
+from precision_lint.facts.dtypes.operands import may_fail_on_purpose as may_fail_on_purpose
+from precision_lint.facts.dtypes.operands import text_of as text_of
+from precision_lint.facts.dtypes.rejections import callee_text as callee_text
+from precision_lint.facts.dtypes.rejections import is_shared_module as is_shared_module
+from precision_lint.facts.dtypes.rejections import origins as origins
+from precision_lint.facts.dtypes.rejections import rejections as rejections
 from precision_lint.facts.dtypes.values import Instance as Instance
 from precision_lint.facts.dtypes.values import Model as Model
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
 from precision_lint.facts.dtypes.values import Symbol as Symbol
 from precision_lint.facts.dtypes.values import Tensor as Tensor
 from precision_lint.facts.dtypes.values import Value as Value
+from precision_lint.facts.dtypes.witnesses import witnesses as witnesses
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.names.compared import NeverEqual as NeverEqual
@@ -115,6 +130,7 @@ from precision_lint.model.dtypes import ALIASES as ALIASES
 from precision_lint.model.dtypes import BFLOAT16 as BFLOAT16
 from precision_lint.model.dtypes import DTYPES as DTYPES
 from precision_lint.model.dtypes import FLOAT16 as FLOAT16
+from precision_lint.model.dtypes import FLOAT32 as FLOAT32
 from precision_lint.model.dtypes import FLOATING as FLOATING
 from precision_lint.model.finding import Applicability as Applicability
 from precision_lint.model.finding import Confidence as Confidence

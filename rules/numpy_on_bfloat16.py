@@ -102,7 +102,6 @@ from precision_lint.rule_api import (
     Finding,
     Fix,
     PythonFile,
-    Related,
     Rule,
     Severity,
     Span,
@@ -110,6 +109,7 @@ from precision_lint.rule_api import (
     guard_excludes_bfloat16,
     precision_of,
     sinks,
+    witnesses,
 )
 
 _NAMES = sorted(name.encode() for name in sinks.NAMES)
@@ -154,7 +154,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     origins = {tensor.origin.related: None for tensor in tensors if tensor.origin is not None}
     confidence = Confidence.HIGH if proved else Confidence.LOW
     if not proved:
-        for witness in _witnesses(tensors, call, file):
+        are_integers = _AS_INTEGERS.match(file.text.text, call.span.end) is not None
+        for witness in witnesses(tensors, sinks.LACKING, file, are_integers=are_integers):
             origins[witness] = None
             confidence = Confidence.MEDIUM
     yield file.finding(
@@ -169,27 +170,6 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         related=list(origins),
         precisions=tuple(dict.fromkeys(filter(None, map(precision_of, dtypes or [BFLOAT16])))),
     )
-
-
-def _witnesses(tensors: list[Tensor], call: Call, file: PythonFile) -> Iterator[Related]:
-    """The places that give one of the tensors a dtype that NumPy lacks.
-
-    That a caller may choose the dtype is no witness, nor is float16: NumPy has float16. Weights and
-    data that are loaded have the dtype of the checkpoint: a program that enables bfloat16 may have
-    saved it so. Of what may come from elsewhere as well, only weights count: data can be anything,
-    and data whose array becomes integers is integers that were packed.
-    """
-    are_integers = _AS_INTEGERS.match(file.text.text, call.span.end) is not None
-    origins = {tensor.origin: tensor for tensor in tensors if tensor.origin is not None}
-    for origin, tensor in origins.items():
-        sites = [site.related for site in origin.route]
-        match origin.kind:
-            case "dtype" if tensor.dtypes & sinks.LACKING:
-                yield from (origin.related, *sites)
-            case "weights" | "checkpoint" if (
-                origin.kind == "weights" or not (tensor.may_be_other or are_integers)
-            ) and (enabled := file.bfloat16()) is not None:
-                yield from (*sites, enabled)
 
 
 def _lacking(argument: Argument) -> list[Tensor]:

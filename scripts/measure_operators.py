@@ -551,12 +551,13 @@ def source_of(row: Operator) -> str:
     return f"Operator({', '.join(parts)})"
 
 
-def write(name: str, subject: str, lines: list[str]) -> None:
+def write(name: str, subject: str, lines: list[str], script: str = "measure_operators") -> None:
+    """Write a generated module; `script` is the one that measured it."""
     release = torch.__version__.split("+")[0]
     head = [
         f'"""{subject}, measured.',
         "",
-        f"Written by scripts/measure_operators.py with torch {release}: do not edit.",
+        f"Written by scripts/{script}.py with torch {release}: do not edit.",
         '"""',
         "",
         "from __future__ import annotations",

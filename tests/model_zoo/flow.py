@@ -112,7 +112,7 @@ def claims(file: PythonFile) -> Mapping[ast.expr, Value]:
     def begun(
         self: Interpretation,
         subject: Subject,
-        found: dict[ast.Call, Call],
+        found: dict[ast.expr, Call],
         *,
         is_intraprocedural: bool,
     ) -> None:

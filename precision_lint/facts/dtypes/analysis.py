@@ -17,6 +17,9 @@ from precision_lint.facts.dtypes.calls import Call, Calls, Region
 from precision_lint.facts.dtypes.configuration import Scenario
 from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
 
+_TOO_MUCH = (BudgetExceeded, RecursionError)
+"""What stops the second phase: too many expressions, or bodies that lead too deep."""
+
 
 class InterproceduralAnalysis:
     """The analysis of one file, and of what it reaches in its project.
@@ -45,16 +48,16 @@ class InterproceduralAnalysis:
             calls.is_complete = False
         return calls
 
-    def _found(self) -> dict[ast.Call, Call]:
+    def _found(self) -> dict[ast.expr, Call]:
         asked, module = self._subject.asked, self._subject.module
-        found: dict[ast.Call, Call] = {}
+        found: dict[ast.expr, Call] = {}
         if rows := asked.rows(module):
             with closing(Interpretation(self._subject, found, is_intraprocedural=True)) as alone:
                 alone.tracing.file(module, rows)
         rows = asked.open_rows(found)
         return self._followed(found, rows) if rows else found
 
-    def _followed(self, alone: dict[ast.Call, Call], rows: list[int]) -> dict[ast.Call, Call]:
+    def _followed(self, alone: dict[ast.expr, Call], rows: list[int]) -> dict[ast.expr, Call]:
         """The calls after callers, classes and other files were looked at."""
         self._subject.budget.go_beyond()
         found = dict(alone)
@@ -62,14 +65,14 @@ class InterproceduralAnalysis:
             try:
                 whole.tracing.file(self._subject.module, rows)
                 self._resolve(whole)
-            except BudgetExceeded:
+            except _TOO_MUCH:
                 return {**alone, **self._followed_one_by_one(rows)}
         return found
 
-    def _followed_one_by_one(self, rows: list[int]) -> dict[ast.Call, Call]:
+    def _followed_one_by_one(self, rows: list[int]) -> dict[ast.expr, Call]:
         """The calls of those bodies for which a share of the budget is enough."""
         budget = self._subject.budget
-        followed: dict[ast.Call, Call] = {}
+        followed: dict[ast.expr, Call] = {}
         bodies = list(functions_at(self._subject.module, rows))
         count, share = budget.share(len(bodies))
         for body in bodies[:count]:
@@ -78,7 +81,7 @@ class InterproceduralAnalysis:
                 try:
                     one.tracing.function(body, frozenset(rows))
                     self._resolve(one)
-                except BudgetExceeded:
+                except _TOO_MUCH:
                     continue
                 followed.update(one.records.found)
         return followed

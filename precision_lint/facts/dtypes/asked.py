@@ -7,9 +7,15 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
+from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
 from precision_lint.facts.dtypes.calls import Call
 from precision_lint.facts.dtypes.definitions import Module
-from precision_lint.facts.dtypes.mentions import aliases, holders, rows_calling
+from precision_lint.facts.dtypes.mentions import (
+    aliases,
+    holders,
+    rows_calling,
+    rows_storing_items,
+)
 from precision_lint.facts.dtypes.relevance import DefUse
 from precision_lint.facts.dtypes.values import (
     Bottom,
@@ -30,6 +36,12 @@ from precision_lint.facts.dtypes.values import (
 )
 from precision_lint.model.dtypes import HALF
 from precision_lint.source.python.syntax import callee_name
+
+SETTING_ITEM = "__setitem__"
+"""`x[key] = value` as a call: of the key and the value, as Python makes it."""
+
+MODULE = "Module"
+"""Calls of objects of the project's classes: of modules, mostly."""
 
 _WITH_DTYPES = frozenset({"GradScaler"})
 """Calls that are judged by the dtypes around them, and not by their arguments alone."""
@@ -78,9 +90,12 @@ class Asked:
     def rows(self, module: Module) -> list[int]:
         """The rows of the file with what looks like one of the calls."""
         called = self.names | self.aliases.keys() | self.holders.keys()
-        return rows_calling(module.file.text, called, module.imports)
+        rows = rows_calling(module.file.text, called, module.imports)
+        if SETTING_ITEM in self.names:
+            rows = sorted({*rows, *rows_storing_items(module.file.text)})
+        return rows
 
-    def open_rows(self, calls: Mapping[ast.Call, Call]) -> list[int]:
+    def open_rows(self, calls: Mapping[ast.expr, Call]) -> list[int]:
         """The rows of the calls whose facts callers, classes or other files may know better."""
         rows = {
             node.lineno
@@ -114,9 +129,11 @@ class Asked:
             case LibraryObject(name=qualified):
                 called, name = qualified.rpartition(".")[2], f"{qualified}.__call__"
                 package, is_instance = qualified.partition(".")[0], True
+            case Instance() if MODULE in self.names:
+                called, name, is_instance = MODULE, f"torch.nn.{MODULE}.forward", True
             case Model(name=str(layer)):
                 called, name, is_instance = layer, f"torch.nn.{layer}.forward", True
-            case Unknown() if is_intraprocedural and called in self.holders:
+            case Unknown() | Tensor() | Model() if is_intraprocedural and called in self.holders:
                 called, is_instance = self.holders[called], True  # as far as can be seen here
         if called not in self.names and f"{package}.*" not in self.names:
             return None
@@ -126,19 +143,33 @@ class Asked:
 def _is_open(call: Call) -> bool:
     """True if it is not yet known that a call has nothing to do with half precision.
 
-    What a function of another package is given counts only once it is known for a tensor.
+    What a function of another package is given counts only once it is known for a tensor; operators
+    of torch take tensors.
     """
     values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
+    if call.name == SETTING_ITEM:  # most are of mappings: both have to be tensors, one a known one
+        both = (call.receiver, values[1])
+        tensors = [one for one in both if isinstance(one, Tensor)]
+        return len(tensors) == 2 and sorted(one.is_open for one in tensors) == [False, True]
+    if call.name == MODULE:
+        if not isinstance(call.called, Instance):
+            return True
+        weights = call.called.parameters
+        return weights is None or any(map(_may_be_half, (weights, *values)))
     is_on_object = not call.arguments or call.name in _ON_TENSORS
-    if call.receiver_span is None or is_on_object:
+    if call.receiver_span is None or is_on_object or isinstance(call.receiver, Tensor):
         values.append(call.receiver)
-    is_of_package = call.function is not None
+    is_of_package = call.function is not None and not _is_operator(call.function)
     is_method = call.receiver_span is not None and not is_of_package
     if is_method and is_on_object and isinstance(call.receiver, Unknown):
         return True
-    if call.receiver_span is None and not is_of_package:
+    if (call.receiver_span is None or call.function is not None) and not is_of_package:
         return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
     return any(map(_may_be_half, values))
+
+
+def _is_operator(function: str) -> bool:
+    return function.removeprefix("torch.") in FUNCTIONS
 
 
 def _may_be_half(value: Value) -> bool:

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from precision_lint.facts.dtypes import training
+from precision_lint.facts.dtypes.calls import Argument
 from precision_lint.facts.dtypes.containers import concatenated
 from precision_lint.facts.dtypes.environment import (
     Environment,
@@ -43,6 +44,8 @@ class Assignments:
         self, target: ast.expr, value: Value, expression: ast.expr | None, env: Environment
     ) -> None:
         """Bind a target; attributes of `self` are recorded for the other methods of the class."""
+        if isinstance(target, ast.Subscript) and expression is not None:
+            self._item_set(target, value, expression, env)
         match target:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self._frame.owner:
                 if isinstance(expression, ast.Call) and callee_name(expression) == "Parameter":
@@ -50,7 +53,7 @@ class Assignments:
                 bind(target, value, env)
                 match env.get("self"):
                     case Instance() as instance if instance.field(name) is not None:
-                        self._set_field("self", name, value, env)
+                        self.set_field("self", name, value, env)
                 self._records.attribute(self._frame, name, value)
             case ast.Attribute(value=owner, attr="data") if isinstance(value, Tensor):
                 training.cast_one_by_one(self._evaluate, value, env)
@@ -70,7 +73,7 @@ class Assignments:
                     self._records.attribute_of_class(self._frame, held.definition, name, value)
                 self._records.attribute_from_outside(self._frame, held, name, value)
                 bind(target, value, env)
-                self._set_field(holder, name, value, env)
+                self.set_field(holder, name, value, env)
             case ast.Subscript(value=ast.Attribute() | ast.Subscript() as owner, slice=key):
                 held = self._evaluate(owner, env)
                 if isinstance(held, Sequence | Dictionary):
@@ -81,7 +84,17 @@ class Assignments:
             case _:
                 bind(target, value, env)
 
-    def _set_field(self, holder: str, name: str, value: Value, env: Environment) -> None:
+    def _item_set(
+        self, target: ast.Subscript, value: Value, expression: ast.expr, env: Environment
+    ) -> None:
+        """Report `x[key] = value` to those who ask for it."""
+        if self._records.wants_items(self._frame):
+            owner = self._evaluate(target.value, env)
+            key = self._evaluate(target.slice, env)
+            given = Argument(value, self._evaluate.span_of(expression))
+            self._records.item_set(self._frame, target, owner, key, given)
+
+    def set_field(self, holder: str, name: str, value: Value, env: Environment) -> None:
         """What the methods of an object read after `holder.name = value`."""
         held = env.get(holder)
         if not isinstance(held, Instance):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from precision_lint.facts.dtypes.lattice import deep_reading, reading
 from precision_lint.facts.dtypes.values import UNKNOWN, Dtype, Mixed, Model, ModelOutput, Value
@@ -34,6 +34,14 @@ class Region:
 
     device: str | None
     dtype: Dtype
+
+
+class Rejection(NamedTuple):
+    """A call of a layer that raises: its input has another dtype than its parameters."""
+
+    place: Origin
+    given: str
+    parameters: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,10 @@ class Call:
     dtypes: Mapping[str, Dtype]
     models: Mapping[str, Model]
     module: Calls = field(repr=False)
+    called: Value = UNKNOWN
+    """The object that is called, if it is one: a module."""
+    rejections: tuple[Rejection, ...] = ()
+    """Layers that the call certainly runs and that reject what they are given."""
 
     def argument(self, position: int, keyword: str) -> Argument | None:
         """An argument by position or keyword; None if absent or after a star."""

@@ -75,9 +75,20 @@ class Changes:
             moved = replace(moved, cast=self._cast_at(method))
         replace_everywhere(self._evaluate(module, env), moved, env)
         bind(module, moved, env)
+        self._cast_part(module, moved, env)
         self._record_cast(module, moved, env)
         if isinstance(module, ast.Attribute) and _is_float32(moved):
             training.widen(self._evaluate, module.value, env)
+
+    def _cast_part(self, module: ast.expr, moved: Value, env: Environment) -> None:
+        """`model.head.float()`: the object has parameters of more than one dtype."""
+        match module:
+            case ast.Attribute(value=ast.Name(id=holder), attr=name):
+                self._assignments.set_field(holder, name, moved, env)
+            case ast.Attribute(value=owner):
+                held = self._evaluate.read(owner, env)
+                if isinstance(held, Instance):
+                    self._cast_part(owner, replace(held, parameters=None), env)
 
     def _cast_at(self, method: ast.expr) -> Origin:
         """A call of a method as the place where a module is cast."""
@@ -89,7 +100,7 @@ class Changes:
         """`self.model.bfloat16()`, `runner.model.to(dtype)`: other methods see the cast."""
         match module:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self._frame.owner:
-                self._records.attribute(self._frame, name, moved)
+                self._records.attribute_cast(self._frame, name, moved)
             case ast.Attribute(value=holder, attr=name):
                 held = self._evaluate.read(holder, env)
                 self._records.attribute_from_outside(self._frame, held, name, moved)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from precision_lint.facts.dtypes.calls import Rejection
 from precision_lint.facts.dtypes.fixpoint import FixpointTable
 from precision_lint.facts.dtypes.frame import Change, OuterName
 from precision_lint.facts.dtypes.values import BOTTOM, UNKNOWN, Value
@@ -22,6 +23,8 @@ class Summary:
     value: Value
     out_state: Mapping[str, Value] = field(default_factory=dict)
     changed: Mapping[OuterName, Change] = field(default_factory=dict)
+    rejections: tuple[Rejection, ...] = ()
+    """Layers that the call certainly runs and that reject what they are given."""
 
 
 Table: TypeAlias = FixpointTable[Summary]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, cast
 
-from precision_lint.facts.dtypes.calls import Region
+from precision_lint.facts.dtypes.calls import Region, Rejection
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.lattice import join
@@ -65,6 +65,8 @@ class Frame:
     yielded: Value = BOTTOM
     changed: dict[OuterName, Change] = field(default_factory=dict)
     """What calls in the body leave in variables of other scopes."""
+    rejections: dict[ast.Call, tuple[Rejection, ...]] = field(default_factory=dict)
+    """The calls that certainly reach a layer which rejects what it is given."""
     exits: list[Environment] = field(default_factory=list)
     """What holds where the body returns."""
 

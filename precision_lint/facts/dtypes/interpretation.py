@@ -65,7 +65,7 @@ class Interpretation:
     """One interpretation of a file; nothing is known of it at first but some calls in `found`."""
 
     def __init__(
-        self, subject: Subject, found: dict[ast.Call, Call], *, is_intraprocedural: bool
+        self, subject: Subject, found: dict[ast.expr, Call], *, is_intraprocedural: bool
     ) -> None:
         self.is_intraprocedural = is_intraprocedural
         self.default_dtype = subject.default_dtype

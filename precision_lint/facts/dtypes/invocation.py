@@ -19,13 +19,14 @@ from precision_lint.facts.dtypes import (
 from precision_lint.facts.dtypes._generated.operators import METHODS
 from precision_lint.facts.dtypes.attributes import named
 from precision_lint.facts.dtypes.autocast import opened, opened_by
-from precision_lint.facts.dtypes.calls import Argument, CallSite
+from precision_lint.facts.dtypes.calls import Argument, CallSite, Rejection
 from precision_lint.facts.dtypes.containers import item_of
 from precision_lint.facts.dtypes.definitions import Class
 from precision_lint.facts.dtypes.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.lattice import join_all, reading
 from precision_lint.facts.dtypes.libraries import lookup
 from precision_lint.facts.dtypes.libraries.terms import Library
+from precision_lint.facts.dtypes.module_inputs import rejected
 from precision_lint.facts.dtypes.mutations import ADAPTING
 from precision_lint.facts.dtypes.protocols import Evaluate, Interprocedural
 from precision_lint.facts.dtypes.terms import Step
@@ -54,7 +55,7 @@ from precision_lint.facts.dtypes.values import (
     Variable,
     caller_chosen,
 )
-from precision_lint.facts.origin import Setting
+from precision_lint.facts.origin import Origin, Setting
 from precision_lint.source.python.syntax import dotted, innermost_name
 
 _APPLYING = frozenset({"map", "starmap", "filter", "imap", "imap_unordered"})
@@ -215,6 +216,7 @@ def _result(
     given = given.read()
     match function:
         case Model(widens=widens):
+            _reject(evaluator, node, function, given)
             output = models.called(function, given)
             return lookup.widened(output) if widens else output
         case Tensor():  # nobody calls a tensor: it was a module that was moved
@@ -235,6 +237,16 @@ def _result(
                 return methods.of_named_model(name, given)
             return functions.builtin(name, given)
     return UNKNOWN
+
+
+def _reject(evaluator: Evaluate, node: ast.Call, model: Model, given: CallSite) -> None:
+    """Take down that a layer rejects what it is given; autocast casts for it."""
+    dtypes = rejected(model, reading(given.first)) if given.autocast is None else None
+    if dtypes is not None:
+        span = evaluator.span_of(node)
+        place = Origin(evaluator.source, span, f"{dtypes[1]} parameters meet {dtypes[0]} here")
+        found = Rejection(place, *dtypes)
+        evaluator.analysis.records.rejected(evaluator.frame, node, (found,))
 
 
 def _of_library(

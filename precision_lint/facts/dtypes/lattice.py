@@ -232,6 +232,7 @@ def _join_models(left: Model, right: Model) -> Model:
         _one_of(left.adapter, right.adapter),
         left.is_widened or right.is_widened,
         left.widens and right.widens,
+        left.layers if left.layers == right.layers else (),
     )
 
 

@@ -10,6 +10,8 @@ from precision_lint.source.text.text import SourceText
 _CALL = re.compile(r"\s*\(")
 _CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
 _ASSIGNS = re.compile(r"[ \t]*=(?!=)")
+_STORES_ITEM = re.compile(r"(?<![\"'])(?<!\[\d)(?<!\[-\d)\][ \t]*=(?!=)")
+"""An item that is set, unless its key is a digit, or ends like a string."""
 _CASTS = re.compile(r"\.(?:bfloat16|half|to)\(")
 _DEFINING = ("def ", "class ")
 
@@ -23,6 +25,9 @@ def aliases(names: frozenset[str], imports: Mapping[str, str]) -> Mapping[str, s
 def holders(names: frozenset[str], text: str) -> Mapping[str, str]:
     """What a file calls instances of some classes by: `self.loss = nn.CrossEntropyLoss()`."""
     classes = sorted(name for name in names if name[0].isupper() and f"{name}(" in text)
+    if "Module" in names:  # objects of any class
+        every = dict(re.findall(r"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*([A-Z]\w*)\(", text))
+        return {local: name if name in names else "Module" for local, name in every.items()}
     if not classes:
         return {}
     return dict(re.findall(rf"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*({'|'.join(classes)})\(", text))
@@ -47,6 +52,11 @@ def rows_calling(file: SourceText, names: frozenset[str], imports: Mapping[str, 
         if call.match(file.text, start + len(word))
     }
     return sorted(rows)
+
+
+def rows_storing_items(file: SourceText) -> list[int]:
+    """The rows with what looks like `x[key] = value`, of a key that may be a tensor."""
+    return sorted({file.row(found.start()) for found in _STORES_ITEM.finditer(file.text)})
 
 
 def rows_mentioning(file: SourceText, name: str) -> list[int]:

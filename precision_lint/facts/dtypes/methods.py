@@ -69,11 +69,23 @@ def of_instance(receiver: Instance, name: str, given: CallSite) -> Value:
     if isinstance(result, Model):
         moved = result.parameters
         if moved != parameters:
-            return replace(receiver, parameters=None if moved.caller_chosen else moved)
+            weights = None if moved.caller_chosen else moved
+            held = tuple((key, _cast_with(field, weights)) for key, field in receiver.fields)
+            return replace(receiver, fields=held, parameters=weights)
         return receiver
     if isinstance(result, Unknown):
         return functions.method(name, UNKNOWN, given)
     return result
+
+
+def _cast_with(field: Value, weights: Tensor | None) -> Value:
+    """A module that an object holds, after a cast of the object."""
+    match field:
+        case Model():
+            return replace(field, parameters=weights or caller_chosen(field.parameters.origin))
+        case Instance(parameters=Tensor()):
+            return replace(field, parameters=weights)
+    return field
 
 
 def of_module(instance: Instance, given: CallSite) -> Value:

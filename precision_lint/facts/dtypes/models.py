@@ -79,6 +79,7 @@ _LINEAR = FUNCTIONS["nn.functional.linear"]
 def of_torch(name: str, given: CallSite) -> Model:
     """An instance of a class of `torch.nn`: its parameters have the default dtype, or `dtype=`."""
     parameters = tensor(given.default_dtype)
+    layers: tuple[str, ...] = ()
     if "dtype" in given.keywords:
         parameters = functions.as_dtype(given.keywords["dtype"].value).of_tensor()
     if name in _CONTAINERS:
@@ -86,9 +87,17 @@ def of_torch(name: str, given: CallSite) -> Model:
         of_members = join_all([member.parameters for member in members])
         if isinstance(of_members, Tensor) and len(members) == len(given.values):
             parameters = of_members
+            layers = _layers(members) if name == "Sequential" else ()
         else:
             parameters = caller_chosen(given.origin(_OF_THE_MODEL))
-    return Model(parameters, name)
+    return Model(parameters, name, layers=layers)
+
+
+def _layers(members: list[Model]) -> tuple[str, ...]:
+    """The classes of the modules in a `Sequential`, those inside of others included."""
+    names = [member.layers or (member.name,) for member in members]
+    flat = tuple(name for each in names for name in each)
+    return tuple(filter(None, flat)) if all(flat) else ()
 
 
 def pretrained(given: CallSite, is_float32: bool) -> Model:

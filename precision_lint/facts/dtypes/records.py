@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
-from precision_lint.facts.dtypes.asked import Asked
-from precision_lint.facts.dtypes.calls import Call, Calls, CallSite, Region, as_receiver
+from precision_lint.facts.dtypes.asked import SETTING_ITEM, Asked
+from precision_lint.facts.dtypes.calls import (
+    Argument,
+    Call,
+    Calls,
+    CallSite,
+    Region,
+    Rejection,
+    as_receiver,
+)
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.entries import Table
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.frame import Frame
-from precision_lint.facts.dtypes.lattice import join, join_all
+from precision_lint.facts.dtypes.lattice import join, join_all, reading
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     UNKNOWN,
@@ -33,7 +42,7 @@ class Records:
         asked: Asked,
         module: Module,
         calls: Calls,
-        found: dict[ast.Call, Call],
+        found: dict[ast.expr, Call],
         table: Table,
         *,
         is_intraprocedural: bool,
@@ -55,6 +64,8 @@ class Records:
         """By name, the calls of methods whose object is a term."""
         self.assigned: dict[tuple[Class, str], Value] = {}
         """What the methods of a class assign to its attributes."""
+        self._before: dict[tuple[Class, str], tuple[Frame, Value]] = {}
+        """The last frame that assigned an attribute, and what was known of it before."""
         self.globals: dict[tuple[Module, str], Value] = {}
         """What functions assign to the variables of modules."""
         self.assigned_from_outside: dict[str, list[tuple[Value, Value]]] = {}
@@ -83,6 +94,7 @@ class Records:
             name=callee.name,
             function=callee.function,
             receiver=UNKNOWN if callee.is_instance else as_receiver(receiver),
+            called=function if callee.is_instance else UNKNOWN,
             receiver_span=span_of(method.value) if isinstance(method, ast.Attribute) else None,
             arguments=tuple(one.read() for one in given.arguments),
             keywords={name: one.read() for name, one in given.keywords.items()},
@@ -93,6 +105,43 @@ class Records:
             models=_models(env) if callee.name in _TRAINING else {},
             module=self._calls,
         )
+
+    def wants_items(self, frame: Frame) -> bool:
+        """True if a rule asked for the items that are set in a frame."""
+        is_seen = frame.records and frame.module is self._module
+        return is_seen and SETTING_ITEM in self._asked.names
+
+    def item_set(
+        self, frame: Frame, node: ast.Subscript, owner: Value, key: Value, given: Argument
+    ) -> None:
+        """`owner[key] = value`, as the call of `__setitem__` that it is."""
+        span_of = self._module.file.span_of
+        index = Argument(key, span_of(node.slice))
+        self.found[node] = Call(
+            span=span_of(node),
+            name=SETTING_ITEM,
+            function=None,
+            receiver=as_receiver(reading(owner)),
+            receiver_span=span_of(node.value),
+            arguments=(index.read(), given.read()),
+            keywords={},
+            scope=frame.scope,
+            guards=tuple(frame.guards),
+            autocast=frame.region,
+            dtypes={},
+            models={},
+            module=self._calls,
+        )
+
+    def rejected(self, frame: Frame, node: ast.Call, found: tuple[Rejection, ...]) -> None:
+        """A call runs layers that reject what they are given: whenever its body is run."""
+        if frame.guards:
+            return
+        frame.rejections.pop(node, None)  # of an iteration before, of which less was known
+        if found:
+            frame.rejections[node] = found
+        if frame.records and frame.module is self._module and node in self.found:
+            self.found[node] = replace(self.found[node], rejections=found)
 
     def call_of(
         self, frame: Frame, node: ast.Call, definition: Function, bound: Environment
@@ -120,10 +169,21 @@ class Records:
         assert frame.owner is not None
         self.attribute_of_class(frame, frame.owner, name, value)
 
+    def attribute_cast(self, frame: Frame, name: str, value: Value) -> None:
+        """`self.name.half()`: what the same method assigned before is what it casts."""
+        assert frame.owner is not None
+        key = (frame.owner, name)
+        last, before = self._before.get(key, (None, BOTTOM))
+        if last is frame and not frame.guards and not frame.iterated:
+            self.assigned[key] = before
+        self.attribute_of_class(frame, frame.owner, name, value)
+
     def attribute_of_class(self, frame: Frame, owner: Class, name: str, value: Value) -> None:
         """`cls.name = value`, which objects of the class read as well."""
         if frame.records:
             key = (owner, name)
+            if self._before.get(key, (None, BOTTOM))[0] is not frame:
+                self._before[key] = frame, self.assigned.get(key, BOTTOM)
             self.assigned[key] = join(self.assigned.get(key, BOTTOM), value)
 
     def variables(self, definition: Function, ends: list[Environment]) -> None:

@@ -233,6 +233,7 @@ class Resolution:
         return replace(
             call,
             receiver=as_receiver(reading(self(call.receiver))),
+            called=reading(self(call.called)),
             arguments=tuple(self.argument(one).read() for one in call.arguments),
             keywords={name: self.argument(one).read() for name, one in call.keywords.items()},
             autocast=region and Region(region.device, self.dtype(region.dtype)),

@@ -30,3 +30,24 @@ class Operator(NamedTuple):
     """The same on CPU."""
     composed: bool = False
     """Made of several operations: operands of mixed dtypes need not promote as those of one."""
+
+
+class Lack(NamedTuple):
+    """What an operator raises for a half dtype and not for float32, by device; empty if nothing."""
+
+    cpu: str = ""
+    cuda: str = ""
+    in_regions: tuple[str, ...] = ()
+    """The devices on which it raises inside of an autocast region, too."""
+
+
+class Agreement(NamedTuple):
+    """Operands of an operator that need one floating dtype: torch raises for any other pair."""
+
+    operands: tuple[tuple[int, str], ...]
+    """Position and keyword; the receiver of a method is its argument 0."""
+    message: str
+    """The error; `{first}` and `{First}` are two spellings of the dtype of the first operand,
+    `{second}` and `{Second}` those of the others."""
+    in_regions: tuple[str, ...] = ()
+    """The devices on which it raises inside of an autocast region, too."""

@@ -80,6 +80,7 @@ class Summaries:
         else:
             summary = Summary(UNKNOWN)  # nobody looks at what it returns
         outer_variables.take(summary.changed, frame, env)
+        self._analysis.records.rejected(frame, node, summary.rejections)
         _apply_side_effects(summary, routine, parameters, node, env)
         return summary.value
 
@@ -111,7 +112,7 @@ class Summaries:
             place: Change(each.before, resolve(each.value))
             for place, each in summary.changed.items()
         }
-        return Summary(resolve(summary.value), left, changed)
+        return Summary(resolve(summary.value), left, changed, summary.rejections)
 
     def _declared(self, definition: Function) -> Value:
         """What the annotation of a function says that it returns."""
@@ -141,7 +142,8 @@ class Summaries:
         if not isinstance(frame.yielded, Bottom):
             value = Sequence(frame.yielded)
         left = {name: join_all([end.get(name, UNKNOWN) for end in frame.exits]) for name in held}
-        return Summary(value, left, outer_variables.left(definition, closure, frame))
+        rejections = tuple(one for found in frame.rejections.values() for one in found)
+        return Summary(value, left, outer_variables.left(definition, closure, frame), rejections)
 
 
 def _is_container(value: Value) -> bool:

@@ -235,6 +235,8 @@ class Model:
     adapter: Origin | None = field(default=None, compare=False)
     is_widened: bool = False
     widens: bool = False
+    layers: tuple[str, ...] = ()
+    """The classes of the layers of a `Sequential`, in order, if all are of torch."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,8 +62,12 @@ class ParsedPython(Memo):
         """
         from precision_lint.source.python.expressions import Expression
 
-        node = self._expressions.get(span)
+        node = self.node_at(span)
         return None if node is None else Expression.parse(self.text[span], span.start, node)
+
+    def node_at(self, span: Span) -> ast.expr | None:
+        """The outermost expression at exactly `span`."""
+        return self._expressions.get(span)
 
     @cached_property
     def _expressions(self) -> dict[Span, ast.expr]:

@@ -1,0 +1,38 @@
+"""The places that show that tensors can have dtypes which hurt: the witnesses of a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.values import Tensor
+from precision_lint.model.dtypes import BFLOAT16
+from precision_lint.model.finding import Related
+
+
+def witnesses(
+    tensors: Iterable[Tensor],
+    dtypes: frozenset[str],
+    file: PythonFile,
+    *,
+    are_integers: bool = False,
+) -> Iterator[Related]:
+    """The places that give one of the tensors one of some dtypes.
+
+    That a caller may choose the dtype is no witness. Weights and data that are loaded have the
+    dtype of the checkpoint: a program that enables bfloat16 may have saved it so. Of what may come
+    from elsewhere as well, only weights count: data can be anything, and data that is used as
+    integers (`are_integers`) is integers that were packed.
+    """
+    origins = {tensor.origin: tensor for tensor in tensors if tensor.origin is not None}
+    for origin, tensor in origins.items():
+        sites = [site.related for site in origin.route]
+        match origin.kind:
+            case "dtype" if tensor.dtypes & dtypes:
+                yield from (origin.related, *sites)
+            case "weights" | "checkpoint" if (
+                BFLOAT16 in dtypes
+                and (origin.kind == "weights" or not (tensor.may_be_other or are_integers))
+                and (enabled := file.bfloat16()) is not None
+            ):
+                yield from (*sites, enabled)
