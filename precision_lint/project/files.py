@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, files, kind_of
-from precision_lint.project.pins import lowest_version, pin_files, pinned_version
+from precision_lint.project.pins import lowest_version, own_version, pin_files, pinned_version
 
 if TYPE_CHECKING:
     from precision_lint.project.import_style import ImportStyle
@@ -66,8 +66,15 @@ class Project:
         """The version as the settings or the pins write it; empty if neither does."""
         if library not in self._versions:
             version = self.target.get(library) or pinned_version(self.root, library)
-            self._versions[library] = version or ""
+            self._versions[library] = version or self._version_of_copy(library)
         return self._versions[library]
+
+    def _version_of_copy(self, library: str) -> str:
+        """The version of a library whose package is a part of the project; empty if it is not."""
+        package = f"/{library}/__init__.py"
+        copies = (path for path in self.python_files if path.as_posix().endswith(package))
+        versions = filter(None, map(own_version, copies))
+        return min(versions, default="", key=lambda one: [*map(int, one.split("."))])
 
     def lowest_version_of(self, library: str, near: Path | None = None) -> tuple[int, int] | None:
         """The oldest version of a library that the code must support, as in `version_of`.

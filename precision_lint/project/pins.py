@@ -31,7 +31,7 @@ def _in_any_case(pattern: str) -> str:
 
 _DOCUMENTS = (
     "readme*.md", "install*.md", "docs/install*.md", "docs/setup*.md",
-    "dockerfile*", "docker/*dockerfile*", "docker/*/*dockerfile*",
+    "dockerfile*", "docker/*dockerfile*", "docker/*/*dockerfile*", "install*.sh", "setup*.sh",
 )  # fmt: skip
 DOCUMENTS = tuple(map(_in_any_case, _DOCUMENTS))
 """Files whose install commands count where no other file pins a version."""
@@ -72,6 +72,16 @@ def _installed_version(root: Path, name: str) -> str | None:
             if match := pin.search(command[1]):
                 return match[1]
     return None
+
+
+def own_version(package: Path) -> str:
+    """The `__version__` that the top of a package assigns; empty if it assigns none."""
+    try:
+        content = disk.read(package, _MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return ""
+    match = re.search(r"""(?m)^__version__\s*=\s*["'](\d+(?:\.\d+)+)""", content)
+    return match[1] if match else ""
 
 
 def lowest_version(root: Path, library: str) -> str | None:

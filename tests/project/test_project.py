@@ -87,6 +87,7 @@ def test_a_pin_precedes_the_documentation(tmp_path: Path) -> None:
         ("docker/gpu.Dockerfile", "ARG A\nFROM pytorch/pytorch:2.1.0-cuda12.1\n", "2.1.0"),
         ("docker/Dockerfile", "FROM nvcr.io/nvidia/pytorch:21.07-py3\n", None),
         ("docs/setup.md", "pip install torch==1.10.1+cu113\n", "1.10.1"),
+        ("install.sh", "pip3 install torch==2.0.1\n", "2.0.1"),
     ],
 )
 def test_lowest_version(name: str, content: str, version: str | None, tmp_path: Path) -> None:
@@ -167,3 +168,13 @@ def test_evidence_outside_of_tests_comes_first(tmp_path: Path) -> None:
     evidence = ProjectFacts(Project(tmp_path)).half_precision
     assert evidence is not None
     assert (evidence.place.path.name, evidence.place.start.row) == ("model.py", 3)
+
+
+def test_the_version_of_a_copy_of_a_library(tmp_path: Path) -> None:
+    package = tmp_path / "student/transformers/src/transformers/__init__.py"
+    package.parent.mkdir(parents=True)
+    package.write_text('"""A copy."""\n\n__version__ = "4.36.0.dev0"\n')
+    assert Project(tmp_path).version_of("transformers") == (4, 36)
+    assert Project(tmp_path).version_of("torch") is None
+    (tmp_path / "requirements.txt").write_text("transformers==5.1.0\n")
+    assert Project(tmp_path).version_of("transformers") == (5, 1)
