@@ -9,7 +9,8 @@ import pytest
 
 from precision_lint.engine import run as run_module
 from precision_lint.engine.cache import CleanFiles
-from precision_lint.engine.run import Job, Result, run
+from precision_lint.engine.job import Job, Result
+from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Confidence
 from precision_lint.project.discovery import files

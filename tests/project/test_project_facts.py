@@ -13,7 +13,8 @@ from threading import Barrier
 
 import pytest
 
-from precision_lint.engine.run import Job, Result, lint_bytes, run
+from precision_lint.engine.job import Job, Result
+from precision_lint.engine.run import lint_bytes, run
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.project.facts import Dependency, ProjectFacts, Recording
 from precision_lint.facts.project.modules import ParsedModules

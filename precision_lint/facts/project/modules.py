@@ -13,6 +13,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakSet
 
+from precision_lint.model.trace import apart
 from precision_lint.project import disk
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ class ParsedModules:
         if read is None:
             from precision_lint.source.text.text import decode_python
 
-            read = _parsed(decode_python(path, path.read_bytes()))
+            read = _parsed(decode_python(path, disk.read(path, disk.ANY_SIZE)))
             self._keep(read)
         return _given(read)
 
@@ -107,7 +108,7 @@ class ParsedModules:
         from precision_lint.source.text.errors import Unparsable
 
         try:
-            return self.read(path) if path.stat().st_size <= largest else None
+            return self.read(path) if disk.size(path) <= largest else None
         except (OSError, UnicodeError, LookupError, Unparsable):
             return None
 
@@ -196,7 +197,8 @@ class Program(Iterable[Path]):
     def _reaches(self, at: int) -> bool:
         """Follows imports until the file at an index is known; False if there is none."""
         while at >= len(self._found) and self._followed < len(self._found):
-            imported = self._imports_of(self._found[self._followed])
+            # Who goes through the files asked for the program, and for nothing else.
+            imported = apart(lambda: self._imports_of(self._found[self._followed]))
             self._followed += 1
             for path in sorted(one for one in imported if one not in self._known):
                 if len(self._found) < _MOST_LINKED:
@@ -215,7 +217,9 @@ class Imports:
         self._linked: dict[Path, frozenset[Path]] = {}
         self._users: dict[Path, frozenset[Path]] = {}
         self._programs: dict[Path, Program] = {}
+        self._named: dict[str, frozenset[Path]] = {}
         self._listed: dict[Path, frozenset[str]] = {}
+        self._importing: dict[tuple[Path, str], tuple[list[Path], Iterator[Path]]] = {}
 
     def locate(self, folder: Path, name: str) -> Path | None:
         """The file of the module that a file in `folder` calls `name`; relative names have dots.
@@ -254,10 +258,27 @@ class Imports:
         return path / "__init__.py" if is_package else None
 
     def _names_in(self, folder: Path) -> frozenset[str]:
-        """What a folder contains; nothing if it cannot be read."""
+        """What a folder contains; nothing if it cannot be read.
+
+        Most names are those of libraries: the folder above says that there is no such folder.
+        """
         if folder not in self._listed:
-            self._listed[folder] = disk.names_in(folder)
+            is_there = folder == self._project.root or (
+                self._project.root not in folder.parents
+                or folder.name in self._names_in(folder.parent)
+            )
+            self._listed[folder] = disk.names_in(folder) if is_there else frozenset()
         return self._listed[folder]
+
+    def importer(self, path: Path, name: str, number: int) -> Path | None:
+        """One of the files that `importing` gives; None if there are not so many."""
+        key = (path, name)
+        if key not in self._importing:
+            self._importing[key] = [], self.importing(path, name)
+        found, more = self._importing[key]
+        while len(found) <= number and (one := next(more, None)) is not None:
+            found.append(one)
+        return found[number] if number < len(found) else None
 
     def importing(self, path: Path, name: str) -> Iterator[Path]:
         """The other Python files that name `name` and import the module at `path`, in path order.
@@ -275,7 +296,7 @@ class Imports:
             if candidate == path or (is_test(candidate) and not tests_count):
                 continue
             try:
-                content = candidate.read_bytes()
+                content = disk.read(candidate, disk.ANY_SIZE)
             except OSError:
                 continue
             # The plain search first: it is many times faster, and most files end there.
@@ -316,15 +337,30 @@ class Imports:
 
     def _imported_by(self, path: Path) -> Iterator[Path]:
         stem = path.parent.name if path.stem == "__init__" else path.stem
-        for candidate in self._importers.get(stem.encode(), ()):
-            if not self._project.is_test(candidate) and path in self._imports_of(candidate):
-                yield candidate
+        words = self._naming(stem)
+        return (each for each in self._importers_of.get(path, ()) if each in words)
+
+    def _naming(self, word: str) -> frozenset[Path]:
+        """The files with an import that contains a word."""
+        if word not in self._named:
+            self._named[word] = frozenset(self._importers.get(word.encode(), ()))
+        return self._named[word]
+
+    @cached_property
+    def _importers_of(self) -> Mapping[Path, Sequence[Path]]:
+        """For each file, those that import it, but for tests."""
+        found: dict[Path, list[Path]] = {}
+        for candidate in sorted(set().union(*self._importers.values())):
+            if not self._project.is_test(candidate):
+                for path in self._imports_of(candidate):
+                    found.setdefault(path, []).append(candidate)
+        return found
 
     def _imports_of(self, path: Path) -> frozenset[Path]:
         """The files of the project that a file imports, by what its import statements say."""
         if path not in self._imported:
             try:
-                content = path.read_bytes()
+                content = disk.read(path, disk.ANY_SIZE)
             except OSError:
                 content = b""
             names = {name for match in _MODULES.finditer(content) for name in _named(match)}
@@ -390,7 +426,7 @@ class Imports:
         """The Python files that may pass tensors."""
         for path in self._project.python_files:
             try:
-                content = path.read_bytes()
+                content = disk.read(path, disk.ANY_SIZE)
             except OSError:
                 continue
             if len(content) <= _LARGEST and any(word in content for word in _OF_TENSORS):
