@@ -10,6 +10,7 @@ from pathlib import Path
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.project.facts import ProjectFacts
 from precision_lint.facts.project.questions import Dependency
+from precision_lint.facts.project.records import Record
 from precision_lint.model.finding import Applicability, Finding
 from precision_lint.model.trace import Question
 from precision_lint.project.files import Project
@@ -61,5 +62,7 @@ class Result:
     """Of the bytes that were read."""
     trace: tuple[Dependency, ...] | None = None
     """What was asked of the project, with digests of the answers; None if nobody kept that."""
+    records: list[Record] = field(default_factory=list)
+    """What was kept of files since the file before."""
     sights: Mapping[Question, object] = field(default_factory=dict)
     """What was asked of the disk since the file before."""

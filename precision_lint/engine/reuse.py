@@ -20,11 +20,13 @@ from precision_lint.engine.store import StoreFile, Unreadable
 from precision_lint.engine.store_key import store_key
 from precision_lint.engine.world import Changes, Watch, World
 from precision_lint.facts.project.questions import (
+    FOUND_BY_NAME,
     OF_CONTENT,
     OF_NAMES,
     OF_THE_RUN,
     Dependency,
     asked,
+    records_of,
 )
 from precision_lint.model.trace import Question
 from precision_lint.project import disk
@@ -69,7 +71,8 @@ class Traces:
     def __init__(self, stored: Any = None) -> None:
         pairs, known, traces = stored or ((), (), {})
         self._pairs = [Dependency(question, digest) for question, digest in pairs]
-        self.known = dict(self._pairs[index] for index in known)
+        current = (self._pairs[index] for index in known)
+        self.known: dict[str, str] = {each.question: each.digest for each in current}
         """The answers in the world that is stored."""
         self._traces: dict[str, Sequence[int]] = dict(traces)
 
@@ -113,6 +116,7 @@ class Reuse:
         self._changes = Changes()
         self._traces: Traces | None = None
         self._answers: dict[str, str | None] = {}
+        self._same: dict[str, bool] = {}
         self._codes: dict[frozenset[str], str] = {}
         self._right: set[str] = set()
         self._new: dict[str, tuple[Dependency, ...]] = {}
@@ -131,9 +135,28 @@ class Reuse:
             self._entries = {path: Entry.of(entry) for path, entry in entries.items()}
             self._world, self._former_run = World.of(world), run
             self._changes = self._watch.changes(self._world)
+            if self._changes:
+                self._trust_records()
         except (Unreadable, *_DAMAGED):
             self._world, self._former_run, self._entries = World(), "", {}
-            self._changes = Changes(of_names=True)
+            self._changes = Changes(of_names=True, of_files=True)
+
+    def _trust_records(self) -> None:
+        paths, *stored = self._file.section("records")
+        names = dict(enumerate(paths))
+        self._facts.records.trust(
+            {key: {names[index]: said for index, said in rows} for key, rows in stored},
+            self._changes.paths,
+        )
+
+    def _plain_records(self) -> list[Any]:
+        """The records, with a number for each path."""
+        numbers: dict[str, int] = {}
+        stored = [
+            [key, [[numbers.setdefault(path, len(numbers)), said] for path, said in found.items()]]
+            for key, found in self._facts.records.all()
+        ]
+        return [[*numbers], *stored]
 
     def results(self, paths: Iterable[Path]) -> Iterator[Result]:
         """The results that are right."""
@@ -145,6 +168,7 @@ class Reuse:
     def keep(self, result: Result) -> None:
         """A file was linted."""
         self._watch.saw(result.sights)
+        self._facts.records.add(result.records)
         if result.digest is not None:
             self._facts.contents.add(result.path, result.digest)
         self._entries.pop(str(result.path), None)
@@ -172,6 +196,11 @@ class Reuse:
     def save(self) -> None:
         """Store the results, unless nothing is new."""
         if not self._new and not self._changes and self._run == self._former_run:
+            return
+        try:
+            if not self._changes:
+                self._trust_records()
+        except (Unreadable, *_DAMAGED):
             return
         world = self._watch.world(self._world)
         if world is None:
@@ -203,6 +232,7 @@ class Reuse:
             {
                 "results": [world.plain(), run, {p: e.plain() for p, e in entries.items()}],
                 "traces": writing.plain(known),
+                "records": self._plain_records(),
             }
         )
 
@@ -261,7 +291,7 @@ class Reuse:
         if known is not None and self._is_as_it_was(line):
             return known
         try:
-            answer = str(self._facts.dependency(asked(line)).digest)
+            answer = self._facts.dependency(asked(line)).digest
         except Exception as error:  # then the file is linted, and says what is wrong
             if is_interrupt(error):
                 raise KeyboardInterrupt from error
@@ -270,7 +300,7 @@ class Reuse:
 
     def _is_as_it_was(self, line: str) -> bool:
         """True if no change on the disk can change the answer to a question."""
-        name, *arguments = asked(line)
+        name, *arguments = question = asked(line)
         if name in OF_THE_RUN:
             return False
         if name in OF_CONTENT:
@@ -278,7 +308,21 @@ class Reuse:
             return path in self._world.reads and path not in self._changes.paths
         if name in OF_NAMES:
             return not self._changes.of_names
-        return not self._changes
+        if not self._changes:
+            return True
+        records = records_of(question)
+        if self._changes.of_files or records is None:
+            return False
+        if self._changes.of_names and FOUND_BY_NAME.intersection(records):
+            return False
+        return all(self._has_same_records(key) for key in records)
+
+    def _has_same_records(self, key: str) -> bool:
+        """True if the changed files have the same records of a kind as before."""
+        if key not in self._same:
+            is_same = self._facts.records.is_same
+            self._same[key] = all(is_same(key, path) for path in self._changes.paths)
+        return self._same[key]
 
     def _codes_of(self, path: Path) -> str:
         codes = self._job.settings.codes_for(path, self._job.project.root)

@@ -70,7 +70,7 @@ def run(
                 if reuse:
                     reuse.keep(result)
                 # Thousands of questions for each file would take more memory than all the rest.
-                results[result.path] = replace(result, trace=None, sights={})
+                results[result.path] = replace(result, trace=None, sights={}, records=[])
                 advance()
         if reuse:
             reuse.saw(trace.taken())
@@ -116,7 +116,7 @@ def _traced(job: Job, path: Path, kind: Kind) -> Result:
         for question, answer in trace.taken().items()
         if question[0] != "read" or question[1] not in job.own_files
     }
-    return replace(result, trace=dependencies, sights=sights)
+    return replace(result, trace=dependencies, sights=sights, records=job.facts.records.taken())
 
 
 def _lint(job: Job, path: Path, kind: Kind) -> Result:

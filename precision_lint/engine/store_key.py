@@ -40,16 +40,12 @@ def store_key(root: Path, exclude: tuple[str, ...], settings: Settings) -> str:
 
 def _code() -> Iterator[tuple[str, int, int]]:
     """The linter's own files, which change under one version in development."""
-    pending = [folder for name in _PACKAGES for folder in import_module(name).__path__]
-    while pending:
-        with os.scandir(pending.pop()) as entries:
-            for entry in entries:
-                if entry.is_dir():
-                    if entry.name != "__pycache__":
-                        pending.append(entry.path)
-                else:
-                    status = entry.stat()
-                    yield entry.name, status.st_mtime_ns, status.st_size
+    for top in (folder for name in _PACKAGES for folder in import_module(name).__path__):
+        for folder, folders, names in os.walk(top):
+            folders[:] = [each for each in folders if each != "__pycache__"]
+            for name in names:
+                status = os.stat(os.path.join(folder, name))
+                yield name, status.st_mtime_ns, status.st_size
 
 
 def _libraries() -> Iterator[tuple[str, int, int]]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from precision_lint.facts.project.facts import ProjectFacts
-from precision_lint.facts.project.questions import ANSWERS, asked, digest_of_sight, written
+from precision_lint.facts.project.questions import ANSWERS, asked, digest_of_answer, written
 from precision_lint.model.trace import Question
 from precision_lint.project import disk
 from precision_lint.project.contents import digest_of
@@ -80,7 +80,9 @@ class Changes:
     paths: frozenset[str] = frozenset()
     """The files with another content, or that are there now, or no longer."""
     of_names: bool = False
-    """There are other files than there were."""
+    """The disk gives other names than it did."""
+    of_files: bool = False
+    """The project has other files than it had."""
 
     def __bool__(self) -> bool:
         return bool(self.paths) or self.of_names
@@ -114,7 +116,8 @@ class Watch:
             for path, read in world.reads.items()
             if self._is_changed(Path(path), read, self._stamp(Path(path)))
         )
-        return Changes(paths, world.files != self._files or world.sights != self._first)
+        is_other = world.files != self._files
+        return Changes(paths, is_other or world.sights != self._first, is_other)
 
     def saw(self, sights: Mapping[Question, object]) -> None:
         """What was asked of the disk, here or in a worker."""
@@ -128,8 +131,7 @@ class Watch:
     def world(self, before: World) -> World | None:
         """What was seen in this run and in those before; None if it changed in the meantime."""
         sights = {
-            written(question): digest_of_sight(question, answer)
-            for question, answer in self._sights.items()
+            written(question): digest_of_answer(answer) for question, answer in self._sights.items()
         }
         sights.update(self._first)
         if (
@@ -175,5 +177,5 @@ class Watch:
         Raises:
             ValueError: that is no question to the disk.
         """
-        name, *arguments = question = asked(line)
-        return digest_of_sight(question, ANSWERS[name](self._facts, *arguments))
+        name, *arguments = asked(line)
+        return digest_of_answer(ANSWERS[name](self._facts, *arguments))

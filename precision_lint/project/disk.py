@@ -22,6 +22,9 @@ from precision_lint.model.trace import saw
 LARGEST = 16 << 20
 """Bytes of a side file; no `.gitignore`, configuration or lock file has more."""
 
+LARGEST_CONFIG = 1 << 20
+"""Bytes of a configuration that is searched for what it refers to."""
+
 ANY_SIZE = 1 << 40
 """For files of which all the content is wanted."""
 

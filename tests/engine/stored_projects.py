@@ -62,7 +62,8 @@ FILES = {
     "evaluate.py": "import torch\nfrom pkg.model import build\n\n\ndef show(args, x):\n"
     "    return build(args)(x).cpu().numpy()\n",
     "plain.py": "x = 1\n",
-    "run.sh": "source ./env.sh\naccelerate launch --config_file acc.yaml train.py --dtype bfloat16\n",
+    "run.sh": "source ./env.sh\n"
+    "accelerate launch --config_file acc.yaml train.py --dtype bfloat16\n",
     "env.sh": "export ACCELERATE_MIXED_PRECISION=fp16\n",
     "acc.yaml": "compute_environment: LOCAL_MACHINE\nmixed_precision: bf16\n"
     "distributed_type: DEEPSPEED\ndeepspeed_config:\n  deepspeed_config_file: ds.json\n",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import os
 import pickle
 from collections import Counter
 from collections.abc import Callable
@@ -167,7 +166,7 @@ def test_a_question_is_written_down_and_read_again(root: Path) -> None:
             ask(facts.recording())
         assert [asked(facts.dependency(question).question) for question in noted] == [*noted]
     for damaged in ('["unknown"]', "[1]", "{}", "[", '["read",{"path":1}]'):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match=r"\[|\{|Expecting|1"):
             asked(damaged)
 
 
@@ -175,11 +174,16 @@ def test_what_is_shared_repeats_its_questions(root: Path) -> None:
     """Only the first one works it out, and all depend on it."""
     write(root, {"a.sh": "source b.sh\n", "b.sh": "A=1\n"})
     facts = ProjectFacts(Project(root))
-    ask: Callable[[Recording], object] = lambda p: p.config_files.at(p.root / "a.sh")
+
+    def ask(p: Recording) -> object:
+        return p.config_files.at(p.root / "a.sh")
+
+    def once(p: Recording) -> object:
+        return p.config_files.once("key", lambda: ask(p))
+
     first = answers(facts, ask)
     assert {("read", root / "b.sh")} <= {asked(one.question) for one in first}
     assert answers(facts, ask) == first
-    once: Callable[[Recording], object] = lambda p: p.config_files.once("key", lambda: ask(p))
     assert answers(facts, once) == answers(facts, once) == first
 
 
@@ -319,13 +323,3 @@ def test_parsing_needs_no_project() -> None:
     file = parse_python(SourceText(Path("a.py"), "x = (1)\n"))
     (statement,) = file.tree.body
     assert file.text[file.span_of(statement)] == "x = (1)"
-
-
-def test_a_cache_is_safe_where_only_a_pin_changes(tmp_path: Path) -> None:
-    """Pins stand in files that are not linted themselves."""
-    write(tmp_path, {"requirements.txt": "torch==2.5.0\n"})
-    before = Project(tmp_path).fingerprint
-    assert Project(tmp_path).fingerprint == before
-    write(tmp_path, {"requirements.txt": "torch==2.5.01\n"})
-    assert Project(tmp_path).fingerprint != before
-    assert os.listdir(tmp_path) == ["requirements.txt"]

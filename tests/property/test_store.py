@@ -40,7 +40,7 @@ def change(root: Path, what: str, name: str, to: str, *, is_old: bool) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(steps=changes, is_old=st.booleans())
 def test_warm_is_cold(jobs: int, steps: list[list[tuple[str, str, str]]], is_old: bool) -> None:
     folder = Path(tempfile.mkdtemp()).resolve()

@@ -40,9 +40,6 @@ _DEFAULTS = re.compile(rb"^defaults:[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:[-#].*)?\r?\
 _DEFAULTS_IN_A_ROW = re.compile(rb"^defaults:[ \t]*(\[[^]]*\]|[\w./-]+)", re.MULTILINE)
 """`defaults: [model, _self_]`, and `defaults: base.yaml` of NeMo RL."""
 _NAMED = re.compile(rb"[\w.-]+")
-_LARGEST = 1 << 20
-"""Bytes of a file that is searched for references."""
-
 _MAX_SOURCED = 16
 """Files that one script takes over."""
 
@@ -53,6 +50,8 @@ class ConfigFiles:
 
     project: Project
     modules: ParsedModules = field(repr=False)
+    record: Callable[..., str] = field(repr=False)
+    """What is kept of a file, by a kind, its path and an argument."""
     _parsed: Kept[ParsedConfig | None] = field(default_factory=Kept, repr=False)
     _texts: dict[Path, str] = field(default_factory=dict, repr=False)
     _once: Kept[Any] = field(default_factory=Kept, repr=False)
@@ -84,7 +83,7 @@ class ConfigFiles:
             OSError, UnicodeError, LookupError: the file cannot be read, or is no text.
             Unparsable, RecursionError, MemoryError: it is not valid in its format.
         """
-        if disk.size(path) > _LARGEST:
+        if disk.size(path) > disk.LARGEST_CONFIG:
             return None
         kind = kind_of(path)
         if kind == "python":
@@ -133,7 +132,7 @@ class ConfigFiles:
         note(("read", path))
         if path not in self._texts:
             try:
-                self._texts[path] = disk.read(path, _LARGEST).decode("utf-8", "replace")
+                self._texts[path] = disk.read(path, disk.LARGEST_CONFIG).decode("utf-8", "replace")
             except OSError:
                 self._texts[path] = ""
         return self._texts[path]
@@ -198,30 +197,28 @@ class ConfigFiles:
         if name not in self._naming:
             notebooks = (one for one in self.project.files if kind_of(one) == "notebook")
             code = (*self.project.python_files, *notebooks)
-            searched = name.encode("utf-8", "surrogateescape")
-            self._naming[name] = tuple(one for one in code if searched in _content(one))
+            self._naming[name] = tuple(one for one in code if self.record("names", one, name))
         return self._naming[name]
 
     def composes_settings(self, path: Path) -> bool:
         """True if a file with Hydra's `defaults` may be composed of one that a rule looks at."""
-        return not self._of_interest.isdisjoint(_stems(_content(path)))
+        return not self._of_interest.isdisjoint(self.record("composed", path).split("\n")[1:])
 
     @cached_property
-    def _of_interest(self) -> frozenset[bytes]:
+    def _of_interest(self) -> frozenset[str]:
         """The names, without suffix, of the YAML files that a rule looks at for what they say, or
         for what they are composed of.
         """
-        composed: dict[bytes, set[bytes]] = defaultdict(set)
+        composed: dict[str, set[str]] = defaultdict(set)
         pending = []
         for path in self.project.files:
             if kind_of(path) != "yaml":
                 continue
-            content, stem = _content(path), path.stem.encode()
-            if is_about_settings(content):
-                pending.append(stem)
-            elif b"defaults:" in content:
-                for name in _stems(content):
-                    composed[name].add(stem)
+            is_about, *names = self.record("composed", path).split("\n")
+            if is_about:
+                pending.append(path.stem)
+            for name in names if not is_about else ():
+                composed[name].add(path.stem)
         found = set(pending)
         while pending:
             new = composed.get(pending.pop(), set()) - found
@@ -234,16 +231,9 @@ class ConfigFiles:
         """The files that contain the name of another file, by that name."""
         references: dict[str, list[Path]] = defaultdict(list)
         for path in self.project.files:
-            try:
-                if disk.size(path) > _LARGEST:
-                    continue
-                content = disk.read(path, disk.ANY_SIZE)
-            except OSError:
-                continue
-            if not (may_be_read(content, kind_of(path) or "yaml") or b"hydra" in content):
-                continue
-            for name in {*_named_in(content), *_composed_of(content)}:
-                references[name.decode()].append(path)
+            for name in self.record("references", path).split("\n"):
+                if name:
+                    references[name].append(path)
         return references
 
     def _parse(self, path: Path) -> ParsedConfig | None:
@@ -253,11 +243,19 @@ class ConfigFiles:
             return None
 
 
-def _content(path: Path) -> bytes:
-    try:
-        return disk.read(path, disk.ANY_SIZE)
-    except OSError:
-        return b""
+def names_of_files(path: Path, content: bytes) -> str:
+    """The record of the names of files that a file contains."""
+    if not (may_be_read(content, kind_of(path) or "yaml") or b"hydra" in content):
+        return ""
+    names = {*_named_in(content), *_composed_of(content)}
+    return b"\n".join(sorted(names)).decode("ascii")
+
+
+def composition(content: bytes) -> str:
+    """The record of whether a rule looks at a file, and of the files of which it is composed."""
+    names = _stems(content) if b"defaults:" in content else ()
+    is_about = b"1" if is_about_settings(content) else b""
+    return b"\n".join([is_about, *sorted({*names})]).decode("ascii")
 
 
 def _named_in(content: bytes) -> Iterable[bytes]:

@@ -7,22 +7,34 @@ notes every question: as long as the answers are the same, so is what was found 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from precision_lint.facts.project.modules import Imports, ParsedModules, Program
+from precision_lint.facts.project.modules import (
+    LARGEST,
+    Imports,
+    ParsedModules,
+    Program,
+    has_word,
+    names_of_modules,
+    words_in_use,
+    words_of_imports,
+)
 from precision_lint.facts.project.questions import (
     ANSWERS,
+    OF_CONTENT,
     Dependency,
     digest_of_answer,
     written,
 )
+from precision_lint.facts.project.records import Kind, Records
+from precision_lint.facts.settings.given import MAX_BYTES
 from precision_lint.model.finding import Related
 from precision_lint.model.trace import Question, apart, note
-from precision_lint.project import disk
-from precision_lint.project.contents import Contents
+from precision_lint.project.contents import Contents, digest_of
+from precision_lint.project.disk import LARGEST_CONFIG
 
 if TYPE_CHECKING:
     from precision_lint.facts.origin import Setting
@@ -43,7 +55,8 @@ class ProjectFacts:
         self.project = project
         self.contents = Contents()
         self.modules = ParsedModules()
-        self.imports = Imports(project)
+        self.records = Records(KINDS)
+        self.imports = Imports(project, self.records)
         self._matched: dict[bytes, bool] = {}
         self._matching: dict[bytes, tuple[Path, ...]] = {}
         self._enabled: dict[Path, Related | None] = {}
@@ -63,9 +76,14 @@ class ProjectFacts:
     def dependency(self, question: Question) -> Dependency:
         """A question as it is written down, with a digest of its answer, worked out once."""
         if question not in self._dependencies:
-            digest = digest_of_answer(question, self)
+            digest = self._digest(question)
             self._dependencies[question] = Dependency(written(question), digest)
         return self._dependencies[question]
+
+    def _digest(self, question: Question) -> str:
+        if question[0] in OF_CONTENT:  # whatever follows from a content is the same as well
+            return self.contents.digest(question[1])
+        return digest_of_answer(self.answer(question))
 
     def free(self) -> None:
         """A file is checked: what was read for its sake alone is let go."""
@@ -143,7 +161,11 @@ class ProjectFacts:
         from precision_lint.facts.project.evidence import mentions
 
         project = self.project
-        paths = (path for path in project.evidence_files if mentions(path, half))
+        paths = (
+            path
+            for path in project.evidence_files
+            if mentions(self.records.of("evidence", path), half)
+        )
         ranked = sorted(paths, key=project.rank)
         tests = [path for path in ranked if project.is_test(path)]
         return ranked[: len(ranked) - len(tests)], tests
@@ -155,30 +177,29 @@ class ProjectFacts:
 
         project = self.project
         paths = [path for path in project.evidence_files if not project.is_test(path)]
-        return SettingsIndex(project.root, paths, self.modules.at)
+        return SettingsIndex(project.root, paths, self.modules.at, self.records.of)
 
     @cached_property
     def config_files(self) -> ConfigFiles:
         """The configuration files, and which of them refer to which."""
         from precision_lint.facts.project.config_files import ConfigFiles
 
-        return ConfigFiles(self.project, self.modules)
+        return ConfigFiles(self.project, self.modules, self.records.of)
 
     def python_source_matches(self, pattern: bytes) -> bool:
         """True if a Python file holds what a regular expression matches."""
         if pattern not in self._matched:
-            expression = re.compile(pattern)
-            self._matched[pattern] = any(map(expression.search, self._python_contents()))
+            files = self.project.python_files
+            self._matched[pattern] = any(self._matches(path, pattern) for path in files)
         return self._matched[pattern]
 
     def python_sources_matching(self, pattern: bytes) -> tuple[Path, ...]:
         """The Python files, but for tests, that hold what a regular expression matches."""
         if pattern not in self._matching:
-            expression = re.compile(pattern)
             self._matching[pattern] = tuple(
                 path
-                for path, content in self.imports.contents()
-                if not self.project.is_secondary(path) and expression.search(content)
+                for path in self.imports.of_tensors
+                if not self.project.is_secondary(path) and self._matches(path, pattern)
             )
         return self._matching[pattern]
 
@@ -186,9 +207,13 @@ class ProjectFacts:
         """True if a program, or a module of the project that it imports, holds a match."""
         key = (program, pattern)
         if key not in self._reaching:
-            search = re.compile(pattern.encode()).search
-            self._reaching[key] = any(map(search, map(_bytes_of, self.imports.program(program))))
+            files = self.imports.program(program)
+            self._reaching[key] = any(self._matches(path, pattern.encode()) for path in files)
         return self._reaching[key]
+
+    def _matches(self, path: Path, pattern: bytes) -> bool:
+        """True if a file holds what a regular expression matches."""
+        return bool(self.records.of("matches", path, pattern.decode("latin-1")))
 
     def uses(self, user: Path, path: Path) -> bool:
         """True if a file imports another one, by other modules or by itself."""
@@ -198,16 +223,68 @@ class ProjectFacts:
         """True if one of the programs that a file is a part of contains another file."""
         return other in self.imports.linked(path)
 
-    def _python_contents(self) -> Iterator[bytes]:
-        return map(_bytes_of, self.project.python_files)
+
+def _evidence(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.project.evidence import mentioned
+
+    found = mentioned(content)
+    return f"{found} {digest_of(content)}" if found else ""
 
 
-def _bytes_of(path: Path) -> bytes:
-    """The content of a file; nothing if it cannot be read."""
-    try:
-        return disk.read(path, disk.ANY_SIZE)
-    except OSError:
-        return b""
+def _settings(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.settings.sightings import names_in
+
+    names = sorted(names_in(path, content))
+    return "\n".join([digest_of(content), *names]) if names else ""
+
+
+def _fields(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.settings.sightings import fields_of_type
+
+    return "\n".join(sorted({" ".join(pair) for pair in fields_of_type(content)}))
+
+
+def _imported(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.settings.sightings import imported_names
+
+    return " ".join(sorted(imported_names(content)))
+
+
+def _matching(path: Path, content: bytes, argument: str) -> str:
+    return "1" if re.search(argument.encode("latin-1"), content) else ""
+
+
+def _references(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.project.config_files import names_of_files
+
+    return names_of_files(path, content)
+
+
+def _composed(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.project.config_files import composition
+
+    return composition(content)
+
+
+def _naming(path: Path, content: bytes, argument: str) -> str:
+    return "1" if argument.encode("utf-8", "surrogateescape") in content else ""
+
+
+KINDS: Mapping[str, Kind] = {
+    "imports": Kind(words_of_imports, LARGEST),
+    "modules": Kind(names_of_modules),
+    "words": Kind(words_in_use, LARGEST),
+    "has word": Kind(has_word),
+    "evidence": Kind(_evidence, MAX_BYTES),
+    "settings": Kind(_settings, MAX_BYTES),
+    "fields": Kind(_fields, MAX_BYTES),
+    "imported": Kind(_imported, MAX_BYTES),
+    "matches": Kind(_matching),
+    "references": Kind(_references, LARGEST_CONFIG),
+    "composed": Kind(_composed),
+    "names": Kind(_naming),
+}
+"""What is kept of a file."""
 
 
 _SETTINGS_MODULE = re.compile(r"(?:^|_)(?:config|conf|settings|constants|arg(?:ument)?s)\d*$")

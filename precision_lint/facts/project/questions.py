@@ -9,15 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from precision_lint.facts.origin import Setting
 from precision_lint.model.trace import Question
 from precision_lint.project import disk
 from precision_lint.project.contents import digest_of
-
-if TYPE_CHECKING:
-    from precision_lint.facts.project.facts import ProjectFacts
 
 
 class Dependency(NamedTuple):
@@ -82,16 +79,44 @@ OF_THE_RUN = frozenset({"reports", "target_gpu", "helper_module"})
 """Questions about what was asked for, and not about files."""
 
 
-def digest_of_answer(question: Question, facts: ProjectFacts) -> str:
+FOUND_BY_NAME = frozenset({"modules\n"})
+"""The keys of records that name files: which ones these are depends on the names in folders."""
+_IMPORTS = ("imports\n", "modules\n")
+_SETTINGS = ("settings\n", "fields\n", "imported\n")
+
+
+def records_of(question: Question) -> tuple[str, ...] | None:
+    """The keys of the records that an answer follows from; None if it follows from more."""
+    match question:
+        case ("program" | "users" | "uses" | "runs_with", *_):
+            return _IMPORTS
+        case ("importing", _, name, _):
+            return ("imports\n", f"has word\n{name}")
+        case ("assigning" | "casting" | "calling" | "defining", _):
+            return ("imports\n", "words\n")
+        case ("half_precision" | "bfloat16_weights",):
+            return ("evidence\n",)
+        case ("bfloat16_of" | "concerns", *_):
+            return ("evidence\n", *_IMPORTS)
+        case ("setting" | "variable", *_):
+            return _SETTINGS
+        case ("python_source_matches", pattern):
+            return (f"matches\n{pattern.decode('latin-1')}",)
+        case ("python_sources_matching", pattern):
+            return ("imports\n", f"matches\n{pattern.decode('latin-1')}")
+        case ("reaches", _, pattern):
+            return (*_IMPORTS, f"matches\n{pattern.encode().decode('latin-1')}")
+        case ("referring", _):
+            return ("references\n",)
+        case ("named_in_python", name):
+            return (f"names\n{name}",)
+        case ("composes_settings", _):
+            return ("composed\n",)
+    return None
+
+
+def digest_of_answer(answer: object) -> str:
     """A short string that differs for answers that differ."""
-    name, *arguments = question
-    if name in OF_CONTENT:  # no need to parse it: what follows from a content is the same, too
-        return facts.contents.digest(arguments[0])
-    return digest_of(_written(facts.answer(question)).encode("utf-8", "surrogatepass"))
-
-
-def digest_of_sight(question: Question, answer: object) -> str:
-    """The same for what the disk was asked, and its answer."""
     return digest_of(_written(answer).encode("utf-8", "surrogatepass"))
 
 
