@@ -174,7 +174,8 @@ class Reuse:
         self._entries.pop(str(result.path), None)
         if result.digest is None or result.trace is None or result.failure is not None:
             return
-        if self._job.fix is not None and (result.findings or result.notes):
+        # What is left after a fix is no result of what is on the disk.
+        if self._job.fix is not None and (result.findings or result.notes or result.fixed):
             return
         path = str(result.path)
         self._entries[path] = Entry(

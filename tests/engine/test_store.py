@@ -218,7 +218,7 @@ def test_fixes_are_those_of_a_run_without_a_store(tmp_path: Path) -> None:
         root = build(tmp_path / name / "project")
         put(root, "filler.py", filler)
         options = options or ["--no-cache"]
-        for more in ([], ["--diff"], ["--fix"], ["--fix"], []):
+        for more in (["--diff"], ["--diff"], [], ["--diff"], ["--fix"], ["--fix"], []):
             done = subprocess.run(
                 [*command, "low", *options, *more], cwd=root, capture_output=True, check=False
             )
