@@ -21,7 +21,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
-from precision_lint.engine.run import Job, lint_bytes  # noqa: E402
+from precision_lint.engine.job import Job  # noqa: E402
+from precision_lint.engine.run import lint_bytes  # noqa: E402
 from precision_lint.engine.settings import Settings  # noqa: E402
 from precision_lint.model.finding import Applicability  # noqa: E402
 from precision_lint.model.version import __version__  # noqa: E402

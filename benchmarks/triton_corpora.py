@@ -13,7 +13,8 @@ import argparse
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from precision_lint.engine.run import Job, run
+from precision_lint.engine.job import Job
+from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.project.facts import ProjectFacts

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from precision_lint.engine.run import Job, Result, run
+from precision_lint.engine.job import Job, Result
+from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Applicability
 from precision_lint.project.discovery import files, kind_of

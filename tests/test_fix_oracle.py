@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from precision_lint.engine.run import Job, lint_bytes
+from precision_lint.engine.job import Job
+from precision_lint.engine.run import lint_bytes
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Applicability, Confidence
 from precision_lint.project.files import Project

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from precision_lint.engine import registry
-from precision_lint.engine.run import Job, Result, run
+from precision_lint.engine.job import Job, Result
+from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.frameworks.table import frameworks
 from precision_lint.model.finding import Applicability, Confidence

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.engine.run import Job, lint_bytes
+from precision_lint.engine.job import Job
+from precision_lint.engine.run import lint_bytes
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Applicability
 from precision_lint.project.files import Project

@@ -15,9 +15,10 @@ import click
 from precision_lint.cli import console
 from precision_lint.cli.outcome import FAILED, FINDINGS, INTERRUPTED, OK, finish, is_for_people
 from precision_lint.engine.failures import internal_error, is_interrupt
+from precision_lint.engine.job import Result
 from precision_lint.engine.options import Options
 from precision_lint.engine.parallel import WorkerDied
-from precision_lint.engine.run import Result, lint_bytes, run
+from precision_lint.engine.run import lint_bytes, run
 from precision_lint.engine.session import Session
 from precision_lint.engine.settings import ConfigError
 from precision_lint.model.finding import Confidence, Severity

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TextIO
 
 from precision_lint.cli import console
-from precision_lint.engine.run import Result
+from precision_lint.engine.job import Result
 from precision_lint.engine.session import Session
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Finding

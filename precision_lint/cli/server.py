@@ -11,8 +11,9 @@ from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
 from precision_lint.engine import registry
+from precision_lint.engine.job import Result
 from precision_lint.engine.options import Options
-from precision_lint.engine.run import Result, lint_bytes
+from precision_lint.engine.run import lint_bytes
 from precision_lint.engine.session import Session
 from precision_lint.engine.settings import ConfigError
 from precision_lint.engine.warm import WarmJobs

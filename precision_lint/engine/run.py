@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing, suppress
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.engine.check import Checked, check_bytes, check_unreadable
 from precision_lint.engine.failures import internal_error, is_interrupt
+from precision_lint.engine.job import Job, Result
 from precision_lint.engine.parallel import ordered_map, uncollected
-from precision_lint.engine.settings import Settings
-from precision_lint.facts.project.facts import Dependency, ProjectFacts
-from precision_lint.model.finding import Applicability, Finding
+from precision_lint.model import trace
 from precision_lint.project import disk
+from precision_lint.project.contents import digest_of
 from precision_lint.project.discovery import Kind, kind_of
-from precision_lint.project.files import Project
 from precision_lint.source.text.text import SourceText
 
 if TYPE_CHECKING:
-    from precision_lint.engine.cache import CleanFiles
+    from precision_lint.engine.reuse import Reuse
 
 _WORTH_A_POOL = 1_000_000
 """Bytes to read from which worker processes are faster than one."""
@@ -33,51 +32,6 @@ _LARGEST_CONFIG = 4 << 20
 """Bytes; whatever is larger and not code is data, and not even read."""
 
 _CODE = frozenset[Kind]({"python", "notebook"})
-
-
-@dataclass(frozen=True)
-class Job:
-    """What is done with every file."""
-
-    project: Project
-    settings: Settings
-    fix: Applicability | None = None
-    write: bool = True
-    ignore: str | None = None
-    """The reason of the suppressions that are written in place of fixes; None for fixes."""
-
-    named: frozenset[Path] = frozenset()
-    """Files that were named on the command line: parsed even if their bytes hold no trigger."""
-
-    @cached_property
-    def facts(self) -> ProjectFacts:
-        """What the project says: read once for all the files of the job."""
-        return ProjectFacts(self.project)
-
-    def naming(self, paths: Iterable[Path]) -> Job:
-        """The same job, with the facts that it has, for other files that were named."""
-        job = replace(self, named=frozenset(paths))
-        vars(job)["facts"] = self.facts
-        return job
-
-
-@dataclass(frozen=True)
-class Result:
-    """One file after the run: what is left, what was fixed, and the texts that reports show."""
-
-    path: Path
-    findings: tuple[Finding, ...] = ()
-    notes: tuple[str, ...] = ()
-    fixed: tuple[Finding, ...] = ()
-    text: SourceText | None = None
-    before: SourceText | None = None
-    """The text that was read, if fixes changed it."""
-    failure: str | None = None
-    """Why the tool could not do its job on this file."""
-    is_clean: bool = False
-    """Nothing to say: true again for the same bytes, if the rest of the project is as it was."""
-    dependencies: tuple[Dependency, ...] = ()
-    """What a clean file asked of the rest of the project, with digests of the answers."""
 
 
 def run(
@@ -94,64 +48,75 @@ def run(
     Raises:
         WorkerDied: a worker process did not survive its file.
     """
-    job = replace(job, project=replace(job.project, reported=frozenset(paths)))
+    job = _reporting(job, paths)
     is_long = _is_worth_a_pool(paths)
-    cache = _cache(cache_folder, job.settings) if cache_folder and is_long else None
-    digests = _digests(job, paths, cache) if cache else {}
-    results = {
-        path: Result(path)
-        for path in paths
-        if cache and any(digest in cache for digest in digests.get(path, ()))
-    }
-    todo = [path for path in paths if path not in results]
-    asking: set[Path] = set()
-    for _ in results:
-        advance()
-    with (
-        uncollected(),
-        closing(ordered_map(partial(lint, job), todo, jobs if is_long else 1)) as linted,
-    ):
-        for result in linted:
-            if result.dependencies:
-                asking.add(result.path)
-            # Thousands of questions for each file would take more memory than all the rest.
-            results[result.path] = replace(result, dependencies=())
+    traced = replace(job, is_traced=True)
+    reuse = _reuse(cache_folder, traced, paths, is_long) if cache_folder else None
+    job = traced if reuse else job
+    results: dict[Path, Result] = {}
+    try:
+        if reuse:
+            trace.watch()
+            results = {result.path: result for result in reuse.results(paths)}
+            reuse.saw(trace.taken())
+        todo = [path for path in paths if path not in results]
+        for _ in results:
             advance()
-    if cache:
-        for path, (alone, in_project) in digests.items():
-            if results[path].is_clean:
-                cache.add(in_project if path in asking else alone)
-        cache.save()
+        with (
+            uncollected(),
+            closing(ordered_map(partial(lint, job), todo, jobs if is_long else 1)) as linted,
+        ):
+            for result in linted:
+                if reuse:
+                    reuse.keep(result)
+                # Thousands of questions for each file would take more memory than all the rest.
+                results[result.path] = replace(result, trace=None, sights={}, records=[])
+                advance()
+        if reuse:
+            reuse.saw(trace.taken())
+            reuse.save()
+    finally:
+        trace.unwatch()
     # Written when all have been read: what a file says of another depends on no order.
     ordered = [results[path] for path in paths]
     return [_written(job, result) for result in ordered] if job.write else ordered
 
 
-def _cache(folder: Path, settings: Settings) -> CleanFiles:
-    from precision_lint.engine.cache import CleanFiles
+def _reporting(job: Job, paths: Sequence[Path]) -> Job:
+    """The job for these files: nothing is reported in others."""
+    project = replace(job.project, reported=frozenset(paths))
+    return replace(job, project=project)
 
-    return CleanFiles(folder, settings)
 
+def _reuse(folder: Path, job: Job, paths: Sequence[Path], is_long: bool) -> Reuse | None:
+    from precision_lint.engine.reuse import Reuse
 
-def _digests(job: Job, paths: Iterable[Path], cache: CleanFiles) -> dict[Path, tuple[bytes, bytes]]:
-    """The digests of the files of code that can be cached: alone, and in this project."""
-    digests = {}
-    for path in paths:
-        if kind_of(path) in _CODE and path not in job.named:
-            with suppress(OSError):
-                codes = job.settings.codes_for(path, job.project.root)
-                alone = cache.digest(disk.read(path, _LARGEST), codes)
-                digests[path] = alone, cache.digest(alone, (job.project.fingerprint,))
-    return digests
+    return Reuse.open(folder, job, paths, is_long=is_long)
 
 
 def lint(job: Job, path: Path) -> Result:
     """Check, and fix in memory, one file on disk."""
     kind = kind_of(path)
     assert kind is not None
-    result = _lint(job, path, kind)
+    result = _traced(job, path, kind) if job.is_traced else _lint(job, path, kind)
     job.facts.free()
     return result
+
+
+def _traced(job: Job, path: Path, kind: Kind) -> Result:
+    """The same, with what was asked in the meantime."""
+    if not trace.is_watching():  # a worker that was not forked
+        trace.watch()
+    with trace.collected() as asked:
+        result = _lint(job, path, kind)
+    asked.pop(("read", path), None)  # that is the file itself
+    dependencies = tuple(map(job.facts.dependency, asked))
+    sights = {
+        question: answer
+        for question, answer in trace.taken().items()
+        if question[0] != "read" or question[1] not in job.own_files
+    }
+    return replace(result, trace=dependencies, sights=sights, records=job.facts.records.taken())
 
 
 def _lint(job: Job, path: Path, kind: Kind) -> Result:
@@ -163,7 +128,8 @@ def _lint(job: Job, path: Path, kind: Kind) -> Result:
         problem = error.strerror or str(error)
         checked = check_unreadable(path, problem, job.project.root, job.settings)
         return _result(path, checked)
-    return lint_bytes(job, path, content, kind, is_on_disk=True)
+    result = lint_bytes(job, path, content, kind, is_on_disk=True)
+    return replace(result, digest=digest_of(content)) if job.is_traced else result
 
 
 def lint_bytes(
@@ -176,7 +142,7 @@ def lint_bytes(
         checked = check_bytes(path, content, kind, project, job.settings, named=path in job.named)
         text = checked.text
         if not checked.findings and not checked.notes:
-            return Result(path, is_clean=True, dependencies=project.dependencies)
+            return Result(path)
         if job.fix is None or text is None:
             return _result(path, checked)
         if not text.encodes_to(content):

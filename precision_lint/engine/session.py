@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from precision_lint.engine.job import Job
 from precision_lint.engine.options import Options
 from precision_lint.engine.parallel import available_cores
-from precision_lint.engine.run import Job
 from precision_lint.engine.settings import Settings, check_selectors
 from precision_lint.engine.settings_file import find_config, load
 from precision_lint.model.finding import Applicability

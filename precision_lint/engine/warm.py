@@ -7,12 +7,15 @@ kept as long as their names, sizes and times are the same.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
-from precision_lint.engine.run import Job
+from precision_lint.engine.job import Job
 from precision_lint.engine.session import Session
 from precision_lint.engine.settings import Settings
+from precision_lint.project import disk, pins
+from precision_lint.project.disk import Stamp
 from precision_lint.project.files import Project
 
 _MOST = 2
@@ -27,7 +30,7 @@ class _Kept:
     """A job, the state of the files that its facts are from, and when that was looked at."""
 
     job: Job
-    fingerprint: str
+    state: Mapping[Path, Stamp | None]
     checked: float
 
 
@@ -43,7 +46,7 @@ class WarmJobs:
         kept = self._find(session)
         if kept is None:
             job = replace(session.job(), fix=None)
-            kept = _Kept(job, _fingerprint(session.project), self._clock())
+            kept = _Kept(job, _state(session.project), self._clock())
             self._kept = [kept, *self._kept[: _MOST - 1]]
         return kept.job.naming(session.paths)
 
@@ -58,7 +61,7 @@ class WarmJobs:
                 now = self._clock()
                 if now - kept.checked < _TRUSTED:
                     return kept
-                if kept.fingerprint == _fingerprint(session.project):
+                if kept.state == _state(session.project):
                     kept.checked = now
                     return kept
                 self._kept.remove(kept)
@@ -70,6 +73,8 @@ def _is_same(job: Job, project: Project, settings: Settings) -> bool:
     return job.project == project and job.settings == settings
 
 
-def _fingerprint(project: Project) -> str:
-    """The state of the files now: a project remembers its own."""
-    return replace(project).fingerprint
+def _state(project: Project) -> Mapping[Path, Stamp | None]:
+    """The state of the files now, and of those with pins: a project remembers its own list."""
+    patterns = (*pins.FILES, *pins.DECLARATIONS, *pins.DOCUMENTS)
+    side = {path for pattern in patterns for path in disk.matching(project.root, pattern)}
+    return {path: disk.stamp(path) for path in (*replace(project).files, *side)}

@@ -3,6 +3,8 @@
 Where a side file is expected, a repository can have a FIFO, which blocks its reader, or a link to
 /dev/zero, which has no end. A name that code or configuration mentions can be longer than names of
 files can be, or contain a null character. Here each of these is an answer, or an OSError.
+
+Whatever is asked here is noted, so that a stored result can be checked: see `model.trace`.
 """
 
 from __future__ import annotations
@@ -10,13 +12,36 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterable, Iterator
+from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import NamedTuple
+
+from precision_lint.model.trace import saw
 
 LARGEST = 16 << 20
 """Bytes of a side file; no `.gitignore`, configuration or lock file has more."""
 
+LARGEST_CONFIG = 1 << 20
+"""Bytes of a configuration that is searched for what it refers to."""
+
+ANY_SIZE = 1 << 40
+"""For files of which all the content is wanted."""
+
 _CHUNK = 1 << 20
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Stamp(NamedTuple):
+    """What changes when a file is written."""
+
+    size: int
+    modified: int
+    number: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> Stamp:
+        return cls(status.st_size, status.st_mtime_ns, status.st_ino)
 
 
 class Unsuitable(OSError):
@@ -31,10 +56,16 @@ def read(path: Path, largest: int = LARGEST) -> bytes:
         Unsuitable: it is no regular file, or has more than `largest` bytes.
     """
     try:
-        _check(path.stat())  # opening a device can have an effect
+        status = path.stat()
+        saw(("read", path), Stamp.of(status))
+        _check(status)  # opening a device can have an effect
         descriptor = os.open(path, _FLAGS)
     except ValueError as error:  # a null character
+        saw(("read", path), None)
         raise OSError(errno.EINVAL, str(error)) from error
+    except OSError:
+        saw(("read", path), None)
+        raise
     with open(descriptor, "rb") as stream:
         size = _check(os.fstat(descriptor))
         content = stream.read(min(size, largest) + 1) or b""
@@ -48,25 +79,77 @@ def read(path: Path, largest: int = LARGEST) -> bytes:
 
 def is_file(path: Path) -> bool:
     """True for a regular file, or a link to one; no name raises."""
-    return os.path.isfile(path)
+    answer = os.path.isfile(path)
+    saw(("is_file", path), answer)
+    return answer
 
 
 def is_folder(path: Path) -> bool:
     """True for a folder, or a link to one; no name raises."""
-    return os.path.isdir(path)
+    answer = os.path.isdir(path)
+    saw(("is_folder", path), answer)
+    return answer
 
 
 def is_special(path: Path) -> bool:
     """True for a FIFO, a device and the like: what is there and is neither file nor folder."""
-    return os.path.exists(path) and not is_file(path) and not is_folder(path)
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
 
 
 def names_in(folder: Path) -> frozenset[str]:
     """The names in a folder; none if it cannot be listed."""
     try:
-        return frozenset(os.listdir(folder))
+        names = frozenset(os.listdir(folder))
     except (OSError, ValueError):
-        return frozenset()
+        names = frozenset()
+    saw(("names_in", folder), names)
+    return names
+
+
+def stamp(path: Path) -> Stamp | None:
+    """What changes when a file is written; None if there is none."""
+    try:
+        return Stamp.of(os.stat(path))
+    except (OSError, ValueError):
+        return None
+
+
+def size(path: Path) -> int:
+    """The bytes of what is at a path.
+
+    Raises:
+        OSError: there is nothing.
+    """
+    found = stamp(path)
+    saw(("read", path), found)
+    if found is None:
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    return found.size
+
+
+def matching(folder: Path, pattern: str) -> list[Path]:
+    """What stands below a folder under a name like `requirements/**/*.txt`, in path order."""
+    return sorted({*_matching(folder, pattern.split("/"))})
+
+
+def _matching(folder: Path, parts: list[str]) -> Iterator[Path]:
+    first, rest = parts[0], parts[1:]
+    if first == "**":
+        yield from _matching(folder, rest)
+        for below in _folders_in(folder):
+            yield from _matching(below, parts)
+        return
+    found: Iterable[str] = (name for name in names_in(folder) if fnmatchcase(name, first))
+    if not rest:
+        yield from (folder / name for name in found)
+    for name in found if rest else ():
+        yield from _matching(folder / name, rest)
+
+
+def _folders_in(folder: Path) -> list[Path]:
+    """The folders in a folder that are no links: loops are impossible."""
+    below = (folder / name for name in names_in(folder))
+    return [path for path in below if is_folder(path) and not os.path.islink(path)]
 
 
 def _check(status: os.stat_result) -> int:

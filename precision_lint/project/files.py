@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, files, kind_of
-from precision_lint.project.pins import lowest_version, own_version, pin_files, pinned_version
+from precision_lint.project.pins import lowest_version, own_version, pinned_version
 
 if TYPE_CHECKING:
     from precision_lint.project.import_style import ImportStyle
@@ -108,24 +108,6 @@ class Project:
         if path.parent not in self._styles:
             self._styles[path.parent] = import_style(path, self.root)
         return self._styles[path.parent]
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """A value that changes when a file changes: the names, sizes and times of all files."""
-        import hashlib
-
-        digest = hashlib.blake2b(digest_size=16)
-        nested = {path.parent for path in self.files} - {self.root}
-        pins = [
-            pin for folder in sorted(nested) for pin in sorted(folder.glob("requirements*.txt"))
-        ]
-        for path in (*self.files, *pin_files(self.root), *pins):
-            try:
-                status = path.stat()
-            except OSError:
-                continue
-            digest.update(f"{path}\0{status.st_size}\0{status.st_mtime_ns}\n".encode())
-        return digest.hexdigest()
 
     @cached_property
     def files(self) -> Sequence[Path]:

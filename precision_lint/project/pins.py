@@ -120,12 +120,6 @@ def _documented(root: Path, name: str) -> Iterator[tuple[int, ...]]:
             yield tuple(map(int, match[1].split(".")))
 
 
-def pin_files(root: Path) -> list[Path]:
-    """The files that versions are read from, in path order."""
-    patterns = (*FILES, *DECLARATIONS, *DOCUMENTS)
-    return sorted({path for pattern in patterns for path in root.glob(pattern)})
-
-
 def _name(library: str) -> str:
     """A library's name as a pattern: `-` and `_` are equivalent."""
     return re.escape(library).replace("_", "[-_]").replace(r"\-", "[-_]")
@@ -154,7 +148,9 @@ def _lowest(specifiers: str) -> tuple[int, ...] | None:
 def _contents(root: Path, patterns: Sequence[str]) -> Iterator[str]:
     seen: set[Path] = set()
     for pattern in patterns:
-        for path in sorted({*root.glob(pattern)} - seen):
+        for path in disk.matching(root, pattern):
+            if path in seen:
+                continue
             seen.add(path)
             try:
                 content = disk.read(path, _MAX_BYTES)

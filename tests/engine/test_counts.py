@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from precision_lint.engine import registry
+from precision_lint.engine.job import Job
 from precision_lint.engine.parallel import uncollected
-from precision_lint.engine.run import Job, lint
+from precision_lint.engine.run import lint
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.project import modules
 from precision_lint.model.rule import Searched

@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.engine.cache import CleanFiles
-from precision_lint.engine.settings import Settings
+from precision_lint.engine.store import StoreFile
 from precision_lint.engine.writing import NotWritten, write, write_atomically
 from tests.cli.running import BAD, FIXED, project, run
 
@@ -165,9 +164,7 @@ def test_a_full_disk_leaves_no_litter_of_the_cache(
     if not is_unnamed:
         monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     monkeypatch.setattr(os, "fsync", full)
-    cache = CleanFiles(tmp_path, Settings())
-    cache.add(cache.digest(b"", ("MP101",)))
-    cache.save()
+    StoreFile(tmp_path / "a.store").write({"results": []})
     assert listed(tmp_path) == []
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from itertools import product
 from pathlib import Path
 
-from precision_lint.engine.run import Job, run
+from precision_lint.engine.job import Job
+from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Finding, Severity
 from precision_lint.project.discovery import files

@@ -183,7 +183,7 @@ def test_only_one_module_asks_the_disk_about_names(path: Path) -> None:
 
 READING = {"read_text", "read_bytes"}
 NAMED_BY_THE_USER = {"engine/baseline.py", "engine/explain_config.py"}
-OF_OUR_OWN = {"engine/cache.py", "engine/messages.py", "engine/vendor.py"}
+OF_OUR_OWN = {"engine/messages.py", "engine/vendor.py"}
 
 
 @pytest.mark.parametrize(
@@ -197,3 +197,33 @@ def test_only_one_module_reads_what_a_repository_may_have(path: Path) -> None:
     tree = ast.parse(path.read_text())
     read = [node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)]
     assert not READING & set(read)
+
+
+ASKING_ABOUT = READING | {"stat", "lstat", "exists", "glob", "rglob", "iterdir", "scandir", "walk"}
+OWN_TABLES = {"frameworks/table.py"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((PACKAGE / "facts").rglob("*.py")),
+    ids=lambda path: path.relative_to(PACKAGE).as_posix(),
+)
+def test_facts_ask_where_it_is_noted(path: Path) -> None:
+    """Else a stored result would not depend on what was read."""
+    name = path.relative_to(PACKAGE / "facts").as_posix()
+    tree = ast.parse(path.read_text())
+    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
+    asked = {
+        call.attr
+        for call in calls
+        if isinstance(call, ast.Attribute)
+        and ast.unparse(call.value) not in {"ast", "disk", "_COMPILED"}
+    }
+    assert not ASKING_ABOUT & asked or name in OWN_TABLES
+    if not name.startswith(("project/", "settings/")):
+        # What is shared repeats its questions: `precision_lint.model.memo` has one that does.
+        imported = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+        kept = {
+            alias.name for node in imported if node.module == "functools" for alias in node.names
+        }
+        assert "cached_property" not in kept

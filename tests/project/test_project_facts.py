@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import os
 import pickle
 from collections import Counter
 from collections.abc import Callable
@@ -13,11 +12,14 @@ from threading import Barrier
 
 import pytest
 
-from precision_lint.engine.run import Job, Result, lint_bytes, run
+from precision_lint.engine.job import Job, Result
+from precision_lint.engine.run import lint_bytes, run
 from precision_lint.engine.settings import Settings
-from precision_lint.facts.project.facts import Dependency, ProjectFacts, Recording
+from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.project.modules import ParsedModules
+from precision_lint.facts.project.questions import Dependency, asked
 from precision_lint.model.finding import Confidence
+from precision_lint.model.trace import collected
 from precision_lint.project.discovery import files
 from precision_lint.project.files import Project
 from precision_lint.source.python.parse import parse_python
@@ -54,31 +56,40 @@ def linted(job: Job, name: str) -> Result:
     return lint_bytes(job, path, path.read_bytes(), "python", is_on_disk=True)
 
 
-def questions(dependencies: tuple[Dependency, ...]) -> list[str]:
-    return sorted({dependency.question.name for dependency in dependencies})
+def traced(job: Job, name: str) -> list[Dependency]:
+    """What a file depends on."""
+    with collected() as noted:
+        linted(job, name)
+    return [job.facts.dependency(question) for question in noted]
+
+
+def answers(facts: ProjectFacts, ask: Callable[[Recording], object]) -> list[Dependency]:
+    with collected() as noted:
+        ask(facts.recording())
+    return [facts.dependency(question) for question in noted]
+
+
+def questions(dependencies: list[Dependency]) -> list[str]:
+    return sorted({asked(dependency.question)[0] for dependency in dependencies})
 
 
 # What is recorded
 
 
 def test_a_file_that_asks_nothing_depends_on_nothing(root: Path) -> None:
-    assert linted(Job(Project(root), Settings()), "c.py") == Result(root / "c.py", is_clean=True)
+    job = Job(Project(root), Settings())
+    assert linted(job, "c.py") == Result(root / "c.py")
+    assert traced(job, "c.py") == []
 
 
 def test_a_file_depends_on_what_it_imports(root: Path) -> None:
-    before = linted(Job(Project(root), Settings()), "a.py").dependencies
+    before = traced(Job(Project(root), Settings()), "a.py")
     assert {"locate", "module"} <= set(questions(before))
-    assert before == linted(Job(Project(root), Settings()), "a.py").dependencies
+    assert before == traced(Job(Project(root), Settings()), "a.py")
     (root / "helper.py").write_text(HELPER + "# more\n")
-    after = linted(Job(Project(root), Settings()), "a.py").dependencies
-    changed = {one.question for one in set(before) ^ set(after)}
-    assert {question.name for question in changed} == {"module"}
-    assert {question.arguments for question in changed} == {(str(root / "helper.py"),)}
-
-
-def answers(recording: Recording, ask: Callable[[Recording], object]) -> tuple[Dependency, ...]:
-    ask(recording)
-    return recording.dependencies
+    after = traced(Job(Project(root), Settings()), "a.py")
+    changed = {asked(one.question) for one in {*before} ^ {*after}}
+    assert changed == {("module", root / "helper.py")}
 
 
 QUESTIONS: list[tuple[Callable[[Recording], object], dict[str, str], dict[str, str]]] = [
@@ -107,8 +118,28 @@ QUESTIONS: list[tuple[Callable[[Recording], object], dict[str, str], dict[str, s
         {"d.py": "import torch\nfrom helper import zeros\n"},
         {"d.py": "import torch\nfrom helper import ones\n"},
     ),
-    (lambda p: p.config_files, {"d.json": "{}\n"}, {"d.txt": "x"}),
-    (lambda p: p.config_files, {"requirements.txt": "torch==2.5.01\n"}, {"d.txt": "x"}),
+    (
+        lambda p: p.config_files.at(p.root / "ds.json"),
+        {"ds.json": "{}\n"},
+        {"train.sh": "deepspeed train.py --deepspeed ds.json\n"},
+    ),
+    (
+        lambda p: p.config_files.find("ds.json", p.root / "conf" / "a.sh"),
+        {"conf/ds.json": "{}\n"},
+        {"d.json": "{}\n"},
+    ),
+    (
+        lambda p: p.config_files.referring(p.root / "ds.json"),
+        {"train.sh": "deepspeed train.py --deepspeed ds.json\n"},
+        {"other.sh": "deepspeed train.py --deepspeed other.json\n"},
+    ),
+    (
+        lambda p: p.config_files.named_in_python(p.root / "ds.json"),
+        {"d.py": "open('ds.json')\n"},
+        {"d.py": "open('other.json')\n"},
+    ),
+    (lambda p: p.users(p.root / "helper.py"), {"d.py": "import torch, helper\n"}, {"d.py": ""}),
+    (lambda p: [*p.program(p.root / "a.py")], {"helper.py": "import b\n"}, {"helper.py": "x\n"}),
     (lambda p: p.follow(p.root / "a.sh")("b.sh"), {"b.sh": "A=1\n"}, {"d.txt": "x"}),
 ]
 
@@ -120,19 +151,48 @@ def test_an_answer_changes_with_what_it_depends_on(
     other: dict[str, str],
     root: Path,
 ) -> None:
-    before = answers(ProjectFacts(Project(root)).recording(), ask)
+    before = answers(ProjectFacts(Project(root)), ask)
     assert before
     write(root, other)
-    assert answers(ProjectFacts(Project(root)).recording(), ask) == before
+    assert answers(ProjectFacts(Project(root)), ask) == before
     write(root, changing)
-    assert answers(ProjectFacts(Project(root)).recording(), ask) != before
+    assert answers(ProjectFacts(Project(root)), ask) != before
+
+
+def test_a_question_is_written_down_and_read_again(root: Path) -> None:
+    facts = ProjectFacts(Project(root))
+    for ask, _, _ in QUESTIONS:
+        with collected() as noted:
+            ask(facts.recording())
+        assert [asked(facts.dependency(question).question) for question in noted] == [*noted]
+    for damaged in ('["unknown"]', "[1]", "{}", "[", '["read",{"path":1}]'):
+        with pytest.raises(ValueError, match=r"\[|\{|Expecting|1"):
+            asked(damaged)
+
+
+def test_what_is_shared_repeats_its_questions(root: Path) -> None:
+    """Only the first one works it out, and all depend on it."""
+    write(root, {"a.sh": "source b.sh\n", "b.sh": "A=1\n"})
+    facts = ProjectFacts(Project(root))
+
+    def ask(p: Recording) -> object:
+        return p.config_files.at(p.root / "a.sh")
+
+    def once(p: Recording) -> object:
+        return p.config_files.once("key", lambda: ask(p))
+
+    first = answers(facts, ask)
+    assert {("read", root / "b.sh")} <= {asked(one.question) for one in first}
+    assert answers(facts, ask) == first
+    assert answers(facts, once) == answers(facts, once) == first
 
 
 def test_only_the_callers_that_were_looked_at_count(root: Path) -> None:
     write(root, dict.fromkeys(("x.py", "y.py"), USER))
     recording = ProjectFacts(Project(root)).recording()
-    assert next(recording.importing(root / "helper.py", "zeros")) == root / "a.py"
-    assert len(recording.dependencies) == 1
+    with collected() as noted:
+        assert next(recording.importing(root / "helper.py", "zeros")) == root / "a.py"
+    assert len(noted) == 1
 
 
 def test_facts_can_be_sent_to_another_process(root: Path) -> None:
@@ -140,7 +200,6 @@ def test_facts_can_be_sent_to_another_process(root: Path) -> None:
     assert facts.recording().module(root / "a.py") is not None
     again = pickle.loads(pickle.dumps(facts))
     assert again.project == facts.project
-    assert again.recording().dependencies == ()
 
 
 # Two files at a time
@@ -148,17 +207,12 @@ def test_facts_can_be_sent_to_another_process(root: Path) -> None:
 
 def test_two_files_record_apart(root: Path) -> None:
     facts = ProjectFacts(Project(root))
-    one, other = facts.recording(), facts.recording()
-    one.version_of("torch")
-    other.variable("P")
-    one.half_precision  # noqa: B018
-    other.version_of("triton")
-    assert questions(one.dependencies) == ["half_precision", "version_of"]
-    assert questions(other.dependencies) == ["variable", "version_of"]
-    alone = ProjectFacts(Project(root)).recording()
-    alone.variable("P")
-    alone.version_of("triton")
-    assert other.dependencies == alone.dependencies
+    one = answers(facts, lambda p: (p.version_of("torch"), p.half_precision))
+    other = answers(facts, lambda p: (p.variable("P"), p.version_of("triton")))
+    assert questions(one) == ["half_precision", "version_of"]
+    assert questions(other) == ["variable", "version_of"]
+    alone = ProjectFacts(Project(root))
+    assert answers(alone, lambda p: (p.variable("P"), p.version_of("triton"))) == other
 
 
 def test_threads_share_the_facts_and_nothing_else(root: Path) -> None:
@@ -269,13 +323,3 @@ def test_parsing_needs_no_project() -> None:
     file = parse_python(SourceText(Path("a.py"), "x = (1)\n"))
     (statement,) = file.tree.body
     assert file.text[file.span_of(statement)] == "x = (1)"
-
-
-def test_a_cache_is_safe_where_only_a_pin_changes(tmp_path: Path) -> None:
-    """Pins stand in files that are not linted themselves."""
-    write(tmp_path, {"requirements.txt": "torch==2.5.0\n"})
-    before = Project(tmp_path).fingerprint
-    assert Project(tmp_path).fingerprint == before
-    write(tmp_path, {"requirements.txt": "torch==2.5.01\n"})
-    assert Project(tmp_path).fingerprint != before
-    assert os.listdir(tmp_path) == ["requirements.txt"]

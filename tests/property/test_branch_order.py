@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.engine.run import Job, lint_bytes
+from precision_lint.engine.job import Job
+from precision_lint.engine.run import lint_bytes
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Confidence
 from precision_lint.project.files import Project

@@ -10,7 +10,8 @@ from typing import Any
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.engine.run import Job, Result, lint_bytes
+from precision_lint.engine.job import Job, Result
+from precision_lint.engine.run import lint_bytes
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Applicability, Edit, Span
 from precision_lint.project.files import Project

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, assume, example, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.engine.run import Job, Result, lint_bytes
+from precision_lint.engine.job import Job, Result
+from precision_lint.engine.run import lint_bytes
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.project.facts import ProjectFacts
 from precision_lint.model.finding import Applicability, Related, Span

@@ -10,10 +10,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from precision_lint.facts.amp.conditions import with_names
 from precision_lint.facts.amp.events import Event, calls_in_order, renamed
+from precision_lint.model.memo import cached_property
 from precision_lint.source.python.statements import (
     BlockKind,
     Definition,

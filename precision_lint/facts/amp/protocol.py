@@ -6,7 +6,6 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from precision_lint.facts.amp.events import (
     Event,
@@ -23,7 +22,7 @@ from precision_lint.facts.amp.solver import Solution, TooManyStates, solve
 from precision_lint.facts.amp.states import Gradients, State
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
-from precision_lint.model.memo import fact
+from precision_lint.model.memo import cached_property, fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, blocks, own_statements
 from precision_lint.source.python.syntax import dotted

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from precision_lint.facts.dtypes.mutations import root
 from precision_lint.facts.dtypes.own_attributes import (
@@ -21,7 +20,7 @@ from precision_lint.facts.dtypes.relevance import (
 )
 from precision_lint.facts.dtypes.scopes import Scope, changed_by, scope_of
 from precision_lint.facts.dtypes.sources import NUMPY_RUNTIMES
-from precision_lint.model.memo import Memo, fact
+from precision_lint.model.memo import Memo, cached_property, fact
 from precision_lint.source.python.imports import imported_names, starred_imports
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (

@@ -10,11 +10,11 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 from precision_lint.facts.dtypes.mutations import root
 from precision_lint.facts.dtypes.scopes import changed_by, lambdas_of
 from precision_lint.model.finding import Span
+from precision_lint.model.memo import cached_property
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import (
     Definition,

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 
 from precision_lint.facts.amp.conditions import truth
 from precision_lint.facts.context import PythonFile
@@ -20,6 +19,8 @@ from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.frameworks.table import Key
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Span
+from precision_lint.model.memo import cached_property
+from precision_lint.model.trace import Question, repeat, traced
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.parse import ParsedPython
 
@@ -42,6 +43,7 @@ class _Known:
 
     switches: Mapping[str, bool | None]
     weights: _Weights | None
+    asked: tuple[Question, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,10 +85,11 @@ class ProgramSource:
         known: list[_Known] = self.project.config_files.once(key, list)
         for each in known:
             if all(self.option(name) is value for name, value in each.switches.items()):
+                repeat(each.asked)
                 return each.weights
         switches: dict[str, bool | None] = {}
-        weights = self._weights(python, switches)
-        known.append(_Known(switches, weights))
+        weights, asked = traced(lambda: self._weights(python, switches))
+        known.append(_Known(switches, weights, asked))
         return weights
 
     def _weights(self, python: ParsedPython, switches: dict[str, bool | None]) -> _Weights | None:

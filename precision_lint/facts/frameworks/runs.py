@@ -44,6 +44,7 @@ from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
 from precision_lint.facts.runs.yacs_files import refused_in
 from precision_lint.model.finding import Span
+from precision_lint.model.trace import note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, options
@@ -276,6 +277,7 @@ class _Linker:
     def part(self, path: Path) -> ParsedConfig | None:
         """A file that another one is composed of."""
         if path == self.current.text.path:
+            note(("read", path))  # a file that others share may come to know of this one
             return self.current
         is_inside = self.project.root in path.parents and disk.is_file(path)
         return self.project.config_files.at(path) if is_inside else None
@@ -382,6 +384,7 @@ class _Linker:
         if found is None:
             return None
         if found == self.current.text.path:
+            note(("read", found))
             return self.whole(self.current, to)
         file = self.project.config_files.at(found)
         return self.whole(file, to) if file is not None else None

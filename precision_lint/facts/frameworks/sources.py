@@ -8,13 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.table import Framework, Key
 from precision_lint.model.finding import Place, Related, Span
+from precision_lint.model.memo import cached_property
 from precision_lint.source.config import settings_tree as tree
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options, pairs

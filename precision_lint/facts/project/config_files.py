@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from precision_lint.facts.frameworks.triggers import is_about_settings, may_be_read
 from precision_lint.facts.project.modules import ParsedModules
 from precision_lint.model.memo import T
+from precision_lint.model.trace import Kept, apart, note
 from precision_lint.project import disk
 from precision_lint.project.discovery import Kind, kind_of
 from precision_lint.project.files import Project
@@ -39,9 +40,6 @@ _DEFAULTS = re.compile(rb"^defaults:[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:[-#].*)?\r?\
 _DEFAULTS_IN_A_ROW = re.compile(rb"^defaults:[ \t]*(\[[^]]*\]|[\w./-]+)", re.MULTILINE)
 """`defaults: [model, _self_]`, and `defaults: base.yaml` of NeMo RL."""
 _NAMED = re.compile(rb"[\w.-]+")
-_LARGEST = 1 << 20
-"""Bytes of a file that is searched for references."""
-
 _MAX_SOURCED = 16
 """Files that one script takes over."""
 
@@ -52,30 +50,31 @@ class ConfigFiles:
 
     project: Project
     modules: ParsedModules = field(repr=False)
-    _parsed: dict[Path, ParsedConfig | None] = field(default_factory=dict, repr=False)
+    record: Callable[..., str] = field(repr=False)
+    """What is kept of a file, by a kind, its path and an argument."""
+    _parsed: Kept[ParsedConfig | None] = field(default_factory=Kept, repr=False)
     _texts: dict[Path, str] = field(default_factory=dict, repr=False)
-    _once: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+    _once: Kept[Any] = field(default_factory=Kept, repr=False)
     _found: dict[tuple[str, Path, str | None], Path | None] = field(
         default_factory=dict, repr=False
     )
+    _naming: dict[str, tuple[Path, ...]] = field(default_factory=dict, repr=False)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """What is worked out once for all files of the project; it must hold no trees."""
-        if key not in self._once:
-            self._once[key] = compute()
-        found: T = self._once[key]
+        found: T = self._once.get(key, compute)
         return found
 
     def at(self, path: Path) -> ParsedConfig | None:
         """The parsed file at a path with any name: the reference determines its kind."""
-        if path not in self._parsed:
-            self._parsed.setdefault(path, self._parse(path))
-        return self._parsed[path]
+        note(("read", path))
+        return self._parsed.get(path, lambda: self._parse(path))
 
     def free_python(self) -> None:
         """Let go of the Python files: their trees are large, and `modules` says which are kept."""
-        for path in [path for path in self._parsed if kind_of(path) == "python"]:
-            del self._parsed[path]
+        for path in [*self._parsed]:
+            if isinstance(path, Path) and kind_of(path) == "python":
+                self._parsed.drop(path)
 
     def read(self, path: Path) -> ParsedConfig | None:
         """The file at a path, parsed now; None if it is too large for a configuration.
@@ -84,7 +83,7 @@ class ConfigFiles:
             OSError, UnicodeError, LookupError: the file cannot be read, or is no text.
             Unparsable, RecursionError, MemoryError: it is not valid in its format.
         """
-        if path.stat().st_size > _LARGEST:
+        if disk.size(path) > disk.LARGEST_CONFIG:
             return None
         kind = kind_of(path)
         if kind == "python":
@@ -92,7 +91,7 @@ class ConfigFiles:
             return python.fact(
                 ParsedConfig, lambda: ParsedConfig(python.text, "python", python=python)
             )
-        text = SourceText.from_bytes(path, path.read_bytes())
+        text = SourceText.from_bytes(path, disk.read(path, disk.ANY_SIZE))
         kind = kind or _kind_of_content(text.text)
         return parse_config(text, kind, follow=self.follow(path), parse_python=self._python)
 
@@ -121,7 +120,7 @@ class ConfigFiles:
         from precision_lint.source.shell import parse as shell
 
         try:
-            text = SourceText.from_bytes(path, path.read_bytes())
+            text = SourceText.from_bytes(path, disk.read(path, disk.ANY_SIZE))
         except (OSError, UnicodeError):
             return None
         if len(text.text) > MAX_CHARACTERS:
@@ -130,9 +129,10 @@ class ConfigFiles:
 
     def text(self, path: Path) -> str:
         """The text of a file; empty if it cannot be read."""
+        note(("read", path))
         if path not in self._texts:
             try:
-                self._texts[path] = disk.read(path, _LARGEST).decode("utf-8", "replace")
+                self._texts[path] = disk.read(path, disk.LARGEST_CONFIG).decode("utf-8", "replace")
             except OSError:
                 self._texts[path] = ""
         return self._texts[path]
@@ -143,9 +143,15 @@ class ConfigFiles:
         Scripts are started from their own folder or from a parent folder: the closest match counts.
         `directory` is where a script went to before, seen from where it was started.
         """
-        key = (reference, near.parent, directory)
+        question = ("find", reference, near.parent, directory)
+        note(question)
+        return apart(lambda: self.found(*question[1:]))
+
+    def found(self, reference: str, folder: Path, directory: str | None) -> Path | None:
+        """The same for a file in a folder."""
+        key = (reference, folder, directory)
         if key not in self._found:
-            self._found[key] = self._find(reference, near, directory)
+            self._found[key] = self._find(reference, folder, directory)
         return self._found[key]
 
     def _find(self, reference: str, near: Path, directory: str | None) -> Path | None:
@@ -153,10 +159,10 @@ class ConfigFiles:
         if not reference or "\0" in reference or os.path.isabs(reference):
             return None
         if directory and not os.path.isabs(directory):
-            found = self.find(os.path.join(directory, reference), near)
+            found = self.found(os.path.join(directory, reference), near, None)
             if found is not None:
                 return found
-        for folder in near.parents:
+        for folder in (near, *near.parents):
             path = Path(os.path.normpath(folder / reference))
             if root in path.parents and disk.is_file(path):
                 return path
@@ -173,36 +179,46 @@ class ConfigFiles:
 
     def referring(self, path: Path) -> list[ParsedConfig]:
         """The files that contain the name of a file, in path order."""
-        found = (self.at(other) for other in self._references.get(path.name, ()))
+        note(("referring", path.name))
+        found = map(self.at, apart(lambda: self.paths_referring(path.name)))
         return [file for file in found if file is not None]
 
-    def named_in_python(self, path: Path) -> list[Path]:
+    def paths_referring(self, name: str) -> Sequence[Path]:
+        """The files that contain a name of a file, in path order."""
+        return self._references.get(name, ())
+
+    def named_in_python(self, path: Path) -> Sequence[Path]:
         """The Python files and notebooks that contain the name of a file and may read it."""
-        name = path.name.encode()
-        notebooks = (one for one in self.project.files if kind_of(one) == "notebook")
-        code = (*self.project.python_files, *notebooks)
-        return [one for one in code if name in _content(one)]
+        note(("named_in_python", path.name))
+        return apart(lambda: self.python_naming(path.name))
+
+    def python_naming(self, name: str) -> Sequence[Path]:
+        """The Python files and notebooks that contain a name of a file."""
+        if name not in self._naming:
+            notebooks = (one for one in self.project.files if kind_of(one) == "notebook")
+            code = (*self.project.python_files, *notebooks)
+            self._naming[name] = tuple(one for one in code if self.record("names", one, name))
+        return self._naming[name]
 
     def composes_settings(self, path: Path) -> bool:
         """True if a file with Hydra's `defaults` may be composed of one that a rule looks at."""
-        return not self._of_interest.isdisjoint(_stems(_content(path)))
+        return not self._of_interest.isdisjoint(self.record("composed", path).split("\n")[1:])
 
     @cached_property
-    def _of_interest(self) -> frozenset[bytes]:
+    def _of_interest(self) -> frozenset[str]:
         """The names, without suffix, of the YAML files that a rule looks at for what they say, or
         for what they are composed of.
         """
-        composed: dict[bytes, set[bytes]] = defaultdict(set)
+        composed: dict[str, set[str]] = defaultdict(set)
         pending = []
         for path in self.project.files:
             if kind_of(path) != "yaml":
                 continue
-            content, stem = _content(path), path.stem.encode()
-            if is_about_settings(content):
-                pending.append(stem)
-            elif b"defaults:" in content:
-                for name in _stems(content):
-                    composed[name].add(stem)
+            is_about, *names = self.record("composed", path).split("\n")
+            if is_about:
+                pending.append(path.stem)
+            for name in names if not is_about else ():
+                composed[name].add(path.stem)
         found = set(pending)
         while pending:
             new = composed.get(pending.pop(), set()) - found
@@ -215,16 +231,9 @@ class ConfigFiles:
         """The files that contain the name of another file, by that name."""
         references: dict[str, list[Path]] = defaultdict(list)
         for path in self.project.files:
-            try:
-                if path.stat().st_size > _LARGEST:
-                    continue
-                content = path.read_bytes()
-            except OSError:
-                continue
-            if not (may_be_read(content, kind_of(path) or "yaml") or b"hydra" in content):
-                continue
-            for name in {*_named_in(content), *_composed_of(content)}:
-                references[name.decode()].append(path)
+            for name in self.record("references", path).split("\n"):
+                if name:
+                    references[name].append(path)
         return references
 
     def _parse(self, path: Path) -> ParsedConfig | None:
@@ -234,11 +243,19 @@ class ConfigFiles:
             return None
 
 
-def _content(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+def names_of_files(path: Path, content: bytes) -> str:
+    """The record of the names of files that a file contains."""
+    if not (may_be_read(content, kind_of(path) or "yaml") or b"hydra" in content):
+        return ""
+    names = {*_named_in(content), *_composed_of(content)}
+    return b"\n".join(sorted(names)).decode("ascii")
+
+
+def composition(content: bytes) -> str:
+    """The record of whether a rule looks at a file, and of the files of which it is composed."""
+    names = _stems(content) if b"defaults:" in content else ()
+    is_about = b"1" if is_about_settings(content) else b""
+    return b"\n".join([is_about, *sorted({*names})]).decode("ascii")
 
 
 def _named_in(content: bytes) -> Iterable[bytes]:

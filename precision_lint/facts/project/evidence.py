@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.facts.settings.files import config_settings
-from precision_lint.facts.settings.given import MAX_BYTES, Declaration, read_bytes, read_text
+from precision_lint.facts.settings.given import MAX_BYTES, Declaration, read_text
 from precision_lint.facts.settings.vocabulary import (
     names_bfloat16,
     names_float16,
@@ -68,6 +68,7 @@ FLOAT16 = Half(
 )
 """float16, and autocast, whose default dtype it is."""
 
+_B, _F = "b", "f"
 _ON = frozenset({"true", "yes", "1"})
 _AUTO = "auto"
 _AUTOCAST = re.compile(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
@@ -88,10 +89,17 @@ class Use:
     is_weak: bool = False
 
 
-def mentions(path: Path, half: Half) -> bool:
-    """True if the bytes of a file mention the dtype; other files are not decoded."""
-    content = read_bytes(path)
-    return content is not None and any(word in content for word in half.mentions)
+def mentioned(content: bytes) -> str:
+    """A letter for each half dtype that some bytes mention; other files are not decoded."""
+    halves = ((_B, BFLOAT16), (_F, FLOAT16))
+    return "".join(
+        letter for letter, half in halves if any(word in content for word in half.mentions)
+    )
+
+
+def mentions(record: str, half: Half) -> bool:
+    """True if the bytes of which that was said mention the dtype."""
+    return (_B if half is BFLOAT16 else _F) in record.partition(" ")[0]
 
 
 def find(

@@ -1,20 +1,40 @@
 """What the whole project says, whichever files were asked for: the one door to it.
 
-Answers are worked out once and shared. Each file that is linted asks through a recording of its
-own, which remembers the questions with a digest of each answer: as long as the answers are the
-same, so is what was found in the file.
+Answers are worked out once and shared. Each file that is linted asks through a recording, which
+notes every question: as long as the answers are the same, so is what was found in the file.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from precision_lint.facts.project.modules import Imports, ParsedModules, Program
+from precision_lint.facts.project.modules import (
+    LARGEST,
+    Imports,
+    ParsedModules,
+    Program,
+    has_word,
+    names_of_modules,
+    words_in_use,
+    words_of_imports,
+)
+from precision_lint.facts.project.questions import (
+    ANSWERS,
+    OF_CONTENT,
+    Dependency,
+    digest_of_answer,
+    written,
+)
+from precision_lint.facts.project.records import Kind, Records
+from precision_lint.facts.settings.given import MAX_BYTES
 from precision_lint.model.finding import Related
+from precision_lint.model.trace import Question, apart, note
+from precision_lint.project.contents import Contents, digest_of
+from precision_lint.project.disk import LARGEST_CONFIG
 
 if TYPE_CHECKING:
     from precision_lint.facts.origin import Setting
@@ -28,36 +48,42 @@ if TYPE_CHECKING:
     from precision_lint.source.text.text import SourceText
 
 
-class Question(NamedTuple):
-    """One that a file asked of its project: `("version_of", ("torch",))`."""
-
-    name: str
-    arguments: tuple[str, ...] = ()
-
-
-class Dependency(NamedTuple):
-    """A question, and a digest of its answer."""
-
-    question: Question
-    digest: str
-
-
 class ProjectFacts:
     """The facts of a project, read from its files on first use."""
 
     def __init__(self, project: Project) -> None:
         self.project = project
+        self.contents = Contents()
         self.modules = ParsedModules()
-        self.imports = Imports(project)
+        self.records = Records(KINDS)
+        self.imports = Imports(project, self.records)
         self._matched: dict[bytes, bool] = {}
         self._matching: dict[bytes, tuple[Path, ...]] = {}
         self._enabled: dict[Path, Related | None] = {}
         self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
         self._reaching: dict[tuple[Path, str], bool] = {}
+        self._dependencies: dict[Question, Dependency] = {}
 
     def __reduce__(self) -> tuple[type[ProjectFacts], tuple[Project]]:
         """Another process reads the facts anew: they are many times larger than the files."""
         return ProjectFacts, (self.project,)
+
+    def answer(self, question: Question) -> Any:
+        """The answer to a question of a name and arguments: see `questions`."""
+        name, *arguments = question
+        return apart(lambda: ANSWERS[name](self, *arguments))
+
+    def dependency(self, question: Question) -> Dependency:
+        """A question as it is written down, with a digest of its answer, worked out once."""
+        if question not in self._dependencies:
+            digest = self._digest(question)
+            self._dependencies[question] = Dependency(written(question), digest)
+        return self._dependencies[question]
+
+    def _digest(self, question: Question) -> str:
+        if question[0] in OF_CONTENT:  # whatever follows from a content is the same as well
+            return self.contents.digest(question[1])
+        return digest_of_answer(self.answer(question))
 
     def free(self) -> None:
         """A file is checked: what was read for its sake alone is let go."""
@@ -135,7 +161,11 @@ class ProjectFacts:
         from precision_lint.facts.project.evidence import mentions
 
         project = self.project
-        paths = (path for path in project.evidence_files if mentions(path, half))
+        paths = (
+            path
+            for path in project.evidence_files
+            if mentions(self.records.of("evidence", path), half)
+        )
         ranked = sorted(paths, key=project.rank)
         tests = [path for path in ranked if project.is_test(path)]
         return ranked[: len(ranked) - len(tests)], tests
@@ -147,30 +177,29 @@ class ProjectFacts:
 
         project = self.project
         paths = [path for path in project.evidence_files if not project.is_test(path)]
-        return SettingsIndex(project.root, paths, self.modules.at)
+        return SettingsIndex(project.root, paths, self.modules.at, self.records.of)
 
     @cached_property
     def config_files(self) -> ConfigFiles:
         """The configuration files, and which of them refer to which."""
         from precision_lint.facts.project.config_files import ConfigFiles
 
-        return ConfigFiles(self.project, self.modules)
+        return ConfigFiles(self.project, self.modules, self.records.of)
 
     def python_source_matches(self, pattern: bytes) -> bool:
         """True if a Python file holds what a regular expression matches."""
         if pattern not in self._matched:
-            expression = re.compile(pattern)
-            self._matched[pattern] = any(map(expression.search, self._python_contents()))
+            files = self.project.python_files
+            self._matched[pattern] = any(self._matches(path, pattern) for path in files)
         return self._matched[pattern]
 
     def python_sources_matching(self, pattern: bytes) -> tuple[Path, ...]:
         """The Python files, but for tests, that hold what a regular expression matches."""
         if pattern not in self._matching:
-            expression = re.compile(pattern)
             self._matching[pattern] = tuple(
                 path
-                for path, content in self.imports.contents()
-                if not self.project.is_secondary(path) and expression.search(content)
+                for path in self.imports.of_tensors
+                if not self.project.is_secondary(path) and self._matches(path, pattern)
             )
         return self._matching[pattern]
 
@@ -178,9 +207,13 @@ class ProjectFacts:
         """True if a program, or a module of the project that it imports, holds a match."""
         key = (program, pattern)
         if key not in self._reaching:
-            search = re.compile(pattern.encode()).search
-            self._reaching[key] = any(map(search, map(_bytes_of, self.imports.program(program))))
+            files = self.imports.program(program)
+            self._reaching[key] = any(self._matches(path, pattern.encode()) for path in files)
         return self._reaching[key]
+
+    def _matches(self, path: Path, pattern: bytes) -> bool:
+        """True if a file holds what a regular expression matches."""
+        return bool(self.records.of("matches", path, pattern.decode("latin-1")))
 
     def uses(self, user: Path, path: Path) -> bool:
         """True if a file imports another one, by other modules or by itself."""
@@ -190,16 +223,68 @@ class ProjectFacts:
         """True if one of the programs that a file is a part of contains another file."""
         return other in self.imports.linked(path)
 
-    def _python_contents(self) -> Iterator[bytes]:
-        return map(_bytes_of, self.project.python_files)
+
+def _evidence(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.project.evidence import mentioned
+
+    found = mentioned(content)
+    return f"{found} {digest_of(content)}" if found else ""
 
 
-def _bytes_of(path: Path) -> bytes:
-    """The content of a file; nothing if it cannot be read."""
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
+def _settings(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.settings.sightings import names_in
+
+    names = sorted(names_in(path, content))
+    return "\n".join([digest_of(content), *names]) if names else ""
+
+
+def _fields(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.settings.sightings import fields_of_type
+
+    return "\n".join(sorted({" ".join(pair) for pair in fields_of_type(content)}))
+
+
+def _imported(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.settings.sightings import imported_names
+
+    return " ".join(sorted(imported_names(content)))
+
+
+def _matching(path: Path, content: bytes, argument: str) -> str:
+    return "1" if re.search(argument.encode("latin-1"), content) else ""
+
+
+def _references(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.project.config_files import names_of_files
+
+    return names_of_files(path, content)
+
+
+def _composed(path: Path, content: bytes, argument: str) -> str:
+    from precision_lint.facts.project.config_files import composition
+
+    return composition(content)
+
+
+def _naming(path: Path, content: bytes, argument: str) -> str:
+    return "1" if argument.encode("utf-8", "surrogateescape") in content else ""
+
+
+KINDS: Mapping[str, Kind] = {
+    "imports": Kind(words_of_imports, LARGEST),
+    "modules": Kind(names_of_modules),
+    "words": Kind(words_in_use, LARGEST),
+    "has word": Kind(has_word),
+    "evidence": Kind(_evidence, MAX_BYTES),
+    "settings": Kind(_settings, MAX_BYTES),
+    "fields": Kind(_fields, MAX_BYTES),
+    "imported": Kind(_imported, MAX_BYTES),
+    "matches": Kind(_matching),
+    "references": Kind(_references, LARGEST_CONFIG),
+    "composed": Kind(_composed),
+    "names": Kind(_naming),
+}
+"""What is kept of a file."""
 
 
 _SETTINGS_MODULE = re.compile(r"(?:^|_)(?:config|conf|settings|constants|arg(?:ument)?s)\d*$")
@@ -217,17 +302,12 @@ class Recording:
     def __init__(self, facts: ProjectFacts, on_disk: Path | None) -> None:
         self._facts = facts
         self._on_disk = on_disk
-        self._answers: dict[Question, object] = {}
 
-    def _record(self, name: str, *arguments: object, answer: object) -> None:
-        self._answers[Question(name, tuple(map(str, arguments)))] = answer
-
-    @property
-    def dependencies(self) -> tuple[Dependency, ...]:
-        """What was asked so far, in order, with digests of the answers."""
-        return tuple(
-            Dependency(question, _digest(answer)) for question, answer in self._answers.items()
-        )
+    def _ask(self, name: str, *arguments: object) -> Any:
+        """The answer to a question, which is noted."""
+        question = (name, *arguments)
+        note(question)
+        return self._facts.answer(question)
 
     # The file itself
 
@@ -255,46 +335,39 @@ class Recording:
 
     def reports(self, path: Path) -> bool:
         """True if findings in a file are reported; a conflict of two files needs only one."""
-        answer = self._facts.project.reports(path)
-        self._record("reports", path, answer=answer)
+        answer: bool = self._ask("reports", path)
         return answer
 
     def version_of(self, library: str) -> tuple[int, int] | None:
         """Major and minor version of a library; None where nothing says one."""
-        answer = self._facts.project.version_of(library)
-        self._record("version_of", library, answer=answer)
+        answer: tuple[int, int] | None = self._ask("version_of", library)
         return answer
 
     @property
     def target_gpu(self) -> str:
         """The GPU that the settings name; empty if they name none."""
-        answer = self._facts.project.target_gpu
-        self._record("target_gpu", answer=answer)
+        answer: str = self._ask("target_gpu")
         return answer
 
     def release_of(self, library: str) -> tuple[int, ...] | None:
         """The version of a library with all its numbers; None where nothing says one."""
-        answer = self._facts.project.release_of(library)
-        self._record("release_of", library, answer=answer)
+        answer: tuple[int, ...] | None = self._ask("release_of", library)
         return answer
 
     def lowest_version_of(self, library: str, near: Path | None = None) -> tuple[int, int] | None:
         """The oldest version of a library that code must run with; None where nothing says one."""
-        answer = self._facts.project.lowest_version_of(library, near)
-        self._record("lowest_version_of", library, near, answer=answer)
+        answer: tuple[int, int] | None = self._ask("lowest_version_of", library, near)
         return answer
 
     @property
     def helper_module(self) -> str:
         """The module that fixes import helpers from; empty if the settings name none."""
-        answer = self._facts.project.helper_module
-        self._record("helper_module", answer=answer)
+        answer: str = self._ask("helper_module")
         return answer
 
     def import_style(self, path: Path) -> ImportStyle:
         """How the imports of a file are sorted."""
-        answer = self._facts.project.import_style(path)
-        self._record("import_style", path, answer=answer)
+        answer: ImportStyle = self._ask("import_style", path)
         return answer
 
     # Evidence and settings
@@ -305,47 +378,40 @@ class Recording:
 
         Code that runs in one half dtype runs in the other with another checkpoint or flag.
         """
-        answer = self._facts.half_precision
-        self._record("half_precision", answer=answer)
+        answer: Related | None = self._ask("half_precision")
         return answer
 
     def bfloat16_of(self, path: Path) -> Related | None:
         """The clearest place where a program that a file is a part of enables bfloat16."""
-        answer = self._facts.bfloat16_of(path)
-        self._record("bfloat16_of", path, answer=answer)
+        answer: Related | None = self._ask("bfloat16_of", path)
         return answer
 
     def concerns(self, source: Path, path: Path) -> bool:
         """True if what a file says is for one of the programs that another file is a part of."""
-        answer = self._facts.concerns(source, path)
-        self._record("concerns", source, path, answer=answer)
+        answer: bool = self._ask("concerns", source, path)
         return answer
 
     @property
     def bfloat16_weights(self) -> Related | None:
         """The clearest setting that makes bfloat16 the dtype of weights; None if there is none."""
-        answer = self._facts.bfloat16_weights
-        self._record("bfloat16_weights", answer=answer)
+        answer: Related | None = self._ask("bfloat16_weights")
         return answer
 
     def setting(self, path: tuple[str, ...], near: Path | None = None) -> Setting | None:
         """The choices for a setting by the names that lead to it: see `SettingsIndex.setting`."""
-        answer = self._facts.configured.setting(path, near)
-        self._record("setting", ".".join(path), near, answer=answer)
+        answer: Setting | None = self._ask("setting", path, near)
         return answer
 
     def variable(self, name: str, near: Path | None = None) -> Setting | None:
         """The choices for an environment variable; None if nothing sets it."""
-        answer = self._facts.configured.variable(name, near)
-        self._record("variable", name, near, answer=answer)
+        answer: Setting | None = self._ask("variable", name, near)
         return answer
 
     # Configuration files
 
     @property
     def config_files(self) -> ConfigFiles:
-        """The configuration files. Which answers count is not known: all of the project does."""
-        self._record("config_files", answer=self._facts.project)
+        """The configuration files, which note what they are asked."""
         return self._facts.config_files
 
     def follow(self, near: Path) -> Follow:
@@ -361,46 +427,39 @@ class Recording:
 
     def composes_settings(self, path: Path) -> bool:
         """True if a file with Hydra's `defaults` may be composed of one that a rule looks at."""
-        answer = self._facts.config_files.composes_settings(path)
-        self._record("composes_settings", path, answer=answer)
+        answer: bool = self._ask("composes_settings", path)
         return answer
 
     # Python files
 
     def python_source_matches(self, pattern: bytes) -> bool:
         """True if a regular expression matches in any Python file of the project."""
-        answer = self._facts.python_source_matches(pattern)
-        self._record("python_source_matches", pattern.decode(), answer=answer)
+        answer: bool = self._ask("python_source_matches", pattern)
         return answer
 
     def python_sources_matching(self, pattern: bytes) -> tuple[Path, ...]:
         """The Python files that pass tensors and match, but for tests and what is secondary."""
-        answer = self._facts.python_sources_matching(pattern)
-        self._record("python_sources_matching", pattern.decode(), answer=answer)
+        answer: tuple[Path, ...] = self._ask("python_sources_matching", pattern)
         return answer
 
     def program(self, path: Path) -> Program:
         """A Python program: its file first, then those of the project that it imports."""
-        answer = self._facts.imports.program(path)
-        self._record("program", path, answer=answer)
+        answer: Program = self._ask("program", path)
         return answer
 
     def users(self, path: Path) -> list[Path]:
         """The Python files that import one, by other modules or by themselves, in path order."""
-        answer = sorted(self._facts.imports.users(path))
-        self._record("users", path, answer=answer)
+        answer: list[Path] = self._ask("users", path)
         return answer
 
     def reaches(self, program: Path, pattern: str) -> bool:
         """True if a regular expression matches in a program or in a module that it imports."""
-        answer = self._facts.reaches(program, pattern)
-        self._record("reaches", program, pattern, answer=answer)
+        answer: bool = self._ask("reaches", program, pattern)
         return answer
 
     def uses(self, user: Path, path: Path) -> bool:
         """True if a Python file imports another one, by other modules or by itself."""
-        answer = self._facts.uses(user, path)
-        self._record("uses", user, path, answer=answer)
+        answer: bool = self._ask("uses", user, path)
         return answer
 
     def runs_with(self, other: Path, path: Path) -> bool:
@@ -408,44 +467,37 @@ class Recording:
 
         What the code of other programs does to objects and functions is never seen in its runs.
         """
-        answer = self._facts.runs_with(other, path)
-        self._record("runs_with", other, path, answer=answer)
+        answer: bool = self._ask("runs_with", other, path)
         return answer
 
     def module(self, path: Path) -> ParsedPython | None:
         """The Python file at a path; None if it cannot be parsed, or is too large for code."""
-        answer = self._facts.modules.at(path)
-        self._record("module", path, answer=answer)
+        answer: ParsedPython | None = self._ask("module", path)
         return answer
 
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file of the module that `importer` calls `name`; relative names keep their dots."""
-        answer = self._facts.imports.locate(importer.parent, name)
-        self._record("locate", importer.parent, name, answer=answer)
+        answer: Path | None = self._ask("locate", importer.parent, name)
         return answer
 
     def assigning(self, attribute: str) -> Sequence[Path]:
         """The Python files that assign an attribute of what is not `self`, in path order."""
-        answer = self._facts.imports.assigning(attribute)
-        self._record("assigning", attribute, answer=answer)
+        answer: Sequence[Path] = self._ask("assigning", attribute)
         return answer
 
     def casting(self, attribute: str) -> Sequence[Path]:
         """The Python files that cast an attribute of what is not `self` in place."""
-        answer = self._facts.imports.casting(attribute)
-        self._record("casting", attribute, answer=answer)
+        answer: Sequence[Path] = self._ask("casting", attribute)
         return answer
 
     def calling(self, method: str) -> Sequence[Path]:
         """The Python files that call a method of this name, in path order."""
-        answer = self._facts.imports.calling(method)
-        self._record("calling", method, answer=answer)
+        answer: Sequence[Path] = self._ask("calling", method)
         return answer
 
     def defining(self, function: str) -> Sequence[Path]:
         """The Python files that define a function of this name, in path order."""
-        answer = self._facts.imports.defining(function)
-        self._record("defining", function, answer=answer)
+        answer: Sequence[Path] = self._ask("defining", function)
         return answer
 
     def importing(self, path: Path, name: str) -> Iterator[Path]:
@@ -454,32 +506,6 @@ class Recording:
         Nobody may want all of them: each is an answer of its own.
         """
         number = 0
-        for answer in self._facts.imports.importing(path, name):
-            self._record("importing", path, name, number, answer=answer)
-            yield answer
+        while (found := self._ask("importing", path, name, number)) is not None:
+            yield found
             number += 1
-        self._record("importing", path, name, number, answer=None)
-
-
-def _digest(answer: object) -> str:
-    """A short string that differs for answers that differ."""
-    import hashlib
-
-    from precision_lint.facts.origin import Setting
-    from precision_lint.project.files import Project
-    from precision_lint.source.python.parse import ParsedPython
-    from precision_lint.source.text.text import SourceText
-
-    match answer:
-        case Project():
-            return answer.fingerprint
-        case ParsedPython(text=text):  # many files ask for it
-            return answer.fact(_digest, lambda: _digest(text))
-        case SourceText(encoding=encoding, text=content):
-            written = f"{encoding} {content}"
-        case Setting(choices=choices):
-            written = repr([(choice.value, choice.origin.related) for choice in choices])
-        case _:
-            written = repr(answer)
-    encoded = written.encode("utf-8", "surrogatepass")
-    return hashlib.blake2b(encoded, digest_size=16).hexdigest()

@@ -10,12 +10,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 from weakref import WeakSet
 
+from precision_lint.model.trace import apart
 from precision_lint.project import disk
 
 if TYPE_CHECKING:
+    from precision_lint.facts.project.records import Records
     from precision_lint.project.files import Project
     from precision_lint.source.python.parse import ParsedPython
     from precision_lint.source.text.errors import Unparsable
@@ -36,7 +38,7 @@ _WORD = re.compile(rb"\w+")
 _OF_TENSORS = (b"torch", b"tensor", b"model", b"lightning", b"accelerate", b"CfgNode")
 """A file that mentions none of them passes no tensors, and declares no settings of yacs."""
 
-_LARGEST = 1_000_000
+LARGEST = 1_000_000
 """Bytes; larger Python files are generated tables and not useful."""
 
 _KEPT = 5_000_000
@@ -98,16 +100,16 @@ class ParsedModules:
         if read is None:
             from precision_lint.source.text.text import decode_python
 
-            read = _parsed(decode_python(path, path.read_bytes()))
+            read = _parsed(decode_python(path, disk.read(path, disk.ANY_SIZE)))
             self._keep(read)
         return _given(read)
 
-    def at(self, path: Path, largest: int = _LARGEST) -> ParsedPython | None:
+    def at(self, path: Path, largest: int = LARGEST) -> ParsedPython | None:
         """The file on the disk; None if it cannot be parsed, or has more than `largest` bytes."""
         from precision_lint.source.text.errors import Unparsable
 
         try:
-            return self.read(path) if path.stat().st_size <= largest else None
+            return self.read(path) if disk.size(path) <= largest else None
         except (OSError, UnicodeError, LookupError, Unparsable):
             return None
 
@@ -131,7 +133,7 @@ class ParsedModules:
             return self._read.get(path)
 
     def _keep(self, read: _Read) -> None:
-        if read.size > _LARGEST:
+        if read.size > LARGEST:
             return
         with self._lock:
             replaced = self._read.pop(read.text.path, None)
@@ -162,15 +164,6 @@ def _given(read: _Read) -> ParsedPython:
     raise read.problem
 
 
-class _Words(NamedTuple):
-    """For each word, the files with a function, a call, an assignment or a cast of this name."""
-
-    defined: dict[bytes, list[Path]]
-    called: dict[bytes, list[Path]]
-    assigned: dict[bytes, list[Path]]
-    cast: dict[bytes, list[Path]]
-
-
 class Program(Iterable[Path]):
     """A Python file and those of the project that it imports, nearest first.
 
@@ -196,7 +189,8 @@ class Program(Iterable[Path]):
     def _reaches(self, at: int) -> bool:
         """Follows imports until the file at an index is known; False if there is none."""
         while at >= len(self._found) and self._followed < len(self._found):
-            imported = self._imports_of(self._found[self._followed])
+            # Who goes through the files asked for the program, and for nothing else.
+            imported = apart(lambda: self._imports_of(self._found[self._followed]))
             self._followed += 1
             for path in sorted(one for one in imported if one not in self._known):
                 if len(self._found) < _MOST_LINKED:
@@ -208,14 +202,17 @@ class Program(Iterable[Path]):
 class Imports:
     """Which file a module of a project is, and which files import it."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, records: Records) -> None:
         self._project = project
+        self._records = records
         self._located: dict[tuple[Path, str], Path | None] = {}
         self._imported: dict[Path, frozenset[Path]] = {}
         self._linked: dict[Path, frozenset[Path]] = {}
         self._users: dict[Path, frozenset[Path]] = {}
         self._programs: dict[Path, Program] = {}
+        self._named: dict[str, frozenset[Path]] = {}
         self._listed: dict[Path, frozenset[str]] = {}
+        self._importing: dict[tuple[Path, str], tuple[list[Path], Iterator[Path]]] = {}
 
     def locate(self, folder: Path, name: str) -> Path | None:
         """The file of the module that a file in `folder` calls `name`; relative names have dots.
@@ -254,10 +251,27 @@ class Imports:
         return path / "__init__.py" if is_package else None
 
     def _names_in(self, folder: Path) -> frozenset[str]:
-        """What a folder contains; nothing if it cannot be read."""
+        """What a folder contains; nothing if it cannot be read.
+
+        Most names are those of libraries: the folder above says that there is no such folder.
+        """
         if folder not in self._listed:
-            self._listed[folder] = disk.names_in(folder)
+            is_there = folder == self._project.root or (
+                self._project.root not in folder.parents
+                or folder.name in self._names_in(folder.parent)
+            )
+            self._listed[folder] = disk.names_in(folder) if is_there else frozenset()
         return self._listed[folder]
+
+    def importer(self, path: Path, name: str, number: int) -> Path | None:
+        """One of the files that `importing` gives; None if there are not so many."""
+        key = (path, name)
+        if key not in self._importing:
+            self._importing[key] = [], self.importing(path, name)
+        found, more = self._importing[key]
+        while len(found) <= number and (one := next(more, None)) is not None:
+            found.append(one)
+        return found[number] if number < len(found) else None
 
     def importing(self, path: Path, name: str) -> Iterator[Path]:
         """The other Python files that name `name` and import the module at `path`, in path order.
@@ -266,20 +280,13 @@ class Imports:
         Tests speak for themselves alone: what they hand over is no use that was meant.
         """
         stem = path.parent.name if path.stem == "__init__" else path.stem
-        text = name.encode()
-        word = re.compile(rb"\b%b\b" % text)
         is_test = self._project.is_test
         tests_count = is_test(path)
-        importers = {*self._importers.get(stem.encode(), ()), *self._importers.get(text, ())}
+        importers = {*self._importers.get(stem, ()), *self._importers.get(name, ())}
         for candidate in sorted(importers):
             if candidate == path or (is_test(candidate) and not tests_count):
                 continue
-            try:
-                content = candidate.read_bytes()
-            except OSError:
-                continue
-            # The plain search first: it is many times faster, and most files end there.
-            if text in content and word.search(content):
+            if self._records.of("has word", candidate, name):
                 yield candidate
 
     def linked(self, path: Path) -> frozenset[Path]:
@@ -316,18 +323,29 @@ class Imports:
 
     def _imported_by(self, path: Path) -> Iterator[Path]:
         stem = path.parent.name if path.stem == "__init__" else path.stem
-        for candidate in self._importers.get(stem.encode(), ()):
-            if not self._project.is_test(candidate) and path in self._imports_of(candidate):
-                yield candidate
+        words = self._naming(stem)
+        return (each for each in self._importers_of.get(path, ()) if each in words)
+
+    def _naming(self, word: str) -> frozenset[Path]:
+        """The files with an import that contains a word."""
+        if word not in self._named:
+            self._named[word] = frozenset(self._importers.get(word, ()))
+        return self._named[word]
+
+    @cached_property
+    def _importers_of(self) -> Mapping[Path, Sequence[Path]]:
+        """For each file, those that import it, but for tests."""
+        found: dict[Path, list[Path]] = {}
+        for candidate in sorted(set().union(*self._importers.values())):
+            if not self._project.is_test(candidate):
+                for path in self._imports_of(candidate):
+                    found.setdefault(path, []).append(candidate)
+        return found
 
     def _imports_of(self, path: Path) -> frozenset[Path]:
         """The files of the project that a file imports, by what its import statements say."""
         if path not in self._imported:
-            try:
-                content = path.read_bytes()
-            except OSError:
-                content = b""
-            names = {name for match in _MODULES.finditer(content) for name in _named(match)}
+            names = self._records.of("modules", path).split("\n")
             own = (name for name in names if self._may_be_own(name))
             found = (self.locate(path.parent, name) for name in own)
             self._imported[path] = frozenset(filter(None, found))
@@ -350,61 +368,87 @@ class Imports:
 
     def assigning(self, attribute: str) -> Sequence[Path]:
         """The Python files, but for tests, that assign an attribute of what is not `self`."""
-        return self._words.assigned.get(attribute.encode(), ())
+        return self._words["="].get(attribute, ())
 
     def casting(self, attribute: str) -> Sequence[Path]:
         """The Python files, but for tests, that cast an attribute of what is not `self`."""
-        return self._words.cast.get(attribute.encode(), ())
+        return self._words["c"].get(attribute, ())
 
     def calling(self, method: str) -> Sequence[Path]:
         """The Python files, but for tests, that call a method of this name."""
-        return self._words.called.get(method.encode(), ())
+        return self._words["("].get(method, ())
 
     def defining(self, function: str) -> Sequence[Path]:
         """The Python files, but for tests, that define a function of this name."""
-        return self._words.defined.get(function.encode(), ())
+        return self._words["d"].get(function, ())
 
     @cached_property
-    def _words(self) -> _Words:
-        """The files, but for tests, by the words that they define, call, assign and cast."""
-        found = _Words({}, {}, {}, {})
-        for path, content in self.contents():
+    def _words(self) -> Mapping[str, Mapping[str, Sequence[Path]]]:
+        """The files, but for tests, by what is done with a word in them, and by the word."""
+        found: dict[str, dict[str, list[Path]]] = {"d": {}, "(": {}, "=": {}, "c": {}}
+        for path in self.of_tensors:
             if not self._project.is_test(path):
-                for lead, word, bracket, cast in set(_USED.findall(content)):
-                    match lead, bracket, cast:
-                        case b"def ", _, _:
-                            files = found.defined.setdefault(word, [])
-                        case _, b"(", _:
-                            files = found.called.setdefault(word, [])
-                        case b".", b"", b"":
-                            files = found.assigned.setdefault(word, [])
-                        case b".", b"", _:
-                            files = found.cast.setdefault(word, [])
-                        case _:
-                            continue
-                    if path not in files[-1:]:
-                        files.append(path)
+                for line in self._records.of("words", path).split("\n"):
+                    if line:
+                        found[line[0]].setdefault(line[1:], []).append(path)
         return found
-
-    def contents(self) -> Iterator[tuple[Path, bytes]]:
-        """The Python files that may pass tensors."""
-        for path in self._project.python_files:
-            try:
-                content = path.read_bytes()
-            except OSError:
-                continue
-            if len(content) <= _LARGEST and any(word in content for word in _OF_TENSORS):
-                yield path, content
 
     @cached_property
-    def _importers(self) -> Mapping[bytes, Sequence[Path]]:
+    def of_tensors(self) -> Sequence[Path]:
+        """The Python files that may pass tensors."""
+        files = self._project.python_files
+        return [path for path in files if self._records.of("imports", path) != NO_TENSORS]
+
+    @cached_property
+    def _importers(self) -> Mapping[str, Sequence[Path]]:
         """For each word of an import statement, the files with an import that contains it."""
-        found: dict[bytes, list[Path]] = {}
-        for path, content in self.contents():
-            words = {word for line in _IMPORT.findall(content) for word in _WORD.findall(line)}
-            for word in words:
+        found: dict[str, list[Path]] = {}
+        for path in self.of_tensors:
+            for word in self._records.of("imports", path).split("\n"):
                 found.setdefault(word, []).append(path)
+        found.pop("", None)
         return found
+
+
+NO_TENSORS = "-"
+
+
+def words_of_imports(path: Path, content: bytes, argument: str = "") -> str:
+    """The record of the words in the imports of a Python file, if it may pass tensors."""
+    if not any(word in content for word in _OF_TENSORS):
+        return NO_TENSORS
+    words = {word for line in _IMPORT.findall(content) for word in _WORD.findall(line)}
+    return b"\n".join(sorted(words)).decode("ascii")
+
+
+def names_of_modules(path: Path, content: bytes, argument: str = "") -> str:
+    """The record of the modules that a Python file imports."""
+    names = {name for match in _MODULES.finditer(content) for name in _named(match)}
+    return "\n".join(sorted(names))
+
+
+def words_in_use(path: Path, content: bytes, argument: str = "") -> str:
+    """The record of the words that a Python file defines, calls, assigns and casts."""
+    found = set()
+    for lead, word, bracket, cast in set(_USED.findall(content)):
+        match lead, bracket, cast:
+            case b"def ", _, _:
+                found.add(b"d" + word)
+            case _, b"(", _:
+                found.add(b"(" + word)
+            case b".", b"", b"":
+                found.add(b"=" + word)
+            case b".", b"", _:
+                found.add(b"c" + word)
+    return b"\n".join(sorted(found)).decode("ascii")
+
+
+def has_word(path: Path, content: bytes, argument: str) -> str:
+    """The record of whether a file contains a word."""
+    text = argument.encode()
+    # The plain search first: it is many times faster, and most files end there.
+    is_there = text in content and re.search(rb"\b%b\b" % text, content) is not None
+    return "1" if is_there else ""
 
 
 def _reached(start: Iterable[Path], following: Callable[[Path], Iterable[Path]]) -> set[Path]:

@@ -40,7 +40,7 @@ def entry_points(paths: Iterable[Path], project: Recording) -> Iterator[Path]:
 
 def _is_started(path: Path, project: Recording) -> bool:
     try:
-        content = path.read_bytes()
+        content = disk.read(path, disk.ANY_SIZE)
     except OSError:
         return False
     if _MAIN.search(content):

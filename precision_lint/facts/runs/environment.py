@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch
@@ -15,7 +14,7 @@ from precision_lint.facts.runs.program import Program
 from precision_lint.facts.settings.given import Kind
 from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.finding import Span
-from precision_lint.model.memo import Memo
+from precision_lint.model.memo import Memo, cached_property
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options
 from precision_lint.source.config.settings_tree import Mapping as Tree

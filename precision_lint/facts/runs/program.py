@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -13,7 +13,8 @@ from precision_lint.facts.frameworks._generated import marks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.settings.declarations import MARKERS, declared
 from precision_lint.facts.settings.given import Declaration, Kind, normal
-from precision_lint.model.memo import Memo, fact
+from precision_lint.model.memo import Memo, cached_property, fact
+from precision_lint.project import disk
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -170,7 +171,7 @@ def keyword_of(call: ast.Call, name: str) -> ast.expr | None:
 def _what_is_in(path: Path) -> tuple[int, bool, bool]:
     """How long a file is, and whether it says something of settings, and has regions."""
     try:
-        content = path.read_bytes()
+        content = disk.read(path, disk.ANY_SIZE)
     except OSError:
         return 0, False, False
     has_regions = any(mark in content for mark in _REGIONS)

@@ -21,6 +21,7 @@ from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.torch_sinks import MARKS, TorchPlace, outcomes, running_places
 from precision_lint.model.finding import Place
 from precision_lint.model.precision import Precision
+from precision_lint.project import disk
 
 _MOST_FILES = 30
 
@@ -85,7 +86,7 @@ def _paths(program: Program) -> Iterator[Path]:
     count = 0
     for path in program.project.program(program.path):
         try:
-            content = path.read_bytes()
+            content = disk.read(path, disk.ANY_SIZE)
         except OSError:
             continue
         if b"torch" in content and any(mark in content for mark in MARKS):

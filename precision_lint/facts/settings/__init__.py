@@ -20,7 +20,6 @@ from precision_lint.facts.origin import Choice, Setting
 from precision_lint.facts.settings.declarations import declared
 from precision_lint.facts.settings.files import config_settings
 from precision_lint.facts.settings.given import MAX_BYTES, Declaration, Kind, normal, read_text
-from precision_lint.facts.settings.sightings import candidate_files, fields_of_type, imported_names
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.parse import ReadPython
@@ -45,12 +44,14 @@ def holds_settings(name: str) -> bool:
 class SettingsIndex:
     """The settings of a project, read from `paths` on first use.
 
-    `read_python` gives the syntax tree of a Python file.
+    `read_python` gives the syntax tree of a Python file, `record` what is kept of a file: the names
+    that it seems to give ("settings"), its fields of other classes, and its imports.
     """
 
     root: Path
     paths: Sequence[Path] = field(repr=False)
     read_python: ReadPython = field(repr=False)
+    record: Callable[[str, Path], str] = field(repr=False)
     _read: dict[Path, tuple[Declaration, ...]] = field(default_factory=dict, repr=False)
     _imported: dict[Path, frozenset[str]] = field(default_factory=dict, repr=False)
     _answers: dict[_Question, Setting | None] = field(default_factory=dict, repr=False)
@@ -81,7 +82,11 @@ class SettingsIndex:
 
     @cached_property
     def _candidate_files(self) -> Mapping[str, list[Path]]:
-        return candidate_files(self.paths)
+        found: dict[str, list[Path]] = {}
+        for path in self.paths:
+            for name in self.record("settings", path).split("\n")[1:]:
+                found.setdefault(name, []).append(path)
+        return found
 
     def _setting(self, path: tuple[str, ...], near: Path | None) -> list[Declaration]:
         name = path[-1]
@@ -153,10 +158,12 @@ class SettingsIndex:
     def _fields_of_type(self) -> frozenset[tuple[str, str]]:
         """The fields that are classes of settings themselves: `model: ModelConfig`."""
         return frozenset(
-            pair
+            (name, owner)
             for path in self.paths
             if kind_of(path) == "python"
-            for pair in fields_of_type(path)
+            for line in self.record("fields", path).split("\n")
+            for name, _, owner in (line.partition(" "),)
+            if name
         )
 
     def _is_visible_from(self, near: Path, file: Path) -> bool:
@@ -167,7 +174,7 @@ class SettingsIndex:
 
     def _imports(self, path: Path) -> frozenset[str]:
         if path not in self._imported:
-            self._imported[path] = imported_names(path)
+            self._imported[path] = frozenset(self.record("imported", path).split())
         return self._imported[path]
 
     def _is_run(self, near: Path | None, given: Declaration) -> bool:

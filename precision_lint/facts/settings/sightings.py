@@ -7,13 +7,12 @@ precision. So the names are collected once, and files are parsed only for names 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
 from precision_lint.facts.settings.declarations import MARKERS
-from precision_lint.facts.settings.given import key_path, read_bytes
+from precision_lint.facts.settings.given import key_path
 from precision_lint.facts.settings.vocabulary import WORDS
 from precision_lint.project.discovery import kind_of
 
@@ -45,19 +44,10 @@ _HOLDER = re.compile(
 )
 
 
-def candidate_files(paths: Iterable[Path]) -> Mapping[str, list[Path]]:
-    """The files by the last names of the settings of precision that they seem to give."""
-    found: defaultdict[str, list[Path]] = defaultdict(list)
-    for path in paths:
-        for name in _names(path):
-            found[name].append(path)
-    return dict(found)
-
-
-def _names(path: Path) -> set[str]:
+def names_in(path: Path, content: bytes) -> set[str]:
+    """The last names of the settings of precision that a file seems to give."""
     is_python = kind_of(path) == "python"
-    content = read_bytes(path)
-    if content is None or (is_python and not any(mark in content for mark in MARKERS)):
+    if is_python and not any(mark in content for mark in MARKERS):
         return set()
     if not any(word in content for word in WORDS):
         return set()
@@ -65,19 +55,17 @@ def _names(path: Path) -> set[str]:
     return {key_path(name.decode("utf-8", "replace"))[-1] for name in seen}
 
 
-def fields_of_type(path: Path) -> Iterator[tuple[str, str]]:
+def fields_of_type(content: bytes) -> Iterator[tuple[str, str]]:
     """The names that classes of a Python file give to an object of another class, and that class:
     `model: ModelConfig`, `self.model = ModelConfig()`.
     """
-    content = read_bytes(path)
-    if content is not None and any(mark in content for mark in MARKERS):
+    if any(mark in content for mark in MARKERS):
         for match in _HOLDER.finditer(content):
             yield match[1].decode("utf-8", "replace"), match[2].decode("utf-8", "replace")
 
 
-def imported_names(path: Path) -> frozenset[str]:
+def imported_names(content: bytes) -> frozenset[str]:
     """Every name in the imports of a Python file."""
-    content = read_bytes(path) or b""
     found = b" ".join(b" ".join(match.groups(b"")) for match in _IMPORT.finditer(content))
     return frozenset(name.decode("utf-8", "replace") for name in re.findall(rb"\w+", found))
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.triton.module import JitFunction, Module
+from precision_lint.model.memo import cached_property
 
 if TYPE_CHECKING:
     from precision_lint.facts.dtypes import definitions

@@ -6,9 +6,9 @@ import ast
 import builtins
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
 from precision_lint.model.finding import Span
+from precision_lint.model.memo import cached_property
 from precision_lint.source.python.imports import Import, imported
 from precision_lint.source.python.statements import (
     Definition,

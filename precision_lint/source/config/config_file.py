@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from collections.abc import Mapping as Table
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
-from precision_lint.model.memo import Memo
+from precision_lint.model.memo import Memo, cached_property
 from precision_lint.source.config.settings_tree import Entry, Mapping, Value
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText

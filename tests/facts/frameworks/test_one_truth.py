@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from precision_lint.engine.explain_config import explained_runs
-from precision_lint.engine.run import Job, run
+from precision_lint.engine.job import Job
+from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Confidence, Finding
 from precision_lint.project import discovery

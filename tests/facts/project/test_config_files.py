@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.facts.project.config_files import ConfigFiles
-from precision_lint.facts.project.modules import ParsedModules
+from precision_lint.facts.project.facts import ProjectFacts
 from precision_lint.project.files import Project
 
 
@@ -27,6 +26,6 @@ def test_references(text: str, names: Sequence[str], tmp_path: Path) -> None:
     (tmp_path / "run.sh").write_text(text)
     for name in names:
         (tmp_path / name).write_text("{}")
-    files = ConfigFiles(Project(tmp_path), ParsedModules())
+    files = ProjectFacts(Project(tmp_path)).config_files
     every = {*names, "base.conf", ".yaml", "ds.json", "b.yaml", f"{'m' * 201}.toml"}
     assert {name for name in every if files.referring(tmp_path / name)} == set(names)

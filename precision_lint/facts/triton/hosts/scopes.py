@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
+from precision_lint.model.memo import cached_property
 from precision_lint.source.python.statements import (
     FUNCTIONS,
     FunctionDefinition,

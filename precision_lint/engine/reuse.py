@@ -1,0 +1,332 @@
+"""Which results of earlier runs are still right, so that these files need not be linted again.
+
+A result is right for the same bytes of the file, as long as every question that was asked of the
+project while it was linted has the same answer. If nothing changed on the disk, they have. If
+something did, the questions are asked again that it can concern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from precision_lint.engine import stored_findings
+from precision_lint.engine.check import decode
+from precision_lint.engine.failures import is_interrupt
+from precision_lint.engine.job import Job, Result
+from precision_lint.engine.store import StoreFile, Unreadable
+from precision_lint.engine.store_key import store_key
+from precision_lint.engine.world import Changes, Watch, World
+from precision_lint.facts.project.questions import (
+    FOUND_BY_NAME,
+    OF_CONTENT,
+    OF_NAMES,
+    OF_THE_RUN,
+    Dependency,
+    asked,
+    records_of,
+)
+from precision_lint.model.trace import Question
+from precision_lint.project import disk
+from precision_lint.project.contents import digest_of
+from precision_lint.project.discovery import kind_of
+from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
+
+_DAMAGED = (TypeError, ValueError, KeyError, IndexError, AttributeError)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """The result of one file, and what it is the result of."""
+
+    digest: str
+    codes: str
+    is_named: bool
+    asks: bool
+    is_current: bool
+    """Right for the world that is stored with it: the answers need not be compared."""
+    has_text: bool = False
+    findings: list[Any] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def plain(self) -> list[Any]:
+        flags = (self.is_named, self.asks, self.is_current, self.has_text)
+        return [self.digest, self.codes, "".join("01"[flag] for flag in flags), *self._said()]
+
+    def _said(self) -> list[Any]:
+        return [self.findings, self.notes] if self.findings or self.notes else []
+
+    @classmethod
+    def of(cls, stored: Any) -> Entry:
+        digest, codes, flags, *said = stored
+        return cls(digest, codes, *(flag == "1" for flag in flags), *said)
+
+
+class Traces:
+    """The questions behind each result, with the digests of their answers then."""
+
+    def __init__(self, stored: Any = None) -> None:
+        pairs, known, traces = stored or ((), (), {})
+        self._pairs = [Dependency(question, digest) for question, digest in pairs]
+        current = (self._pairs[index] for index in known)
+        self.known: dict[str, str] = {each.question: each.digest for each in current}
+        """The answers in the world that is stored."""
+        self._traces: dict[str, Sequence[int]] = dict(traces)
+
+    def of(self, path: str) -> list[Dependency] | None:
+        """What a result depends on; None if that is not known."""
+        trace = self._traces.get(path)
+        return None if trace is None else [self._pairs[index] for index in trace]
+
+
+class Writing:
+    """Traces to be stored: each dependency once."""
+
+    def __init__(self) -> None:
+        self._indices: dict[Dependency, int] = {}
+        self._traces: dict[str, list[int]] = {}
+
+    def add(self, path: str, trace: Iterable[Dependency]) -> None:
+        self._traces[path] = [self._index(each) for each in trace]
+
+    def plain(self, known: Mapping[str, str]) -> list[Any]:
+        current = [self._index(Dependency(*row)) for row in known.items()]
+        return [[*self._indices], current, self._traces]
+
+    def _index(self, dependency: Dependency) -> int:
+        return self._indices.setdefault(dependency, len(self._indices))
+
+
+class Reuse:
+    """The results of earlier runs over a project, for one run."""
+
+    def __init__(self, file: StoreFile, job: Job, paths: Sequence[Path]) -> None:
+        self._file = file
+        self._job = job
+        self._facts = job.facts
+        self._watch = Watch(job.facts, paths)
+        self._run = digest_of(
+            "\0".join(sorted(map(str, job.project.reported or ()))).encode("utf-8", "replace")
+        )
+        self._world, self._former_run = World(), ""
+        self._entries: dict[str, Entry] = {}
+        self._changes = Changes()
+        self._traces: Traces | None = None
+        self._answers: dict[str, str | None] = {}
+        self._same: dict[str, bool] = {}
+        self._codes: dict[frozenset[str], str] = {}
+        self._right: set[str] = set()
+        self._new: dict[str, tuple[Dependency, ...]] = {}
+        self._load()
+
+    @classmethod
+    def open(cls, folder: Path, job: Job, paths: Sequence[Path], *, is_long: bool) -> Reuse | None:
+        """The results for a project; None if there are none, and the run is too short for some."""
+        key = store_key(job.project.root, job.project.exclude, job.settings)
+        file = StoreFile(folder / f"{key}.store")
+        return cls(file, job, paths) if is_long or file.exists() else None
+
+    def _load(self) -> None:
+        try:
+            world, run, entries = self._file.section("results")
+            self._entries = {path: Entry.of(entry) for path, entry in entries.items()}
+            self._world, self._former_run = World.of(world), run
+            self._changes = self._watch.changes(self._world)
+            if self._changes:
+                self._trust_records()
+        except (Unreadable, *_DAMAGED):
+            self._world, self._former_run, self._entries = World(), "", {}
+            self._changes = Changes(of_names=True, of_files=True)
+
+    def _trust_records(self) -> None:
+        paths, *stored = self._file.section("records")
+        names = dict(enumerate(paths))
+        self._facts.records.trust(
+            {key: {names[index]: said for index, said in rows} for key, rows in stored},
+            self._changes.paths,
+        )
+
+    def _plain_records(self) -> list[Any]:
+        """The records, with a number for each path."""
+        numbers: dict[str, int] = {}
+        stored = [
+            [key, [[numbers.setdefault(path, len(numbers)), said] for path, said in found.items()]]
+            for key, found in self._facts.records.all()
+        ]
+        return [[*numbers], *stored]
+
+    def results(self, paths: Iterable[Path]) -> Iterator[Result]:
+        """The results that are right."""
+        for path in paths:
+            result = self._result(path)
+            if result is not None:
+                yield result
+
+    def keep(self, result: Result) -> None:
+        """A file was linted."""
+        self._watch.saw(result.sights)
+        self._facts.records.add(result.records)
+        if result.digest is not None:
+            self._facts.contents.add(result.path, result.digest)
+        self._entries.pop(str(result.path), None)
+        if result.digest is None or result.trace is None or result.failure is not None:
+            return
+        # What is left after a fix is no result of what is on the disk.
+        if self._job.fix is not None and (result.findings or result.notes or result.fixed):
+            return
+        path = str(result.path)
+        self._entries[path] = Entry(
+            result.digest,
+            self._codes_of(result.path),
+            result.path in self._job.named,
+            bool(result.trace),
+            True,
+            result.text is not None,
+            [stored_findings.plain(finding) for finding in result.findings],
+            list(result.notes),
+        )
+        self._new[path] = result.trace
+
+    def saw(self, sights: Mapping[Question, object]) -> None:
+        """What was asked of the disk, here or in a worker."""
+        self._watch.saw(sights)
+
+    def save(self) -> None:
+        """Store the results, unless nothing is new."""
+        if not self._new and not self._changes and self._run == self._former_run:
+            return
+        try:
+            if not self._changes:
+                self._trust_records()
+        except (Unreadable, *_DAMAGED):
+            return
+        world = self._watch.world(self._world)
+        if world is None:
+            return
+        known: dict[str, str] = {}
+        traces = self._stored_traces()
+        for question, digest in traces.known.items():
+            if self._answers.get(question) is None and self._is_as_it_was(question):
+                known[question] = digest
+        known.update({line: answer for line, answer in self._answers.items() if answer})
+        writing = Writing()
+        entries = {}
+        is_same = not self._changes and self._run == self._former_run
+        for path, entry in self._entries.items():
+            if path not in world.reads or world.reads[path].stamp is None:
+                continue
+            trace = self._new[path] if path in self._new else traces.of(path)
+            if entry.asks and trace is None:
+                continue
+            is_current = path in self._right or path in self._new or not entry.asks
+            is_current = is_current or (is_same and entry.is_current)
+            entries[path] = replace(entry, is_current=is_current)
+            if entry.asks:
+                writing.add(path, trace or ())
+                if path in self._new:
+                    known.update(trace or ())
+        run = self._run
+        self._file.write(
+            {
+                "results": [world.plain(), run, {p: e.plain() for p, e in entries.items()}],
+                "traces": writing.plain(known),
+                "records": self._plain_records(),
+            }
+        )
+
+    def _result(self, path: Path) -> Result | None:
+        entry = self._entries.get(str(path))
+        if (
+            entry is None
+            or entry.is_named != (path in self._job.named)
+            or entry.codes != self._codes_of(path)
+            or entry.digest != self._facts.contents.digest(path)
+            or (self._job.fix is not None and (entry.findings or entry.notes))
+            or not self._is_right(str(path), entry)
+        ):
+            return None
+        try:
+            findings = tuple(map(stored_findings.finding, entry.findings))
+            text = self._text(path, entry) if entry.has_text else None
+        except (OSError, UnicodeError, Unparsable, *_DAMAGED):
+            return None
+        self._right.add(str(path))
+        return Result(path, findings, tuple(entry.notes), text=text)
+
+    def _text(self, path: Path, entry: Entry) -> SourceText:
+        content = disk.read(path, disk.ANY_SIZE)
+        kind = kind_of(path)
+        if kind is None or digest_of(content) != entry.digest:
+            raise ValueError(path)
+        return decode(path, content, kind)
+
+    def _is_right(self, path: str, entry: Entry) -> bool:
+        if not entry.asks:
+            return True
+        if entry.is_current and not self._changes and self._run == self._former_run:
+            return True
+        trace = self._stored_traces().of(path)
+        return trace is not None and all(
+            self._answer(question) == digest for question, digest in trace
+        )
+
+    def _stored_traces(self) -> Traces:
+        if self._traces is None:
+            try:
+                self._traces = Traces(self._file.section("traces"))
+            except (Unreadable, *_DAMAGED):
+                self._traces = Traces()
+        return self._traces
+
+    def _answer(self, line: str) -> str | None:
+        """A digest of the answer as it is now; None if there is no telling."""
+        if line not in self._answers:
+            self._answers[line] = self._asked_again(line)
+        return self._answers[line]
+
+    def _asked_again(self, line: str) -> str | None:
+        known = self._stored_traces().known.get(line)
+        if known is not None and self._is_as_it_was(line):
+            return known
+        try:
+            answer = self._facts.dependency(asked(line)).digest
+        except Exception as error:  # then the file is linted, and says what is wrong
+            if is_interrupt(error):
+                raise KeyboardInterrupt from error
+            return None
+        return answer
+
+    def _is_as_it_was(self, line: str) -> bool:
+        """True if no change on the disk can change the answer to a question."""
+        name, *arguments = question = asked(line)
+        if name in OF_THE_RUN:
+            return False
+        if name in OF_CONTENT:
+            path = str(arguments[0])
+            return path in self._world.reads and path not in self._changes.paths
+        if name in OF_NAMES:
+            return not self._changes.of_names
+        if not self._changes:
+            return True
+        records = records_of(question)
+        if self._changes.of_files or records is None:
+            return False
+        if self._changes.of_names and FOUND_BY_NAME.intersection(records):
+            return False
+        return all(self._has_same_records(key) for key in records)
+
+    def _has_same_records(self, key: str) -> bool:
+        """True if the changed files have the same records of a kind as before."""
+        if key not in self._same:
+            is_same = self._facts.records.is_same
+            self._same[key] = all(is_same(key, path) for path in self._changes.paths)
+        return self._same[key]
+
+    def _codes_of(self, path: Path) -> str:
+        codes = self._job.settings.codes_for(path, self._job.project.root)
+        if codes not in self._codes:
+            self._codes[codes] = digest_of(" ".join(sorted(codes)).encode())
+        return self._codes[codes]
