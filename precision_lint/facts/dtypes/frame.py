@@ -7,7 +7,6 @@ from collections import ChainMap
 from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import NamedTuple, cast
 
 from precision_lint.facts.dtypes.calls import Region, Rejection
@@ -18,6 +17,7 @@ from precision_lint.facts.dtypes.relevance import Slice
 from precision_lint.facts.dtypes.values import BOTTOM, Constant, Value
 from precision_lint.facts.origin import PathCondition
 from precision_lint.model.finding import Span
+from precision_lint.model.memo import cached_property
 
 
 class OuterName(NamedTuple):
