@@ -104,8 +104,13 @@ def lowest_version(root: Path, library: str) -> str | None:
         for match in requirement.finditer(_COMMENT.sub("", content))
         if (version := _lowest(match["specifiers"])) is not None
     ]
-    declared = declared or list(_documented(root, name))
+    declared = declared or [one for one in _documented(root, name) if _is_release(library, one)]
     return ".".join(map(str, min(declared))) if declared else None
+
+
+def _is_release(library: str, version: tuple[int, ...]) -> bool:
+    """False for `PyTorch 21.07`, which is a container of NVIDIA and not a release of torch."""
+    return library != "torch" or version < (10,)
 
 
 def _documented(root: Path, name: str) -> Iterator[tuple[int, ...]]:

@@ -87,6 +87,7 @@ def test_a_pin_precedes_the_documentation(tmp_path: Path) -> None:
         ("docker/gpu.Dockerfile", "ARG A\nFROM pytorch/pytorch:2.1.0-cuda12.1\n", "2.1.0"),
         ("docker/Dockerfile", "FROM nvcr.io/nvidia/pytorch:21.07-py3\n", None),
         ("docs/setup.md", "pip install torch==1.10.1+cu113\n", "1.10.1"),
+        ("README.md", "- [PyTorch 21.07+ NGC container](https://ngc.nvidia.com)\n", None),
         ("install.sh", "pip3 install torch==2.0.1\n", "2.0.1"),
     ],
 )

@@ -72,7 +72,9 @@ _FUNCTION_OF = {
 }  # fmt: skip
 
 
-_CONTAINERS = frozenset({"Sequential", "ModuleList", "ModuleDict"})
+_CONTAINERS = frozenset({"Module", "ModuleDict", "ModuleList", "ParameterDict", "Sequential"})
+"""Classes whose parameters are those of what they are given, then or later."""
+
 _LINEAR = FUNCTIONS["nn.functional.linear"]
 
 
