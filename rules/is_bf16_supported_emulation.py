@@ -54,6 +54,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     SyntaxTree,
+    callee_name,
     names_bfloat16,
     names_float16,
     qualified,
@@ -75,6 +76,7 @@ RULE = Rule(
 
 _FUNCTION = "torch.cuda.is_bf16_supported"
 _SINCE = (2, 4)
+_OF_A_GPU = frozenset({"is_available", "is_bf16_supported"})
 _ALSO_ASKED = re.compile(r"capab|major|_sm\b|ampere", re.IGNORECASE)
 
 
@@ -115,7 +117,9 @@ def _fallback(call: ast.Call, file: PythonFile, syntax: SyntaxTree) -> ast.expr 
             case ast.IfExp(test=test, body=body, orelse=orelse) if inner is test:
                 return _chosen(test, [body], [orelse], file)
             case ast.If(test=test, body=block, orelse=others) if inner is test:
-                return _chosen(test, _values(block), _values(others), file)
+                returns = isinstance(block[-1], ast.Return) and not others
+                otherwise = _following(parent, syntax) if returns else others
+                return _chosen(test, _values(block), _values(otherwise), file)
             case ast.keyword(arg="bf16"):
                 return _negation(call, syntax.parent(parent))
             case ast.BoolOp() | ast.UnaryOp():
@@ -124,6 +128,12 @@ def _fallback(call: ast.Call, file: PythonFile, syntax: SyntaxTree) -> ast.expr 
         if not isinstance(parent, ast.BoolOp | ast.UnaryOp):
             return None
     return None
+
+
+def _following(node: ast.stmt, syntax: SyntaxTree) -> Sequence[ast.stmt]:
+    """The statements after one, in its block: they run where it does not return."""
+    block = getattr(syntax.parent(node), "body", [])
+    return block[block.index(node) + 1 :] if node in block else []
 
 
 def _values(block: Sequence[ast.stmt]) -> list[ast.expr]:
@@ -136,13 +146,20 @@ def _chosen(
     test: ast.expr, body: list[ast.expr], orelse: list[ast.expr], file: PythonFile
 ) -> ast.expr | None:
     """The float16 of two sides of which the other one is bfloat16."""
-    if isinstance(test, ast.BoolOp):
+    if isinstance(test, ast.BoolOp) and not _asks_for_a_gpu(test):
         return None
     if isinstance(test, ast.UnaryOp):
         body, orelse = orelse, body
     is_bfloat16 = any(names_bfloat16(word) for one in body for word in _words(one))
     found = (one for one in orelse if any(map(names_float16, _words(one))))
     return next(found, None) if is_bfloat16 else None
+
+
+def _asks_for_a_gpu(test: ast.BoolOp) -> bool:
+    """True for `torch.cuda.is_available() and …`, which says nothing of bfloat16."""
+    asked = {callee_name(each) for each in test.values if isinstance(each, ast.Call)}
+    is_all = all(isinstance(each, ast.Call) for each in test.values)
+    return isinstance(test.op, ast.And) and is_all and asked <= _OF_A_GPU
 
 
 def _words(node: ast.expr) -> Iterator[str]:
