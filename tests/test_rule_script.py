@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.engine import registry
+
 ROOT = Path(__file__).parent.parent
 COPIED = (
     "precision_lint", "rules", "fixers", "runtime", "scripts", "tests", "docs", "examples",
@@ -40,8 +42,10 @@ def test_a_rule_from_its_start_to_its_check(checkout: Path) -> None:
         checkout / "rules/example_of_a_rule.py",
         checkout / "tests/rules/example-of-a-rule.md",
     )
-    assert 'code="MP302"' in rule.read_text()
-    assert "`example-of-a-rule` (MP302)" in (checkout / "CHANGELOG.md").read_text()
+    last = max(rule.code for rule in registry.rules() if rule.code.startswith("MP3"))
+    code = f"MP{int(last[2:]) + 1}"
+    assert f'code="{code}"' in rule.read_text()
+    assert f"`example-of-a-rule` ({code})" in (checkout / "CHANGELOG.md").read_text()
 
     written = cases.read_text()
     cases.write_text(written.replace("# warning", "# error"))

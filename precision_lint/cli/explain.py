@@ -196,7 +196,8 @@ def _page(page: Rule | Pitfall) -> str:
     if isinstance(page, Pitfall):
         return _page_of_pitfall(page)
     document = registry.module(page).__doc__ or ""
-    return f"# {page.code} `{page.name}`\n\n{document.strip()}\n"
+    tier = "In preview: this rule runs only with `--preview`.\n\n" if page.preview else ""
+    return f"# {page.code} `{page.name}`\n\n{tier}{document.strip()}\n"
 
 
 def _page_of_pitfall(pitfall: Pitfall) -> str:

@@ -26,7 +26,7 @@ CASTS = [
         f"{IN_CLASS}        self.model = nn.Linear(2, 2)\n"
         "        self.model.eval().to(dtype=torch.bfloat16)\n"
         "    def f(self, x):\n        self.model(x).numpy()\n",
-        "bfloat16 float32 chosen",
+        "bfloat16 chosen",
     ),
     (
         "of a module of the project, to one of two dtypes",
