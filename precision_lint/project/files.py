@@ -20,6 +20,14 @@ _SECONDARY = re.compile(
     r"(?:^|[/_.-])benchmarks?(?:[/_.-]|$)"
     r"|(?:^|/)(?:_?vendor|_?vendored|third[_-]?party|submodules|externals?)/"
 )
+_LIBRARIES = (
+    "accelerate|apex|deepspeed|detectron2|diffusers|fairseq|megatron|mmcv|peft|timm|transformers"
+)
+_COPIES = re.compile(
+    rf"(?:^|/)({_LIBRARIES})/(?:src/\1|\1|examples|tests|templates)/|[^/]/src/(?:{_LIBRARIES})/"
+)
+"""A checkout of a library inside of another project: `student/transformers/src/transformers/`."""
+
 _EXAMPLES = re.compile(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
 
 
@@ -136,7 +144,8 @@ class Project:
 
     def is_secondary(self, path: Path) -> bool:
         """True for tests, benchmarks and vendored code, which are not used for training as is."""
-        return self.is_test(path) or _SECONDARY.search(self._relative(path)) is not None
+        name = self._relative(path)
+        return self.is_test(path) or any(each.search(name) for each in (_SECONDARY, _COPIES))
 
     def _relative(self, path: Path) -> str:
         inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path

@@ -25,7 +25,7 @@ from precision_lint.facts.dtypes.definitions import Class
 from precision_lint.facts.dtypes.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.lattice import join_all, reading
 from precision_lint.facts.dtypes.libraries import lookup
-from precision_lint.facts.dtypes.libraries.terms import Library
+from precision_lint.facts.dtypes.libraries.terms import Checkpoint, Library
 from precision_lint.facts.dtypes.module_inputs import rejected
 from precision_lint.facts.dtypes.mutations import ADAPTING
 from precision_lint.facts.dtypes.protocols import Evaluate, Interprocedural
@@ -61,6 +61,7 @@ from precision_lint.source.python.syntax import dotted, innermost_name
 _APPLYING = frozenset({"map", "starmap", "filter", "imap", "imap_unordered"})
 _TENSOR_ONLY = frozenset({"cpu", "detach", "cuda", "numpy", "float", "half", "bfloat16"})
 _CASTING = frozenset({"to", "half", "bfloat16", "float"})
+_DATA = ("Dataset", "IterableDataset", "LightningDataModule")
 _OF_THE_BUFFERS = "parameters and buffers have the dtype that their module is moved to"
 _CHOSEN_ON_LOAD = "the checkpoint chooses the dtype"
 _LOADING = frozenset(
@@ -265,7 +266,15 @@ def _of_library(
     for position, keyword, value in lookup.effects(row, given):
         for target in _given_as(node, position, keyword):
             bind(target, value, env)
+    if isinstance(row.gives, Checkpoint) and _is_in_dataset(evaluator):
+        return UNKNOWN  # it reads data, and no weights
     return lookup.result(row, given, receiver, called)
+
+
+def _is_in_dataset(evaluator: Evaluate) -> bool:
+    """True in the methods of a data set."""
+    owner, classes = evaluator.frame.owner, evaluator.analysis.classes
+    return owner is not None and any(classes.derives_from(owner, each) for each in _DATA)
 
 
 def _given_as(node: ast.Call, position: int, keyword: str) -> list[ast.expr]:

@@ -298,7 +298,7 @@ def _place_of_definition(member: _Member) -> _Place:
 _V = TypeVar("_V", bound=Value)
 
 
-_Flat = Tensor | ModelOutput | Dtype | Constant | NonTensor | Variable
+_Flat = Bottom | Tensor | ModelOutput | Dtype | Constant | NonTensor | Variable
 
 
 def _without_objects(value: _V) -> _V:

@@ -256,7 +256,7 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
         return replace(model.parameters, origin=model.parameters.origin or origin, scalar=False)
     if name == "dtype":
         return replace(model.parameters.dtype(), origin=origin)
-    if name in sources.PLAIN_ATTRIBUTES:
+    if name in sources.PLAIN_ATTRIBUTES or name == "generate":  # a method that gives token ids
         return UNKNOWN
     return Model(model.parameters)
 

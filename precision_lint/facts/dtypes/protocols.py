@@ -46,6 +46,10 @@ class Classes(Protocol):
         """`super().name` in a method."""
         ...
 
+    def derives_from(self, definition: Class, name: str) -> bool:
+        """True if a class of this name is among the bases, in the project or out of it."""
+        ...
+
     def has_weights(self, definition: Class) -> bool:
         """True for a module of torch, and for a class that loads one from a checkpoint."""
         ...
