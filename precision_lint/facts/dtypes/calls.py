@@ -69,11 +69,14 @@ class CallSite:
         return self.arguments[0].value if self.arguments else UNKNOWN
 
     def argument(self, position: int, keyword: str) -> Value:
-        """The value of an argument by position or keyword; unknown if absent or after a star."""
+        """The value of an argument by position or keyword; unknown if absent or after a star.
+
+        A position below zero is that of an argument that has a keyword only.
+        """
         if keyword in self.keywords:
             return self.keywords[keyword].value
         before = self.arguments[: position + 1]
-        if len(before) <= position or any(argument.starred for argument in before):
+        if not 0 <= position < len(before) or any(argument.starred for argument in before):
             return UNKNOWN
         return before[position].value
 
@@ -81,7 +84,7 @@ class CallSite:
         """An argument by position or keyword, or the star that may hold it; None if absent."""
         if keyword in self.keywords:
             return self.keywords[keyword]
-        if position is not None:
+        if position is not None and position >= 0:
             before = self.arguments[: position + 1]
             for one in before:
                 if one.starred:
