@@ -68,6 +68,12 @@ def _unchanged(folder: Path) -> Iterator[None]:
     """Run in a folder, and undo what programs change of the process."""
     import torch
 
+    # Another test may have imported a module of the same name.
+    hidden = {
+        name: sys.modules.pop(name)
+        for name in (each.stem for each in folder.glob("*.py"))
+        if name in sys.modules
+    }
     before, path, modules = Path.cwd(), [*sys.path], {*sys.modules}
     environment = dict(os.environ)
     dtype = torch.get_default_dtype()
@@ -84,5 +90,6 @@ def _unchanged(folder: Path) -> Iterator[None]:
             origin = getattr(sys.modules[name], "__file__", None) or ""
             if Path(origin).is_relative_to(folder):
                 del sys.modules[name]
+        sys.modules.update(hidden)
         os.environ.clear()
         os.environ.update(environment)

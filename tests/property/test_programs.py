@@ -57,6 +57,12 @@ def reads_before_it_assigns(content: str) -> bool:
     """Whether a name is read no later than it is first assigned: inside a function that raises."""
     tree = ast.parse(content)
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    assigned: set[str] = set()
+    for statement in tree.body:
+        match statement:
+            case ast.AugAssign(target=ast.Name(id=name)) if name not in assigned:
+                return True  # it reads what it assigns
+        assigned |= {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
     # A statement of several lines assigns at its end, whatever line the target is on.
     ends = {
         id(name): statement.end_lineno
