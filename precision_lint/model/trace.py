@@ -68,7 +68,7 @@ def traced(compute: Callable[[], T]) -> tuple[T, tuple[Question, ...]]:
 
 
 def apart(compute: Callable[[], T]) -> T:
-    """The answer to a question: what is asked for it is no question of who asked that one."""
+    """The answer to a question; what it asks itself does not count as asked by the caller."""
     if _asked.get() is None:
         return compute()
     token = _asked.set({})

@@ -78,7 +78,7 @@ def _trained(calls: Sequence[Call], file: PythonFile) -> Iterator[LoadDtype]:
 
 
 def _with_flash_attention(call: Call, file: PythonFile) -> LoadDtype | None:
-    """FlashAttention with weights in float32: that is asked for, or what transformers loads."""
+    """FlashAttention with float32 weights, by request or because transformers loads them so."""
     given = call.keywords.get("attn_implementation")
     match given and given.value:
         case Constant(value=str(name)) if name in _FLASH:

@@ -13,7 +13,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 
 
 def is_reached_with(value: str, subject: ast.expr, call: ast.Call, file: PythonFile) -> bool:
-    """True if `call` is reached where `subject` is the text, as far as conditions speak of it.
+    """True if `call` is reached where `subject` is the text, as far as conditions mention it.
 
     A condition that mentions the subject and cannot be decided may well be the one that turns the
     text into something else.
