@@ -16,7 +16,13 @@ from precision_lint.facts.dtypes.entries import Summary, Table
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.frame import Frame
-from precision_lint.facts.dtypes.lattice import join, join_all, join_tensors, reading
+from precision_lint.facts.dtypes.lattice import (
+    by_dtypes,
+    join,
+    join_all,
+    join_tensors,
+    reading,
+)
 from precision_lint.facts.dtypes.mentions import rows_where_assigned, rows_where_cast
 from precision_lint.facts.dtypes.parameters import bound
 from precision_lint.facts.dtypes.program import Program
@@ -107,7 +113,7 @@ class Instances:
         """`instance.name`; None if the project does not say."""
         known = instance.field(name)
         if known is not None:
-            return known
+            return self._completed(instance, name, known)
         definition = instance.definition
         method = self._classes.method(definition, name)
         if method is not None:
@@ -120,6 +126,17 @@ class Instances:
                 return self._analysis.summaries.result(value, Environment(), None).value
             return value
         return None if self._analysis.is_intraprocedural else self._held(instance, name)
+
+    def _completed(self, instance: Instance, name: str, known: Value) -> Value | None:
+        """A field; one that only some paths set holds there, and what the class says elsewhere."""
+        match known:
+            case Tensor(may_be_other=True) | Model(parameters=Tensor(may_be_other=True)):
+                if self._analysis.is_intraprocedural:
+                    return None
+                held = self._held(instance, name)
+                set_there = by_dtypes(lambda dtypes: replace(dtypes, may_be_other=False), known)
+                return known if held is None else join(set_there, held)
+        return known
 
     def of_class(self, definition: Class, name: str) -> Value | None:
         """`Class.name`: a method, or what the class or its methods assign; None if nothing does."""

@@ -71,8 +71,19 @@ class Program:
         for count in range(len(parts), -1 if dots else 0, -1):
             target = self.imported(module, dots + ".".join(parts[:count]))
             if target is not None:
-                return self._member(target, parts[count:], hops)
+                handed_on = None
+                if count == len(parts) > 0 and parts[-1] in target.top:
+                    handed_on = self._handed_on(module, dots + ".".join(parts[:-1]), parts[-1], hops)
+                return handed_on or self._member(target, parts[count:], hops)
         return None
+
+    def _handed_on(self, module: Module, package: str, name: str, hops: int) -> Found | None:
+        """What a package that says `from .name import name` gives in place of its module `name`."""
+        holder = self.imported(module, package)
+        if holder is None or holder is module:
+            return None
+        found = self.name(holder, name, hops - 1) if hops else None
+        return found if found is not None and found.definition is not None else None
 
     def _member(self, module: Module, names: list[str], hops: int) -> Found | None:
         match names:
