@@ -27,8 +27,10 @@ is used as a tensor: as an argument it may be an image. Code that tests for bflo
 Confidence is high if the tensor is proved to have such a dtype. It is medium if the finding can
 name where the dtype comes from and the call sites on the way: a cast in the code, a value in the
 configuration, a default that names it, autocast that a framework turns on, or weights and data that
-are loaded, where a program that this file is a part of enables bfloat16. Data whose array becomes
-integers at once, as by `.astype(np.int32)`, holds packed integers and is not reported. transformers
+are loaded, where a program that this file is a part of makes tensors bfloat16 (autocast and mixed
+precision leave weights in float32). Data whose array becomes integers at once, as by
+`.astype(np.int32)`, or whose bytes are decoded (`.tobytes().decode()`, `BytesIO(….tobytes())`),
+holds packed integers and is not reported. transformers
 before 5 loads float32 unless it is given a dtype. Otherwise only a caller could choose the dtype;
 confidence is low, and the finding is hidden by default. float16 is no evidence: NumPy has it.
 
@@ -132,8 +134,11 @@ RULE = Rule(
 
 _NAME = re.compile(r"\w+")
 _WIDEN = ".float()"
-_AS_INTEGERS = re.compile(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
-"""What makes integers of an array. Images are made of floats with `np.uint8`."""
+_AS_INTEGERS = re.compile(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)|\.tobytes\(\)\.decode\(")
+"""What makes integers or text of an array. Images are made of floats with `np.uint8`."""
+_BYTES = re.compile(r"\.tobytes\(\)")
+_DECODING = re.compile(r"\b(?:BytesIO|loads|frombytes)\(\s*$")
+"""Calls that decode bytes: of an image, of JSON, of a pickle."""
 _OTHER_FRAMEWORKS = re.compile(
     r"tensorflow|\b(?:flax|jax|keras|mindspore|paddle|tf)\b|_tf\b|\btf_|\bTF(?=[A-Z])", re.ASCII
 )
@@ -154,7 +159,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     origins = {tensor.origin.related: None for tensor in tensors if tensor.origin is not None}
     confidence = Confidence.HIGH if proved else Confidence.LOW
     if not proved:
-        are_integers = _AS_INTEGERS.match(file.text.text, call.span.end) is not None
+        are_integers = _are_integers(file.text.text, call.span)
         for witness in witnesses(tensors, sinks.LACKING, file, are_integers=are_integers):
             origins[witness] = None
             confidence = Confidence.MEDIUM
@@ -170,6 +175,14 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         related=list(origins),
         precisions=tuple(dict.fromkeys(filter(None, map(precision_of, dtypes or [BFLOAT16])))),
     )
+
+
+def _are_integers(text: str, span: Span) -> bool:
+    """True if what follows a conversion shows that the data are integers or encoded bytes."""
+    if _AS_INTEGERS.match(text, span.end):
+        return True
+    is_decoded = _DECODING.search(text, max(0, span.start - 40), span.start)
+    return is_decoded is not None and _BYTES.match(text, span.end) is not None
 
 
 def _lacking(argument: Argument) -> list[Tensor]:

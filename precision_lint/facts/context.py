@@ -130,15 +130,16 @@ class PythonFile(ParsedPython):
         return Confidence.MEDIUM if is_used else Confidence.LOW
 
     def bfloat16(self) -> Related | None:
-        """Where a program with this file enables bfloat16, so that its checkpoints can hold it.
+        """Where a program with this file makes tensors bfloat16: its checkpoints can hold it.
 
-        A notebook is a program of its own: what other files enable says nothing about it.
+        Autocast is no such place: weights stay in float32. A notebook is a program of its own: what
+        other files do says nothing about it.
         """
         if not isinstance(self.text, NotebookText):
             return self.project.bfloat16_of(self.text.path)
-        from precision_lint.facts.project.evidence import enabled_in
+        from precision_lint.facts.project.evidence import stored_in
 
-        return enabled_in(self)
+        return stored_in(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -73,7 +73,9 @@ class Program:
             if target is not None:
                 handed_on = None
                 if count == len(parts) > 0 and parts[-1] in target.top:
-                    handed_on = self._handed_on(module, dots + ".".join(parts[:-1]), parts[-1], hops)
+                    handed_on = self._handed_on(
+                        module, dots + ".".join(parts[:-1]), parts[-1], hops
+                    )
                 return handed_on or self._member(target, parts[count:], hops)
         return None
 

@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.kinds import CHOICES, complex_of, result_dtype
 from precision_lint.facts.dtypes.lattice import join_tensors, reading
 from precision_lint.facts.dtypes.values import (
     ANONYMOUS,
+    BOTTOM,
     NON_TENSOR,
     SOME_TENSOR,
     UNKNOWN,
@@ -120,6 +121,8 @@ def unary(operand: Value, op: type[ast.unaryop]) -> Value:
             return Constant(-number)
         case Constant(value=int() | float() | complex()) if op is ast.UAdd:
             return operand
+        case Constant(value=None):
+            return BOTTOM  # it raises
         case Dtype() | Model() if clauses_of(operand):
             # neither has a sign: it is the other object that the value may be
             return replace(some_tensor(operand), scalar=None)

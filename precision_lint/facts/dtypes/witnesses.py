@@ -20,8 +20,8 @@ def witnesses(
     """The places that give one of the tensors one of some dtypes.
 
     That a caller may choose the dtype is no witness. Weights and data that are loaded have the
-    dtype of the checkpoint: a program that enables bfloat16 may have saved it so. Of what may come
-    from elsewhere as well, only weights count: data can be anything, and data that is used as
+    dtype of the checkpoint: a program that makes tensors bfloat16 may have saved it so. Of what may
+    come from elsewhere as well, only weights count: data can be anything, and data that is used as
     integers (`are_integers`) is integers that were packed.
     """
     origins = {tensor.origin: tensor for tensor in tensors if tensor.origin is not None}

@@ -62,7 +62,7 @@ def scores(call: Call, file: PythonFile) -> HalfResult | None:
 def _of_checkpoint(
     call: Call, logits: Tensor | None, file: PythonFile, used: Related
 ) -> HalfResult | None:
-    """Logits in the dtype of a checkpoint, in a program that enables bfloat16."""
+    """Logits in the dtype of a checkpoint, in a program that makes tensors bfloat16."""
     origin = None if logits is None else logits.origin
     if logits is None or origin is None or origin.kind != "weights" or logits.may_be_other:
         return None

@@ -10,7 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from precision_lint.facts.settings.files import config_settings
@@ -68,11 +68,19 @@ FLOAT16 = Half(
 )
 """float16, and autocast, whose default dtype it is."""
 
+STORED = "tensors are made bfloat16 here"
+"""What a finding says of a place that shows that checkpoints of a program can hold bfloat16."""
+
 _B, _F = "b", "f"
 _ON = frozenset({"true", "yes", "1"})
 _AUTO = "auto"
 _AUTOCAST = re.compile(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
 _TESTING = frozenset({"hasattr", "isinstance", "getattr"})
+_COMPUTING = re.compile(
+    r"autocast|mixed_?precision|Trainer|TrainingArg|Accelerator|Fabric|Strategy|Plugin|custom_fwd",
+    re.IGNORECASE,
+)
+"""Names of calls that are given the dtype of computations: weights stay in float32."""
 _OPTIONS = frozenset({"add_argument", "option"})
 _OF_AN_OPTION = frozenset({"default", "choices", "type"})
 
@@ -81,12 +89,15 @@ _OF_AN_OPTION = frozenset({"default", "choices", "type"})
 class Use:
     """A place that names the dtype, and the name of the setting that it sets, if any.
 
-    A weak use only mentions the dtype: a comparison, a table of dtypes, a list of choices.
+    A weak use only mentions the dtype: a comparison, a table of dtypes, a list of choices. One is
+    `stored` that gives tensors the dtype; autocast, mixed precision and switches such as
+    `bf16=True` compute in it, and weights stay in float32.
     """
 
     span: Span
     setting: str
     is_weak: bool = False
+    stored: bool = True
 
 
 def mentioned(content: bytes) -> str:
@@ -109,12 +120,12 @@ def find(
     read_python: ReadPython,
     *,
     only_weights: bool = False,
-    only_enabling: bool = False,
+    only_stored: bool = False,
 ) -> Related | None:
     """The first use that is not weak, or else the first one.
 
     `only_weights` restricts this to settings whose name contains dtype (`backbone_dtype`),
-    `only_enabling` to uses that are not weak.
+    `only_stored` to uses that are not weak and give tensors the dtype.
     """
     weak: Related | None = None
     for path in paths:
@@ -122,11 +133,12 @@ def find(
             for text, use in _uses(path, half, read_python):
                 if only_weights and not _is_weights_dtype(use.setting):
                     continue
+                if only_stored and (use.is_weak or not use.stored):
+                    continue
                 found = Related(text.place(use.span), message)
                 if not use.is_weak:
                     return found
-                if not only_enabling:
-                    weak = weak or found
+                weak = weak or found
     return weak
 
 
@@ -135,11 +147,11 @@ def is_used_in(file: ParsedPython) -> bool:
     return any(use for half in (BFLOAT16, FLOAT16) for use in _Code(file, half).uses(file.tree))
 
 
-def enabled_in(file: ParsedPython) -> Related | None:
-    """Where a Python file itself enables bfloat16."""
-    uses = (use for use in _Code(file, BFLOAT16).uses(file.tree) if not use.is_weak)
-    use = next(uses, None)
-    return None if use is None else Related(file.text.place(use.span), "bfloat16 is enabled here")
+def stored_in(file: ParsedPython) -> Related | None:
+    """Where a Python file itself gives tensors bfloat16."""
+    uses = _Code(file, BFLOAT16).uses(file.tree)
+    use = next((use for use in uses if use.stored and not use.is_weak), None)
+    return None if use is None else Related(file.text.place(use.span), STORED)
 
 
 def _is_weights_dtype(name: str) -> bool:
@@ -162,13 +174,27 @@ def _uses(path: Path, half: Half, read_python: ReadPython) -> Iterator[tuple[Sou
 
 def _use_in_config(given: Declaration, half: Half) -> Use | None:
     if half.names(given.value):
-        return Use(given.origin.span, given.path[-1] if given.path else "")
+        name = given.path[-1] if given.path else ""
+        return Use(given.origin.span, name, stored=_AUTOCAST.search(name) is None)
     # DeepSpeed and Megatron: `"bf16": {"enabled": true}`
     path = given.path[:-1] if given.path[-1:] == ("enabled",) else given.path
     value = str(given.value).lower()
     if not path or not half.switches(path[-1]) or value not in {*_ON, _AUTO}:
         return None
-    return Use(given.origin.span, path[-1], is_weak=value == _AUTO)
+    return Use(given.origin.span, path[-1], is_weak=value == _AUTO, stored=False)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What is known of a node from those around it: see `Use`."""
+
+    setting: str = ""
+    is_weak: bool = False
+    stored: bool = True
+
+    def named(self, name: str) -> _Around:
+        """What receives the value of the node has a name."""
+        return replace(self, setting=name, stored=self.stored and not _AUTOCAST.search(name))
 
 
 class _Code:
@@ -178,87 +204,99 @@ class _Code:
         self.file = file
         self.half = half
 
-    def uses(self, node: ast.AST, setting: str = "", is_weak: bool = False) -> Iterator[Use]:
-        """`setting` is the name that receives the value of `node`; `is_weak` is inherited."""
+    def uses(self, node: ast.AST, around: _Around = _Around()) -> Iterator[Use]:
         match node:
             case ast.Expr(value=ast.Constant()) | ast.JoinedStr():
                 return  # prose
             case ast.Attribute(value=ast.Name(id="torch"), attr=name) | ast.Name(id=name) if (
                 name in self.half.attributes
             ):
-                yield self.use(node, setting, is_weak)
+                yield self.use(node, around)
                 return
             case ast.Constant(value=str(value)):
                 if self.half.names(value):
-                    yield self.use(node, setting, is_weak)
+                    yield self.use(node, around)
                 return
             case ast.Call(func=ast.Attribute(attr=name), args=[], keywords=[]) if (
                 name in self.half.attributes
             ):
-                yield self.use(node, setting, is_weak)
+                yield self.use(node, around)
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if (
                 name in self.half.calls
             ):
-                yield self.use(node, setting, is_weak)
+                yield self.use(node, around)
             case ast.Call(func=ast.Name(id=name)) if name in _TESTING:
-                is_weak = True
+                around = replace(around, is_weak=True)
             case ast.Call(func=ast.Attribute(attr=name), args=[ast.Constant(str(option)), *_]) if (
                 name in _OPTIONS
             ):
-                setting = option
+                around = around.named(option)
+            case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if _COMPUTING.search(
+                name
+            ):
+                around = replace(around, stored=False)
             case ast.keyword(arg="dtype", value=value):  # of any function; most create a tensor
-                yield from self.uses(value, "", is_weak)
+                yield from self.uses(value, replace(around, setting=""))
                 return
             case ast.Compare() | ast.Assert() | ast.Subscript() | ast.Raise():
-                is_weak = True
+                around = replace(around, is_weak=True)
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                is_weak |= _is_table(items)
+                is_list = _is_table(items) or _are_names(items)
+                around = replace(around, is_weak=around.is_weak or is_list)
             case ast.Dict(keys=keys, values=values):
-                yield from self.dictionary(keys, values, setting, is_weak)
+                yield from self.dictionary(keys, values, around)
                 return
             case ast.keyword(arg=str(name), value=value):
-                of_option = name in _OF_AN_OPTION and setting
-                name = setting if of_option else name
-                yield from self.bound(name, value, is_weak)
+                of_option = name in _OF_AN_OPTION and around.setting
+                yield from self.bound(around.setting if of_option else name, value, around)
                 return
             case ast.Assign(targets=[target], value=value):
-                yield from self.bound(_name(target), value, is_weak)
+                yield from self.bound(_name(target), value, around)
                 return
             case ast.AnnAssign(target=target, value=ast.expr() as value):
-                yield from self.bound(_name(target), value, is_weak)
+                yield from self.bound(_name(target), value, around)
                 return
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef() | ast.Lambda():
-                setting = ""
+                around = replace(around, setting="")
         for child in children(node):
-            yield from self.uses(child, setting, is_weak)
+            yield from self.uses(child, around)
 
     def dictionary(
-        self, keys: list[ast.expr | None], values: list[ast.expr], setting: str, is_weak: bool
+        self, keys: list[ast.expr | None], values: list[ast.expr], around: _Around
     ) -> Iterator[Use]:
         """A table that lists several dtypes chooses none; other dicts assign values to keys."""
         is_table = _is_table([key for key in keys if key is not None]) or _is_table(values)
+        inside = replace(around, setting="", is_weak=True) if is_table else around
         for key, value in zip(keys, values, strict=True):
             match key:
                 case ast.Constant(value=str(name)) if not is_table:
-                    yield from self.bound(name, value, is_weak)
+                    yield from self.bound(name, value, around)
                 case _:
-                    yield from self.uses(value, "" if is_table else setting, is_weak or is_table)
+                    yield from self.uses(value, inside)
 
-    def bound(self, name: str, value: ast.expr, is_weak: bool) -> Iterator[Use]:
+    def bound(self, name: str, value: ast.expr, around: _Around) -> Iterator[Use]:
         """A value under its name."""
+        named = around.named(name)
         match value:
             case ast.Constant(value=True) if self.half.switches(name):
-                yield self.use(value, name, is_weak)
+                yield self.use(value, replace(named, stored=False))
             case _:
-                yield from self.uses(value, name, is_weak)
+                yield from self.uses(value, named)
 
-    def use(self, node: ast.expr, setting: str, is_weak: bool) -> Use:
-        return Use(self.file.span_of(node), setting, is_weak)
+    def use(self, node: ast.expr, around: _Around) -> Use:
+        return Use(self.file.span_of(node), around.setting, around.is_weak, around.stored)
 
 
 def _is_table(items: list[ast.expr]) -> bool:
     """True if more than one item names a dtype."""
     return sum(map(_is_dtype, items)) > 1
+
+
+def _are_names(items: list[ast.expr]) -> bool:
+    """True for several strings: a list of what can be chosen."""
+    return len(items) > 1 and all(
+        isinstance(item, ast.Constant) and isinstance(item.value, str) for item in items
+    )
 
 
 def _is_dtype(item: ast.expr) -> bool:

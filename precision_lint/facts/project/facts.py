@@ -59,7 +59,7 @@ class ProjectFacts:
         self.imports = Imports(project, self.records)
         self._matched: dict[bytes, bool] = {}
         self._matching: dict[bytes, tuple[Path, ...]] = {}
-        self._enabled: dict[Path, Related | None] = {}
+        self._stored: dict[Path, Related | None] = {}
         self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
         self._reaching: dict[tuple[Path, str], bool] = {}
         self._dependencies: dict[Question, Dependency] = {}
@@ -107,14 +107,13 @@ class ProjectFacts:
         )
 
     def bfloat16_of(self, path: Path) -> Related | None:
-        """Where one of the programs that a file is a part of enables bfloat16."""
-        from precision_lint.facts.project.evidence import BFLOAT16, find
+        """Where one of the programs that a file is a part of makes tensors bfloat16."""
+        from precision_lint.facts.project.evidence import BFLOAT16, STORED, find
 
-        if path not in self._enabled:
+        if path not in self._stored:
             near = [each for each in self._mentioning(BFLOAT16)[0] if self.concerns(each, path)]
-            message = "the project enables bfloat16 here"
-            self._enabled[path] = find(near, BFLOAT16, message, self.modules.at, only_enabling=True)
-        return self._enabled[path]
+            self._stored[path] = find(near, BFLOAT16, STORED, self.modules.at, only_stored=True)
+        return self._stored[path]
 
     def concerns(self, source: Path, path: Path) -> bool:
         """True if what a file says is for one of the programs that another file is a part of."""
@@ -382,7 +381,7 @@ class Recording:
         return answer
 
     def bfloat16_of(self, path: Path) -> Related | None:
-        """The clearest place where a program that a file is a part of enables bfloat16."""
+        """The clearest place where a program that a file is a part of makes tensors bfloat16."""
         answer: Related | None = self._ask("bfloat16_of", path)
         return answer
 

@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
 _PEFT = "peft 0.21.2"
 _DIFFUSERS = "diffusers 0.42.1"
 _SENTENCES = "sentence-transformers 6.2.0"
+_READ_PIPELINES = "read: transformers 5.23.0, `postprocess` of its pipelines"
 _ENCODER = "sentence_transformers.SentenceTransformer"
 _TYPE = Given(-1, "output_type")
 _ON_LOAD = Given(-1, "torch_dtype")
@@ -54,6 +55,9 @@ ROWS = (
             ),
         ),
     ),
+    # arrays of float32, numbers and text, whatever the model and autocast compute in
+    Library(_READ_PIPELINES, "transformers", "pipeline", Object("transformers.Pipeline")),
+    Library(_READ_PIPELINES, "transformers.Pipeline", "__call__", NotATensor()),
     Library("safetensors 0.8.0", "safetensors", "safe_open", Object("safetensors.safe_open")),
     Library("safetensors 0.8.0", "safetensors.safe_open", "get_slice get_tensor", Checkpoint()),
 )
