@@ -124,13 +124,18 @@ class ProjectFacts:
     def _is_near(self, config: Path, path: Path) -> bool:
         """True for a configuration file in the folder of the code or that of its sources.
 
-        For code that others import, those above it and those of the project as a whole count, too.
+        For code that others import, those above it and those of the project as a whole count, too,
+        but not those beside the programs of another folder (`recipes/other/train.py`).
         """
         folder = path.parent.parent if path.parent.name == "src" else path.parent
         if config.parent in {path.parent, folder}:
             return True
-        top = config.relative_to(self.project.root).parts[0]
-        is_above = path.is_relative_to(config.parent) or _OF_THE_PROJECT.match(top) is not None
+        relative = config.relative_to(self.project.root)
+        of_the_project = _OF_THE_PROJECT.match(relative.parts[0]) is not None and not any(
+            above in self.imports.folders and not path.is_relative_to(self.project.root / above)
+            for above in relative.parents[:-2]
+        )
+        is_above = path.is_relative_to(config.parent) or of_the_project
         return is_above and self.imports.is_imported(path)
 
     @cached_property

@@ -359,10 +359,11 @@ class Imports:
     def _roots(self) -> frozenset[str]:
         """The names that a module of the project may start with."""
         files = {path.stem for path in self._project.python_files}
-        return frozenset(files.union(*(path.parts for path in self._folders)))
+        return frozenset(files.union(*(path.parts for path in self.folders)))
 
     @cached_property
-    def _folders(self) -> frozenset[Path]:
+    def folders(self) -> frozenset[Path]:
+        """The folders with Python files, relative to the root."""
         root = self._project.root
         return frozenset(path.parent.relative_to(root) for path in self._project.python_files)
 
