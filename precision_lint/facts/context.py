@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
 
+from precision_lint.facts.origin import Origin
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Confidence, Finding, Fix, Related, Severity, Span
 from precision_lint.model.precision import Precision
@@ -129,14 +130,20 @@ class PythonFile(ParsedPython):
             is_used = self.project.half_precision is not None
         return Confidence.MEDIUM if is_used else Confidence.LOW
 
-    def bfloat16(self) -> Related | None:
-        """Where a program with this file makes tensors bfloat16: its checkpoints can hold it.
+    def bfloat16(self, origin: Origin) -> Related | None:
+        """Where tensors are made bfloat16, which shows that what is loaded can hold it.
 
-        Autocast is no such place: weights stay in float32. A notebook is a program of its own: what
-        other files do says nothing about it.
+        Autocast is no such place: weights stay in float32. For a class of the project that anybody
+        loads, it is a place of any program with this file. Other checkpoints say nothing of their
+        dtype: only the files on the way from there, and configurations beside them, show it. A
+        notebook is a program of its own: what other files do says nothing about it.
         """
         if not isinstance(self.text, NotebookText):
-            return self.project.bfloat16_of(self.text.path)
+            if origin.kind == "loader":
+                return self.project.bfloat16_of(self.text.path)
+            sources = (self.text, origin.source, *(site.source for site in origin.route))
+            paths = dict.fromkeys(source.path for source in sources)
+            return next(filter(None, map(self.project.bfloat16_near, paths)), None)
         from precision_lint.facts.project.evidence import stored_in
 
         return stored_in(self)

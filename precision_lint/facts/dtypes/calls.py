@@ -102,12 +102,15 @@ class CallSite:
             self,
             arguments=tuple(replace(one, value=reading(one.value)) for one in self.arguments),
             keywords={
-                name: replace(one, value=reading(one.value)) for name, one in self.keywords.items()
+                name: one if name == "**" else replace(one, value=reading(one.value))
+                for name, one in self.keywords.items()
             },
         )
 
     def origin(
-        self, text: str, kind: Literal["dtype", "weights", "checkpoint", "caller"] = "caller"
+        self,
+        text: str,
+        kind: Literal["dtype", "loader", "weights", "checkpoint", "caller"] = "caller",
     ) -> Origin:
         """This call as the place where a dtype comes from."""
         return Origin(self.source, self.span, text, kind, guards=self.guards)

@@ -124,7 +124,7 @@ class Classes:
         start = file.span_of(node).start
         span = Span(start, start + len("class"))
         text = f"`{definition.name}.from_pretrained` takes the dtype of its weights"
-        return Origin(file.text, span, text, "weights")
+        return Origin(file.text, span, text, "loader")
 
     def _names_of_bases(self, definition: Class) -> set[str]:
         return {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from precision_lint.facts.dtypes.lattice import join, join_all, reading
+from precision_lint.facts.dtypes.lattice import by_facet, join, join_all, reading
 from precision_lint.facts.dtypes.terms import Step
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
@@ -70,7 +70,11 @@ def unpacked(value: Value, position: int) -> Value:
 
 def keyword_of(value: Value, name: str) -> Value:
     """What `f(**value)` gives to a parameter."""
-    match reading(value):
+    return by_facet(lambda facet: _keyword_of(facet, name), value)  # `**(given or {})`
+
+
+def _keyword_of(value: Value, name: str) -> Value:
+    match value:
         case Dictionary(items=tuple(items)):
             return dict(items).get(name, UNKNOWN)
         case Dictionary(item=item):

@@ -9,7 +9,8 @@ from precision_lint.facts.dtypes import functions, mutations, sources, training
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
 from precision_lint.facts.dtypes.autocast import cast
 from precision_lint.facts.dtypes.calls import CallSite
-from precision_lint.facts.dtypes.lattice import join_all, join_tensors, tensor_of
+from precision_lint.facts.dtypes.containers import keyword_of
+from precision_lint.facts.dtypes.lattice import join_all, join_dtypes, join_tensors, tensor_of
 from precision_lint.facts.dtypes.values import (
     NON_TENSOR,
     UNKNOWN,
@@ -118,7 +119,12 @@ def pretrained(given: CallSite, is_float32: bool) -> Model:
             return Model(Tensor(caller_chosen=True, origin=origin, clauses=dtype.clauses))
     if is_float32 and "**" not in given.keywords:
         return Model(tensor(FLOAT32))
-    is_named = isinstance(given.first, Constant) and "**" not in given.keywords
+    if "**" in given.keywords:
+        spread = given.keywords["**"].value
+        asked = (functions.as_dtype(keyword_of(spread, name)) for name in ("torch_dtype", "dtype"))
+        chosen = replace(join_dtypes(*asked).of_tensor(), may_be_other=False)
+        return Model(replace(chosen, caller_chosen=True, origin=given.origin(text, "weights")))
+    is_named = isinstance(given.first, Constant)
     return Model(caller_chosen(given.origin(text, "caller" if is_named else "weights")))
 
 

@@ -20,9 +20,9 @@ def witnesses(
     """The places that give one of the tensors one of some dtypes.
 
     That a caller may choose the dtype is no witness. Weights and data that are loaded have the
-    dtype of the checkpoint: a program that makes tensors bfloat16 may have saved it so. Of what may
-    come from elsewhere as well, only weights count: data can be anything, and data that is used as
-    integers (`are_integers`) is integers that were packed.
+    dtype of the checkpoint: code on the way that makes tensors bfloat16 may have saved it so. Of
+    what may come from elsewhere as well, only weights count: data can be anything, and data that is
+    used as integers (`are_integers`) is integers that were packed.
     """
     origins = {tensor.origin: tensor for tensor in tensors if tensor.origin is not None}
     for origin, tensor in origins.items():
@@ -30,9 +30,9 @@ def witnesses(
         match origin.kind:
             case "dtype" if tensor.dtypes & dtypes:
                 yield from (origin.related, *sites)
-            case "weights" | "checkpoint" if (
+            case "loader" | "weights" | "checkpoint" if (
                 BFLOAT16 in dtypes
-                and (origin.kind == "weights" or not (tensor.may_be_other or are_integers))
-                and (enabled := file.bfloat16()) is not None
+                and (origin.kind != "checkpoint" or not (tensor.may_be_other or are_integers))
+                and (enabled := file.bfloat16(origin)) is not None
             ):
                 yield from (*sites, enabled)

@@ -64,9 +64,10 @@ def _of_checkpoint(
 ) -> HalfResult | None:
     """Logits in the dtype of a checkpoint, in a program that makes tensors bfloat16."""
     origin = None if logits is None else logits.origin
-    if logits is None or origin is None or origin.kind != "weights" or logits.may_be_other:
+    if logits is None or origin is None or logits.may_be_other:
         return None
-    enabled = file.bfloat16() if logits.caller_chosen else None
+    is_of_model = origin.kind in {"weights", "loader"} and logits.caller_chosen
+    enabled = file.bfloat16(origin) if is_of_model else None
     if enabled is None or any(guard_excludes_bfloat16(one, file.text) for one in call.guards):
         return None
     return HalfResult(call, BFLOAT16, False, (origin.related, enabled, used))

@@ -7,7 +7,7 @@ notes every question: as long as the answers are the same, so is what was found 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,6 +60,7 @@ class ProjectFacts:
         self._matched: dict[bytes, bool] = {}
         self._matching: dict[bytes, tuple[Path, ...]] = {}
         self._stored: dict[Path, Related | None] = {}
+        self._stored_near: dict[Path, Related | None] = {}
         self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
         self._reaching: dict[tuple[Path, str], bool] = {}
         self._dependencies: dict[Question, Dependency] = {}
@@ -108,18 +109,32 @@ class ProjectFacts:
 
     def bfloat16_of(self, path: Path) -> Related | None:
         """Where one of the programs that a file is a part of makes tensors bfloat16."""
+        if path not in self._stored:
+            self._stored[path] = self._where_stored(lambda each: self.concerns(each, path))
+        return self._stored[path]
+
+    def bfloat16_near(self, path: Path) -> Related | None:
+        """Where a file itself, or a configuration beside it, makes tensors bfloat16."""
+        if path not in self._stored_near:
+            self._stored_near[path] = self._where_stored(
+                lambda each: each == path or self._is_configured(each, path)
+            )
+        return self._stored_near[path]
+
+    def _where_stored(self, concerns: Callable[[Path], bool]) -> Related | None:
+        """Where one of some files makes tensors bfloat16."""
         from precision_lint.facts.project.evidence import BFLOAT16, STORED, find
 
-        if path not in self._stored:
-            near = [each for each in self._mentioning(BFLOAT16)[0] if self.concerns(each, path)]
-            self._stored[path] = find(near, BFLOAT16, STORED, self.modules.at, only_stored=True)
-        return self._stored[path]
+        paths = filter(concerns, self._mentioning(BFLOAT16)[0])
+        return find(paths, BFLOAT16, STORED, self.modules.at, only_stored=True)
 
     def concerns(self, source: Path, path: Path) -> bool:
         """True if what a file says is for one of the programs that another file is a part of."""
-        return source in self.imports.linked(path) or (
-            _configures(source) and self._is_near(source, path)
-        )
+        return source in self.imports.linked(path) or self._is_configured(source, path)
+
+    def _is_configured(self, source: Path, path: Path) -> bool:
+        """True if a file is a configuration of the code in another one."""
+        return _configures(source) and self._is_near(source, path)
 
     def _is_near(self, config: Path, path: Path) -> bool:
         """True for a configuration file in the folder of the code or that of its sources.
@@ -388,6 +403,11 @@ class Recording:
     def bfloat16_of(self, path: Path) -> Related | None:
         """The clearest place where a program that a file is a part of makes tensors bfloat16."""
         answer: Related | None = self._ask("bfloat16_of", path)
+        return answer
+
+    def bfloat16_near(self, path: Path) -> Related | None:
+        """The clearest place where a file, or a configuration beside it, makes tensors bfloat16."""
+        answer: Related | None = self._ask("bfloat16_near", path)
         return answer
 
     def concerns(self, source: Path, path: Path) -> bool:

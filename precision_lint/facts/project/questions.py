@@ -44,6 +44,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     # Evidence and settings
     "half_precision": lambda facts: facts.half_precision,
     "bfloat16_of": lambda facts, path: facts.bfloat16_of(path),
+    "bfloat16_near": lambda facts, path: facts.bfloat16_near(path),
     "concerns": lambda facts, source, path: facts.concerns(source, path),
     "bfloat16_weights": lambda facts: facts.bfloat16_weights,
     "setting": lambda facts, path, near: facts.configured.setting(path, near),
@@ -96,7 +97,7 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return ("imports\n", "words\n")
         case ("half_precision" | "bfloat16_weights",):
             return ("evidence\n",)
-        case ("bfloat16_of" | "concerns", *_):
+        case ("bfloat16_of" | "bfloat16_near" | "concerns", *_):
             return ("evidence\n", *_IMPORTS)
         case ("setting" | "variable", *_):
             return _SETTINGS
