@@ -9,7 +9,10 @@ from precision_lint.facts.dtypes.annotations import annotated
 from precision_lint.facts.dtypes.assignments import Assignments
 from precision_lint.facts.dtypes.autocast import region_of
 from precision_lint.facts.dtypes.changes import Changes
-from precision_lint.facts.dtypes.conditions import guard_excludes_bfloat16
+from precision_lint.facts.dtypes.conditions import (
+    condition_excludes_bfloat16,
+    guard_excludes_bfloat16,
+)
 from precision_lint.facts.dtypes.containers import item_of
 from precision_lint.facts.dtypes.environment import Environment, bind, join_into
 from precision_lint.facts.dtypes.expressions import Evaluator
@@ -64,7 +67,17 @@ class StatementInterpreter:
 
     def block(self, statements: list[ast.stmt], env: Environment) -> bool:
         """Interpret statements in order; False if control never reaches the end."""
-        return all(self.statement(statement, env) for statement in statements)
+        above = len(self.frame.guards)
+        reaches_end = all(self._of_block(statement, env) for statement in statements)
+        del self.frame.guards[above:]
+        return reaches_end
+
+    def _of_block(self, node: ast.stmt, env: Environment) -> bool:
+        """Interpret a statement; an assertion that excludes bfloat16 guards those after it."""
+        reaches = self.statement(node, env)
+        if isinstance(node, ast.Assert) and condition_excludes_bfloat16(node.test):
+            self.frame.guards.append(PathCondition(self.evaluate.span_of(node.test), True))
+        return reaches
 
     def statement(self, node: ast.stmt, env: Environment) -> bool:
         """Interpret a statement; False if control never passes it."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from precision_lint.source.python.expressions import Expression
 
 
-_ROW = re.compile(r" \(detected at line \d+\)")
+_ROW = re.compile(r" \(detected at line \d+\)| on line \d+$")
 _TEMPLATE = re.compile(r"^[ \t]*\{%|\{\{ ?cookiecutter\.", re.MULTILINE)
 """What a file holds that becomes Python only when a template engine has filled it in."""
 
