@@ -28,13 +28,14 @@ Confidence is high if the tensor is proved to have such a dtype. It is medium if
 name where the dtype comes from and the call sites on the way: a cast in the code, a value in the
 configuration, a default that names it, or autocast that a framework turns on. Weights and data that
 are loaded have the dtype of their checkpoint: they count where a file on the way, or a
-configuration beside it, makes tensors bfloat16, and a class of the project with its own
-`from_pretrained` counts where any program that the file is a part of does. Autocast and mixed
-precision make no weights bfloat16. Data whose array becomes integers at once, as by
-`.astype(np.int32)`, or whose bytes are decoded (`.tobytes().decode()`, `BytesIO(….tobytes())`),
-holds packed integers and is not reported. transformers before 5 loads float32 unless it is given a
-dtype. Otherwise only a caller could choose the dtype; confidence is low, and the finding is hidden
-by default. float16 is no evidence: NumPy has it.
+configuration beside it, makes tensors bfloat16, and a class of the project counts that the project
+itself loads with a dtype (`Encoder.from_pretrained(path, dtype=dtype)`, also in a docstring), where
+any program that the file is a part of makes tensors bfloat16. Autocast and mixed precision make no
+weights bfloat16. Data whose array becomes integers at once, as by `.astype(np.int32)`, or whose
+bytes are decoded (`.tobytes().decode()`, `BytesIO(….tobytes())`), holds packed integers and is not
+reported. transformers before 5 loads float32 unless it is given a dtype. Otherwise only a caller
+could choose the dtype; confidence is low, and the finding is hidden by default. float16 is no
+evidence: NumPy has it.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in

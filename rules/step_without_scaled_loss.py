@@ -40,6 +40,7 @@ the fix the step raises, or the scaler is disabled and `scale` returns its argum
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 from precision_lint.fixers.calls import wrap_argument
@@ -76,7 +77,7 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
     for event in step.events:
         if event.kind is not EventKind.STEP or event.helper or event.scaler not in made:
             continue
-        if _is_used_otherwise(event.scaler, file.tree):
+        if _is_used_otherwise(event.scaler, file.tree) or _is_scaled_elsewhere(event.scaler, file):
             continue
         yield file.finding(
             RULE,
@@ -110,6 +111,15 @@ def _is_used_otherwise(scaler: str, tree: ast.Module) -> bool:
             case ast.ClassDef(bases=[_, *_]) if scaler.startswith("self."):
                 return True  # a base may scale
     return False
+
+
+def _is_scaled_elsewhere(scaler: str, file: PythonFile) -> bool:
+    """True if another file scales with an attribute of this name: a subclass may do so."""
+    owner, _, name = scaler.rpartition(".")
+    scaling = rb"\.%b\.scale\(" % re.escape(name).encode()
+    return bool(owner) and any(
+        path != file.text.path for path in file.project.python_sources_matching(scaling)
+    )
 
 
 def _fix(event: Event, step: TrainingStep, file: PythonFile) -> Fix | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING
@@ -50,6 +51,9 @@ def finding_in(
         noqa_row=place.end.row if continued else place.start.row,
         precisions=rule.precisions if precisions is None else precisions,
     )
+
+
+_CLASS = re.compile(r"class\s+(\w+)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,13 +137,14 @@ class PythonFile(ParsedPython):
     def bfloat16(self, origin: Origin) -> Related | None:
         """Where tensors are made bfloat16, which shows that what is loaded can hold it.
 
-        Autocast is no such place: weights stay in float32. For a class of the project that anybody
-        loads, it is a place of any program with this file. Other checkpoints say nothing of their
-        dtype: only the files on the way from there, and configurations beside them, show it. A
-        notebook is a program of its own: what other files do says nothing about it.
+        Autocast is no such place: weights stay in float32. For a class of the project that the
+        project loads with a dtype, it is a place of any program with this file. Other checkpoints
+        say nothing of their dtype: only the files on the way from there, and configurations beside
+        them, show it. A notebook is a program of its own: what other files do says nothing about
+        it.
         """
         if not isinstance(self.text, NotebookText):
-            if origin.kind == "loader":
+            if origin.kind == "loader" and self._is_loaded_with_dtype(origin):
                 return self.project.bfloat16_of(self.text.path)
             sources = (self.text, origin.source, *(site.source for site in origin.route))
             paths = dict.fromkeys(source.path for source in sources)
@@ -147,6 +152,14 @@ class PythonFile(ParsedPython):
         from precision_lint.facts.project.evidence import stored_in
 
         return stored_in(self)
+
+    def _is_loaded_with_dtype(self, definition: Origin) -> bool:
+        """True if the project loads a class of its own with a dtype; examples in docstrings do."""
+        name = _CLASS.match(definition.source.text, definition.span.start)
+        if name is None:
+            return False
+        loading = rb"\b%b\.from_pretrained\([^()]*dtype" % name[1].encode()
+        return bool(self.project.python_sources_matching(loading))
 
 
 @dataclass(frozen=True, eq=False)

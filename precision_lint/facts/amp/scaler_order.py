@@ -125,6 +125,8 @@ def _in_next_pass(event: Event, step: TrainingStep, file: PythonFile) -> Disorde
         ]
         inside = set(ast.walk(loop))
         within = [each for each in updates if each.node in inside or each.call in inside]
+        if any(_are_in_own_loop(event, update) for update in within):
+            continue
         for update in within:
             if any(_is_alike(state, other) for other in step.states(update)):
                 return Disorder("update in some passes", event, update, error)
@@ -142,6 +144,15 @@ def _in_next_pass(event: Event, step: TrainingStep, file: PythonFile) -> Disorde
             error = _ERRORS[EventKind.STEP, EventKind.STEP]
             return Disorder("no update", entry.event, None, error, is_only_step=len(steps) == 1)
     return None
+
+
+def _are_in_own_loop(one: Event, other: Event) -> bool:
+    """True if a loop of a helper holds both, which is reported there."""
+    return _is_reported_inside(one, other) and any(
+        {one.node, other.node} <= set(ast.walk(node))
+        for node in one.file.nodes
+        if isinstance(node, Loop)
+    )
 
 
 def _loops(step: TrainingStep) -> set[Loop]:
