@@ -148,5 +148,5 @@ class Project:
         return self.is_test(path) or any(each.search(name) for each in (_SECONDARY, _COPIES))
 
     def _relative(self, path: Path) -> str:
-        inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path
-        return inside.as_posix()
+        name, root = path.as_posix(), self.root.as_posix().rstrip("/") + "/"
+        return name.removeprefix(root)

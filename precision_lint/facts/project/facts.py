@@ -12,16 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from precision_lint.facts.project.modules import (
-    LARGEST,
+from precision_lint.facts.project.imports import (
     Imports,
-    ParsedModules,
     Program,
     has_word,
     names_of_modules,
     words_in_use,
     words_of_imports,
 )
+from precision_lint.facts.project.modules import LARGEST, ParsedModules
 from precision_lint.facts.project.questions import (
     ANSWERS,
     OF_CONTENT,
