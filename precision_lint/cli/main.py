@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -304,6 +305,7 @@ def server() -> None:
         from precision_lint.cli.server import serve
     except ModuleNotFoundError as error:
         raise CannotRun(f'{error.name} is missing: pip install "precision-lint[server]"') from error
+    gc.enable()
     serve()
 
 
@@ -315,7 +317,13 @@ class CannotRun(click.ClickException):
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The `precision-lint` command."""
-    sys.exit(_run(arguments))
+    if arguments is not None:
+        sys.exit(_run(arguments))
+    # The process ends soon: looking for garbage among millions of nodes would be all for nothing.
+    gc.disable()
+    code = _run(None)
+    gc.freeze()
+    sys.exit(code)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
