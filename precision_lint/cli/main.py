@@ -22,6 +22,7 @@ from precision_lint.engine.parallel import WorkerDied
 from precision_lint.engine.run import lint_bytes, run
 from precision_lint.engine.session import Session
 from precision_lint.engine.settings import ConfigError
+from precision_lint.engine.shard import Shard
 from precision_lint.model.finding import Confidence, Severity
 from precision_lint.model.formats import FORMATS
 from precision_lint.model.version import __version__
@@ -82,6 +83,13 @@ def _selectors(name: str, help: str) -> Callable[[_Command], _Command]:
         ),
         help=help,
     )
+
+
+def _shard(text: str) -> Shard:
+    try:
+        return Shard.parse(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 _preview = click.option("--preview", is_flag=True, help="Also run preview rules.")
@@ -150,6 +158,7 @@ _output_file = click.option(
 @click.option(
     "--prune-baseline", is_flag=True, help="Remove what no longer occurs from the baseline."
 )
+@click.option("--since", metavar="REV", help="Report only findings on lines changed since then.")
 @click.option("--stdin-filename", metavar="PATH", help="File name for standard input (-).")
 @_target
 @_target_torch
@@ -158,13 +167,25 @@ _output_file = click.option(
 @_jobs
 @_no_cache
 @_cache_dir
+@click.option(
+    "--shard",
+    metavar="I/N",
+    callback=lambda _, __, value: value and _shard(value),
+    help="Check share I of N shares of the files; see `merge`.",
+)
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option(
     "--show-settings", is_flag=True, help="Print the settings in force and the configuration file."
 )
 def check(paths: tuple[str, ...], **values: Any) -> int:
     """Check files, print findings, and fix them with --fix."""
-    return _check(paths, Options(**values))
+    from precision_lint.engine.revisions import NoRevision
+
+    options = Options(**values)
+    try:
+        return _check(paths, options)
+    except NoRevision as problem:
+        raise CannotRun(f"--since {options.since}: {problem}") from None
 
 
 @cli.command(short_help="Explain a code, a name or a pasted error message.")
@@ -268,6 +289,27 @@ def rules(output_format: str) -> None:
     from precision_lint.cli.explain import print_catalogue
 
     print_catalogue(output_format, sys.stdout)
+
+
+@cli.command(short_help="Make one report of several.")
+@click.argument("reports", nargs=-1, required=True, type=_path)
+@_output_file
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+def merge(reports: tuple[Path, ...], output_file: Path | None, exit_zero: bool) -> int:
+    """Make one report of those that shards of a run wrote, in JSON or SARIF.
+
+    It is the one that a single run would have written, and so is the exit code.
+    """
+    from precision_lint.cli.outcome import output
+    from precision_lint.report.merge import NotMergeable, merged
+
+    try:
+        text, count = merged({str(path): path.read_text("utf-8") for path in reports})
+    except (NotMergeable, UnicodeError) as problem:
+        raise CannotRun(str(problem)) from problem
+    with output(output_file, None) as out:
+        out.write(text)
+    return FINDINGS if count and not exit_zero else OK
 
 
 @cli.command(short_help="Copy helpers that fixes import into the project.")
@@ -381,14 +423,20 @@ def _check(arguments: Sequence[str], options: Options) -> int:
         return OK if is_for_people(session) else finish([], session)
     from precision_lint.report.terminal import progress
 
-    with progress(len(found), sys.stderr) as advance:
-        results = run(session.job(), found, session.jobs, advance, session.cache_folder)
+    shard = options.shard
+    shared = found if shard is None else shard.of(found)
+    with progress(len(shared), sys.stderr) as advance:
+        results = run(
+            session.job(), shared, session.jobs, advance, session.cache_folder, reported=found
+        )
     return finish(results, session)
 
 
 def _opened(paths: Sequence[Path], options: Options) -> Session:
     """The session of a check; a note for what is selected and cannot run."""
     session = Session.open(paths, options)
+    if options.since and session.job().fix is not None:
+        raise CannotRun("--since chooses what is reported: fixes are made without it")
     for selector in session.settings.without_preview():
         console.note(f"`{selector}` is in preview and runs only with --preview")
     return session

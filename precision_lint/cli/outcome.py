@@ -39,6 +39,8 @@ def finish(results: Sequence[Result], session: Session, stream: TextIO | None = 
         left = without_baseline(results, root, session.settings.baseline)
         if session.settings.baseline:
             _tell_stale(results, left, session, session.settings.baseline)
+        if options.since:
+            left = _since(left, options.since, root)
         _print_report(left, session, stream)
     return exit_code(left, session.settings)
 
@@ -102,6 +104,18 @@ def without_baseline(results: Sequence[Result], root: Path, path: Path | None) -
         replace(result, findings=baseline.subtract(known, result.findings, sources, root))
         for result in results
     ]
+
+
+def _since(results: Sequence[Result], revision: str, root: Path) -> list[Result]:
+    """The results without findings on lines that are as they were at a revision."""
+    from precision_lint.engine.since import since
+
+    left = since(results, revision, root)
+    hidden = len(_findings(results)) - len(_findings(left))
+    if hidden:
+        plural = console.plural(hidden, "finding")
+        console.note(f"{plural} not shown: on lines that did not change since {revision}")
+    return left
 
 
 def _tell_stale(

@@ -40,15 +40,17 @@ def run(
     jobs: int = 1,
     advance: Callable[[], None] = lambda: None,
     cache_folder: Path | None = None,
+    reported: Sequence[Path] | None = None,
 ) -> list[Result]:
     """Check every file, in order; `advance` is called once for each.
 
-    A cache is used for runs that are long enough to gain from it.
+    A cache is used for runs that are long enough to gain from it. `reported` are all the files in
+    which findings are reported, if other runs check the rest of them.
 
     Raises:
         WorkerDied: a worker process did not survive its file.
     """
-    job = _reporting(job, paths)
+    job = _reporting(job, paths if reported is None else reported)
     is_long = _is_worth_a_pool(paths)
     traced = replace(job, is_traced=True)
     reuse = _reuse(cache_folder, traced, paths, is_long) if cache_folder else None
