@@ -167,6 +167,7 @@ _output_file = click.option(
 @_jobs
 @_no_cache
 @_cache_dir
+@click.option("--watch", is_flag=True, help="Check again after every change, until interrupted.")
 @click.option(
     "--shard",
     metavar="I/N",
@@ -405,6 +406,8 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _check(arguments: Sequence[str], options: Options) -> int:
     if "-" in arguments or (not arguments and options.stdin_filename):
         return _check_stdin(arguments, options)
+    if options.watch:
+        _watch(arguments, options)
     session = _opened(_existing(arguments), options)
     if options.show_settings:
         _show_settings(session)
@@ -421,15 +424,34 @@ def _check(arguments: Sequence[str], options: Options) -> int:
             f"nothing to check: no Python, notebook, YAML, JSON, TOML or shell file here{hint}"
         )
         return OK if is_for_people(session) else finish([], session)
+    return finish(_results(found, session), session)
+
+
+def _results(found: Sequence[Path], session: Session) -> list[Result]:
+    """What is found in some files, or in the share of them that this run checks."""
     from precision_lint.report.terminal import progress
 
-    shard = options.shard
+    shard = session.options.shard
     shared = found if shard is None else shard.of(found)
     with progress(len(shared), sys.stderr) as advance:
-        results = run(
+        return run(
             session.job(), shared, session.jobs, advance, session.cache_folder, reported=found
         )
-    return finish(results, session)
+
+
+def _watch(arguments: Sequence[str], options: Options) -> NoReturn:
+    """Report what is found, and then what changes, until somebody interrupts it."""
+    from precision_lint.cli.watch import watch
+
+    def opened() -> Session:
+        session = _opened(_existing(arguments), options)
+        is_writing = session.job().fix is not None or options.write_baseline or options.output_file
+        if is_writing or options.prune_baseline or not is_for_people(session):
+            raise CannotRun("--watch reports to people, and writes no file")
+        return session
+
+    gc.enable()
+    watch(opened, lambda session: _results(session.files(console.note), session))
 
 
 def _opened(paths: Sequence[Path], options: Options) -> Session:

@@ -64,6 +64,7 @@ class Options:
     jobs: int | None = None
     no_cache: bool = False
     cache_dir: Path | None = None
+    watch: bool = False
     show_files: bool = False
     show_settings: bool = False
 
