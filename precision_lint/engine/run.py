@@ -86,8 +86,7 @@ def run(
 
 def _reporting(job: Job, paths: Sequence[Path]) -> Job:
     """The job for these files: nothing is reported in others."""
-    project = replace(job.project, reported=frozenset(paths))
-    return replace(job, project=project)
+    return replace(job, project=job.project.reporting(paths))
 
 
 def _reuse(folder: Path, job: Job, paths: Sequence[Path], is_long: bool) -> Reuse | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -116,6 +116,17 @@ class Project:
         if path.parent not in self._styles:
             self._styles[path.parent] = import_style(path, self.root)
         return self._styles[path.parent]
+
+    def has(self, found: Sequence[Path]) -> None:
+        """These are its files: somebody has looked."""
+        vars(self)["files"] = found
+
+    def reporting(self, paths: Iterable[Path]) -> Project:
+        """The same project, in which findings are reported for these files alone."""
+        project = replace(self, reported=frozenset(paths))
+        if "files" in vars(self):
+            project.has(self.files)
+        return project
 
     @cached_property
     def files(self) -> Sequence[Path]:
