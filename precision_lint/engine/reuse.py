@@ -78,6 +78,8 @@ class Reuse:
             {key: {names[index]: said for index, said in rows} for key, rows in stored},
             self._changes.paths,
         )
+        if not (self._changes.of_names or self._changes.of_files):
+            self._facts.imports.trust(self._file.section("imports"), self._changes.paths)
 
     def _plain_records(self) -> list[Any]:
         """The records, with a number for each path."""
@@ -160,6 +162,7 @@ class Reuse:
                 "results": [world.plain(), run, {p: e.plain() for p, e in entries.items()}],
                 "traces": writing.plain(known),
                 "records": self._plain_records(),
+                "imports": self._facts.imports.plain(),
             }
         )
 

@@ -254,12 +254,17 @@ def test_what_is_damaged_is_no_store(root: Path, cache: Path) -> None:
             put(root, "ds.json", FILES["ds.json"])
 
 
-@pytest.mark.parametrize("section", ["results", "traces", "records"])
+SECTIONS = ("results", "traces", "records", "imports")
+
+
+@pytest.mark.parametrize("section", SECTIONS)
 def test_a_section_of_something_else_is_none(section: str, root: Path, cache: Path) -> None:
     with always_stored():
         lint(root, cache)
         file = StoreFile(stored(cache))
-        sections = {name: file.section(name) for name in ("results", "traces", "records")}
+        sections = {
+            name: file.section(name) for name in ("results", "traces", "records", "imports")
+        }
         for foreign in (None, 1, [], {}, [[], [], []], [[["a"]], {}, {"a": 1}], "text"):
             StoreFile(stored(cache)).write({**sections, section: foreign})
             put(root, "ds.json", "{}\n")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from precision_lint.facts.project.module_files import ModuleFiles
 from precision_lint.model.trace import apart
@@ -81,6 +81,31 @@ class Imports:
         self._programs: dict[Path, Program] = {}
         self._named: dict[str, frozenset[Path]] = {}
         self._importing: dict[tuple[Path, str], tuple[list[Path], Iterator[Path]]] = {}
+
+    def trust(self, stored: Any, changed: Container[str]) -> None:
+        """Files that did not change import what they did, if the names in folders are the same.
+
+        Raises:
+            TypeError, ValueError, KeyError, IndexError: that is not what `plain` gave.
+        """
+        names, rows = stored
+        own = {str(path): path for path in self._project.files}
+        paths = [own.get(name) or Path(name) for name in names]
+        known = {
+            paths[number]: tuple(paths[each] for each in imported)
+            for number, *imported in rows
+            if names[number] not in changed
+        }
+        self._imported.update(known)
+
+    def plain(self) -> list[Any]:
+        """What files import, as far as somebody asked: with a number for each path."""
+        numbers: dict[Path, int] = {}
+        rows = [
+            [numbers.setdefault(path, len(numbers)) for path in (importer, *imported)]
+            for importer, imported in self._imported.items()
+        ]
+        return [[*map(str, numbers)], rows]
 
     def importer(self, path: Path, name: str, number: int) -> Path | None:
         """One of the files that `importing` gives; None if there are not so many."""
