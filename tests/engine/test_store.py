@@ -20,6 +20,7 @@ from precision_lint.engine.job import Job
 from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
 from precision_lint.engine.store import StoreFile, Unreadable
+from precision_lint.facts.project.imports import Imports
 from precision_lint.model.finding import Confidence
 from precision_lint.project import disk
 from precision_lint.project.files import Project
@@ -252,6 +253,31 @@ def test_what_is_damaged_is_no_store(root: Path, cache: Path) -> None:
             put(root, "ds.json", "{}\n")
             assert lint(root, cache) == lint(root, None)
             put(root, "ds.json", FILES["ds.json"])
+
+
+def test_only_the_imports_of_the_edited_file_are_resolved(
+    root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolved: Counter[str] = Counter()
+    may_be_own = Imports._may_be_own
+
+    def counted(imports: Imports, name: str) -> bool:
+        resolved[name] += 1
+        return may_be_own(imports, name)
+
+    monkeypatch.setattr(Imports, "_may_be_own", counted)
+    with always_stored():
+        lint(root, cache)
+        assert resolved["argparse"]
+        for edit in ("# first\n", "# second\n"):
+            put(root, "pkg/model.py", MODEL + edit)
+            resolved.clear()
+            lint(root, cache)
+            assert resolved.keys() - {""} == {"torch", ".helper", ".helper.zeros"}
+        put(root, "pkg/new.py", "import torch\n")
+        resolved.clear()
+        lint(root, cache)
+        assert resolved["argparse"]
 
 
 SECTIONS = ("results", "traces", "records", "imports")
