@@ -114,6 +114,7 @@ class Reuse:
             result.digest,
             self._codes_of(result.path),
             result.path in self._job.named,
+            result.is_triggered,
             bool(result.trace),
             True,
             result.text is not None,
@@ -170,7 +171,7 @@ class Reuse:
         entry = self._entries.get(str(path))
         if (
             entry is None
-            or entry.is_named != (path in self._job.named)
+            or (entry.is_named != (path in self._job.named) and not entry.is_triggered)
             or entry.codes != self._codes_of(path)
             or entry.digest != self._facts.contents.digest(path)
             or (self._job.fix is not None and (entry.findings or entry.notes))

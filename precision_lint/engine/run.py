@@ -143,7 +143,7 @@ def lint_bytes(
         checked = check_bytes(path, content, kind, project, job.settings, named=path in job.named)
         text = checked.text
         if not checked.findings and not checked.notes:
-            return Result(path)
+            return Result(path, is_triggered=checked.is_triggered)
         if job.fix is None or text is None:
             return _result(path, checked)
         if not text.encodes_to(content):
@@ -198,7 +198,9 @@ def _to_fix(job: Job, kind: Kind, checked: Checked) -> Checked:
 
 def _result(path: Path, checked: Checked) -> Result:
     text = checked.text if checked.findings else None
-    return Result(path, checked.findings, checked.notes, text=text)
+    return Result(
+        path, checked.findings, checked.notes, text=text, is_triggered=checked.is_triggered
+    )
 
 
 def _is_worth_a_pool(paths: Iterable[Path]) -> bool:

@@ -16,6 +16,8 @@ class Entry:
     digest: str
     codes: str
     is_named: bool
+    is_triggered: bool
+    """Right whether or not the file is named on the command line."""
     asks: bool
     is_current: bool
     """Right for the world that is stored with it: the answers need not be compared."""
@@ -24,7 +26,7 @@ class Entry:
     notes: list[str] = field(default_factory=list)
 
     def plain(self) -> list[Any]:
-        flags = (self.is_named, self.asks, self.is_current, self.has_text)
+        flags = (self.is_named, self.is_triggered, self.asks, self.is_current, self.has_text)
         return [self.digest, self.codes, "".join("01"[flag] for flag in flags), *self._said()]
 
     def _said(self) -> list[Any]:
