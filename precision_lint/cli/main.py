@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from precision_lint.engine.parallel import WorkerDied
 from precision_lint.engine.run import lint_bytes, run
 from precision_lint.engine.session import Session
 from precision_lint.engine.settings import ConfigError
+from precision_lint.engine.shard import Shard
 from precision_lint.model.finding import Confidence, Severity
 from precision_lint.model.formats import FORMATS
 from precision_lint.model.version import __version__
@@ -81,6 +83,13 @@ def _selectors(name: str, help: str) -> Callable[[_Command], _Command]:
         ),
         help=help,
     )
+
+
+def _shard(text: str) -> Shard:
+    try:
+        return Shard.parse(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 _preview = click.option("--preview", is_flag=True, help="Also run preview rules.")
@@ -149,6 +158,7 @@ _output_file = click.option(
 @click.option(
     "--prune-baseline", is_flag=True, help="Remove what no longer occurs from the baseline."
 )
+@click.option("--since", metavar="REV", help="Report only findings on lines changed since then.")
 @click.option("--stdin-filename", metavar="PATH", help="File name for standard input (-).")
 @_target
 @_target_torch
@@ -157,13 +167,26 @@ _output_file = click.option(
 @_jobs
 @_no_cache
 @_cache_dir
+@click.option("--watch", is_flag=True, help="Check again after every change, until interrupted.")
+@click.option(
+    "--shard",
+    metavar="I/N",
+    callback=lambda _, __, value: value and _shard(value),
+    help="Check share I of N shares of the files; see `merge`.",
+)
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option(
     "--show-settings", is_flag=True, help="Print the settings in force and the configuration file."
 )
 def check(paths: tuple[str, ...], **values: Any) -> int:
     """Check files, print findings, and fix them with --fix."""
-    return _check(paths, Options(**values))
+    from precision_lint.engine.revisions import NoRevision
+
+    options = Options(**values)
+    try:
+        return _check(paths, options)
+    except NoRevision as problem:
+        raise CannotRun(f"--since {options.since}: {problem}") from None
 
 
 @cli.command(short_help="Explain a code, a name or a pasted error message.")
@@ -269,6 +292,27 @@ def rules(output_format: str) -> None:
     print_catalogue(output_format, sys.stdout)
 
 
+@cli.command(short_help="Make one report of several.")
+@click.argument("reports", nargs=-1, required=True, type=_path)
+@_output_file
+@click.option("--exit-zero", is_flag=True, help="Exit with 0 even if there are findings.")
+def merge(reports: tuple[Path, ...], output_file: Path | None, exit_zero: bool) -> int:
+    """Make one report of those that shards of a run wrote, in JSON or SARIF.
+
+    It is the one that a single run would have written, and so is the exit code.
+    """
+    from precision_lint.cli.outcome import output
+    from precision_lint.report.merge import NotMergeable, merged
+
+    try:
+        text, count = merged({str(path): path.read_text("utf-8") for path in reports})
+    except (NotMergeable, UnicodeError) as problem:
+        raise CannotRun(str(problem)) from problem
+    with output(output_file, None) as out:
+        out.write(text)
+    return FINDINGS if count and not exit_zero else OK
+
+
 @cli.command(short_help="Copy helpers that fixes import into the project.")
 @click.argument("helpers", nargs=-1, required=True)
 @click.option(
@@ -304,6 +348,7 @@ def server() -> None:
         from precision_lint.cli.server import serve
     except ModuleNotFoundError as error:
         raise CannotRun(f'{error.name} is missing: pip install "precision-lint[server]"') from error
+    gc.enable()
     serve()
 
 
@@ -315,7 +360,13 @@ class CannotRun(click.ClickException):
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """The `precision-lint` command."""
-    sys.exit(_run(arguments))
+    if arguments is not None:
+        sys.exit(_run(arguments))
+    # The process ends soon: looking for garbage among millions of nodes would be all for nothing.
+    gc.disable()
+    code = _run(None)
+    gc.freeze()
+    sys.exit(code)
 
 
 def _run(arguments: Sequence[str] | None) -> int:
@@ -355,6 +406,8 @@ def _run(arguments: Sequence[str] | None) -> int:
 def _check(arguments: Sequence[str], options: Options) -> int:
     if "-" in arguments or (not arguments and options.stdin_filename):
         return _check_stdin(arguments, options)
+    if options.watch:
+        _watch(arguments, options)
     session = _opened(_existing(arguments), options)
     if options.show_settings:
         _show_settings(session)
@@ -371,16 +424,41 @@ def _check(arguments: Sequence[str], options: Options) -> int:
             f"nothing to check: no Python, notebook, YAML, JSON, TOML or shell file here{hint}"
         )
         return OK if is_for_people(session) else finish([], session)
+    return finish(_results(found, session), session)
+
+
+def _results(found: Sequence[Path], session: Session) -> list[Result]:
+    """What is found in some files, or in the share of them that this run checks."""
     from precision_lint.report.terminal import progress
 
-    with progress(len(found), sys.stderr) as advance:
-        results = run(session.job(), found, session.jobs, advance, session.cache_folder)
-    return finish(results, session)
+    shard = session.options.shard
+    shared = found if shard is None else shard.of(found)
+    with progress(len(shared), sys.stderr) as advance:
+        return run(
+            session.job(), shared, session.jobs, advance, session.cache_folder, reported=found
+        )
+
+
+def _watch(arguments: Sequence[str], options: Options) -> NoReturn:
+    """Report what is found, and then what changes, until somebody interrupts it."""
+    from precision_lint.cli.watch import watch
+
+    def opened() -> Session:
+        session = _opened(_existing(arguments), options)
+        is_writing = session.job().fix is not None or options.write_baseline or options.output_file
+        if is_writing or options.prune_baseline or not is_for_people(session):
+            raise CannotRun("--watch reports to people, and writes no file")
+        return session
+
+    gc.enable()
+    watch(opened, lambda session: _results(session.files(console.note), session))
 
 
 def _opened(paths: Sequence[Path], options: Options) -> Session:
     """The session of a check; a note for what is selected and cannot run."""
     session = Session.open(paths, options)
+    if options.since and session.job().fix is not None:
+        raise CannotRun("--since chooses what is reported: fixes are made without it")
     for selector in session.settings.without_preview():
         console.note(f"`{selector}` is in preview and runs only with --preview")
     return session

@@ -29,18 +29,27 @@ _FOR_PEOPLE = frozenset({"full", "concise"})
 
 def finish(results: Sequence[Result], session: Session, stream: TextIO | None = None) -> int:
     """Print and write what a run found, to `stream` or standard output; return the exit code."""
-    _print_notes(results)
+    print_notes(results)
     options, root = session.options, session.project.root
     if options.diff:
         left = _print_diff(results, session)
     elif options.write_baseline:
         left = _write_baseline(results, root, options.write_baseline)
     else:
-        left = without_baseline(results, root, session.settings.baseline)
-        if session.settings.baseline:
-            _tell_stale(results, left, session, session.settings.baseline)
-        _print_report(left, session, stream)
+        left = left_of(results, session)
+        print_report(left, session, stream)
     return exit_code(left, session.settings)
+
+
+def left_of(results: Sequence[Result], session: Session) -> list[Result]:
+    """The results with the findings that are to be reported."""
+    settings, root = session.settings, session.project.root
+    left = without_baseline(results, root, settings.baseline)
+    if settings.baseline:
+        _tell_stale(results, left, session, settings.baseline)
+    if session.options.since:
+        left = _since(left, session.options.since, root)
+    return left
 
 
 def is_for_people(session: Session) -> bool:
@@ -59,7 +68,8 @@ def exit_code(results: Sequence[Result], settings: Settings) -> int:
     return FINDINGS if has_findings or (has_fixed and settings.exit_non_zero_on_fix) else OK
 
 
-def _print_notes(results: Sequence[Result]) -> None:
+def print_notes(results: Sequence[Result]) -> None:
+    """Print what could not be checked, and what failed."""
     for result in results:
         for note in result.notes:
             console.note(note)
@@ -104,6 +114,18 @@ def without_baseline(results: Sequence[Result], root: Path, path: Path | None) -
     ]
 
 
+def _since(results: Sequence[Result], revision: str, root: Path) -> list[Result]:
+    """The results without findings on lines that are as they were at a revision."""
+    from precision_lint.engine.since import since
+
+    left = since(results, revision, root)
+    hidden = len(_findings(results)) - len(_findings(left))
+    if hidden:
+        plural = console.plural(hidden, "finding")
+        console.note(f"{plural} not shown: on lines that did not change since {revision}")
+    return left
+
+
 def _tell_stale(
     results: Sequence[Result], left: Sequence[Result], session: Session, path: Path
 ) -> None:
@@ -126,7 +148,7 @@ def _tell_stale(
         console.note(f"{path}: contains {count} of code that has changed; see --prune-baseline")
 
 
-def _print_report(results: Sequence[Result], session: Session, stream: TextIO | None) -> None:
+def print_report(results: Sequence[Result], session: Session, stream: TextIO | None = None) -> None:
     """Print the findings, and how many others were fixed."""
     findings, fixed = _findings(results), _fixed(results, session)
     has_failed = any(result.failure for result in results)

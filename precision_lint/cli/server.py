@@ -60,9 +60,13 @@ def make_server() -> LanguageServer:
             publish(uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def saved(params: lsp.DidSaveTextDocumentParams) -> None:
+    async def saved(params: lsp.DidSaveTextDocumentParams) -> None:
         documents.look_again()
         publish(params.text_document.uri)
+        for uri in documents.others(params.text_document.uri):
+            await asyncio.sleep(0)  # a change that came in meanwhile goes first
+            if documents.version(uri) is not None:
+                publish(uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
@@ -101,6 +105,10 @@ class _Documents:
         """The version of an open document; None for one that is closed."""
         document = self._server.workspace.text_documents.get(uri)
         return None if document is None else document.version
+
+    def others(self, uri: str) -> list[str]:
+        """The other open documents, which may depend on one."""
+        return [each for each in self._server.workspace.text_documents if each != uri]
 
     def result(self, uri: str) -> Result | None:
         """The result for a document as it is in the editor; None for one that is not checked."""

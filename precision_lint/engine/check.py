@@ -36,6 +36,8 @@ class Checked:
     findings: tuple[Finding, ...] = ()
     notes: tuple[str, ...] = ()
     text: SourceText | None = None
+    is_triggered: bool = True
+    """A rule looked at the file: what is found does not depend on whether the user named it."""
 
 
 @dataclass(frozen=True)
@@ -65,17 +67,19 @@ def check_bytes(
     codes = settings.codes_for(path, project.root)
     rules = _triggered_by_bytes(content, kind, codes)
     if not (rules or named or any(mark in content for mark in suppression.MARKS)):
-        return Checked()
+        return Checked(is_triggered=False)
     try:
         text = decode(path, content, kind)
     except (UnicodeError, LookupError) as error:
-        return check_unreadable(path, _decoding_problem(error), project.root, settings)
+        checked = check_unreadable(path, _decoding_problem(error), project.root, settings)
+        return replace(checked, is_triggered=bool(rules))
     except Unparsable as problem:
         if not (rules or named):
-            return Checked()
-        return _broken_notebook(
+            return Checked(is_triggered=False)
+        checked = _broken_notebook(
             SourceText.from_bytes(path, content), problem, project.root, settings
         )
+        return replace(checked, is_triggered=bool(rules))
     rules = _triggered_by_text(rules, text, kind)
     raw = _report(text, kind, project, rules) if rules or named else _Raw()
     enabled = [finding for finding in raw.findings if finding.code in codes]
@@ -88,7 +92,7 @@ def check_bytes(
     if raw.is_complete and kind != "markdown":
         findings += _unused_suppressions(text, directives, used, codes)
         findings += _bare_suppressions(text, kind, codes)
-    return Checked(_shown(findings, settings), raw.notes, text)
+    return Checked(_shown(findings, settings), raw.notes, text, bool(rules))
 
 
 def _triggered_by_bytes(content: bytes, kind: Kind, codes: frozenset[str]) -> list[Rule]:

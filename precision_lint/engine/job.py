@@ -64,6 +64,8 @@ class Result:
     """The text that was read, if fixes changed it."""
     failure: str | None = None
     """Why the tool could not do its job on this file."""
+    is_triggered: bool = True
+    """What is found does not depend on whether the file was named on the command line."""
     digest: str | None = None
     """Of the bytes that were read."""
     trace: tuple[Dependency, ...] | None = None

@@ -12,6 +12,7 @@ from precision_lint.engine.settings import (
     check_library,
     check_version,
 )
+from precision_lint.engine.shard import Shard
 from precision_lint.model.finding import Confidence, Severity
 
 
@@ -51,6 +52,10 @@ class Options:
     prune_baseline: bool = False
     color: str = "auto"
     stdin_filename: str | None = None
+    since: str | None = None
+    """A revision: only findings on lines that changed since then are reported."""
+    shard: Shard | None = None
+    """The share of the files that this run checks."""
     target: tuple[str, ...] = ()
     """Library versions, each as NAME=VERSION."""
     target_torch: str | None = None
@@ -59,6 +64,7 @@ class Options:
     jobs: int | None = None
     no_cache: bool = False
     cache_dir: Path | None = None
+    watch: bool = False
     show_files: bool = False
     show_settings: bool = False
 

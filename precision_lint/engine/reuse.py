@@ -8,26 +8,20 @@ something did, the questions are asked again that it can concern.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from precision_lint.engine import stored_findings
+from precision_lint.engine.answers import Answers
 from precision_lint.engine.check import decode
-from precision_lint.engine.failures import is_interrupt
 from precision_lint.engine.job import Job, Result
 from precision_lint.engine.store import StoreFile, Unreadable
 from precision_lint.engine.store_key import store_key
+from precision_lint.engine.stored_results import Entry, Traces, Writing
 from precision_lint.engine.world import Changes, Watch, World
-from precision_lint.facts.project.questions import (
-    FOUND_BY_NAME,
-    OF_CONTENT,
-    OF_NAMES,
-    OF_THE_RUN,
-    Dependency,
-    asked,
-    records_of,
-)
+from precision_lint.facts.project.questions import Dependency
 from precision_lint.model.trace import Question
 from precision_lint.project import disk
 from precision_lint.project.contents import digest_of
@@ -36,68 +30,6 @@ from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
 
 _DAMAGED = (TypeError, ValueError, KeyError, IndexError, AttributeError)
-
-
-@dataclass(frozen=True)
-class Entry:
-    """The result of one file, and what it is the result of."""
-
-    digest: str
-    codes: str
-    is_named: bool
-    asks: bool
-    is_current: bool
-    """Right for the world that is stored with it: the answers need not be compared."""
-    has_text: bool = False
-    findings: list[Any] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-
-    def plain(self) -> list[Any]:
-        flags = (self.is_named, self.asks, self.is_current, self.has_text)
-        return [self.digest, self.codes, "".join("01"[flag] for flag in flags), *self._said()]
-
-    def _said(self) -> list[Any]:
-        return [self.findings, self.notes] if self.findings or self.notes else []
-
-    @classmethod
-    def of(cls, stored: Any) -> Entry:
-        digest, codes, flags, *said = stored
-        return cls(digest, codes, *(flag == "1" for flag in flags), *said)
-
-
-class Traces:
-    """The questions behind each result, with the digests of their answers then."""
-
-    def __init__(self, stored: Any = None) -> None:
-        pairs, known, traces = stored or ((), (), {})
-        self._pairs = [Dependency(question, digest) for question, digest in pairs]
-        current = (self._pairs[index] for index in known)
-        self.known: dict[str, str] = {each.question: each.digest for each in current}
-        """The answers in the world that is stored."""
-        self._traces: dict[str, Sequence[int]] = dict(traces)
-
-    def of(self, path: str) -> list[Dependency] | None:
-        """What a result depends on; None if that is not known."""
-        trace = self._traces.get(path)
-        return None if trace is None else [self._pairs[index] for index in trace]
-
-
-class Writing:
-    """Traces to be stored: each dependency once."""
-
-    def __init__(self) -> None:
-        self._indices: dict[Dependency, int] = {}
-        self._traces: dict[str, list[int]] = {}
-
-    def add(self, path: str, trace: Iterable[Dependency]) -> None:
-        self._traces[path] = [self._index(each) for each in trace]
-
-    def plain(self, known: Mapping[str, str]) -> list[Any]:
-        current = [self._index(Dependency(*row)) for row in known.items()]
-        return [[*self._indices], current, self._traces]
-
-    def _index(self, dependency: Dependency) -> int:
-        return self._indices.setdefault(dependency, len(self._indices))
 
 
 class Reuse:
@@ -115,8 +47,6 @@ class Reuse:
         self._entries: dict[str, Entry] = {}
         self._changes = Changes()
         self._traces: Traces | None = None
-        self._answers: dict[str, str | None] = {}
-        self._same: dict[str, bool] = {}
         self._codes: dict[frozenset[str], str] = {}
         self._right: set[str] = set()
         self._new: dict[str, tuple[Dependency, ...]] = {}
@@ -148,6 +78,8 @@ class Reuse:
             {key: {names[index]: said for index, said in rows} for key, rows in stored},
             self._changes.paths,
         )
+        if not (self._changes.of_names or self._changes.of_files):
+            self._facts.imports.trust(self._file.section("imports"), self._changes.paths)
 
     def _plain_records(self) -> list[Any]:
         """The records, with a number for each path."""
@@ -182,6 +114,7 @@ class Reuse:
             result.digest,
             self._codes_of(result.path),
             result.path in self._job.named,
+            result.is_triggered,
             bool(result.trace),
             True,
             result.text is not None,
@@ -206,12 +139,8 @@ class Reuse:
         world = self._watch.world(self._world)
         if world is None:
             return
-        known: dict[str, str] = {}
         traces = self._stored_traces()
-        for question, digest in traces.known.items():
-            if self._answers.get(question) is None and self._is_as_it_was(question):
-                known[question] = digest
-        known.update({line: answer for line, answer in self._answers.items() if answer})
+        known = dict(self._answers.all())
         writing = Writing()
         entries = {}
         is_same = not self._changes and self._run == self._former_run
@@ -234,6 +163,7 @@ class Reuse:
                 "results": [world.plain(), run, {p: e.plain() for p, e in entries.items()}],
                 "traces": writing.plain(known),
                 "records": self._plain_records(),
+                "imports": self._facts.imports.plain(),
             }
         )
 
@@ -241,7 +171,7 @@ class Reuse:
         entry = self._entries.get(str(path))
         if (
             entry is None
-            or entry.is_named != (path in self._job.named)
+            or (entry.is_named != (path in self._job.named) and not entry.is_triggered)
             or entry.codes != self._codes_of(path)
             or entry.digest != self._facts.contents.digest(path)
             or (self._job.fix is not None and (entry.findings or entry.notes))
@@ -270,7 +200,7 @@ class Reuse:
             return True
         trace = self._stored_traces().of(path)
         return trace is not None and all(
-            self._answer(question) == digest for question, digest in trace
+            self._answers.now(question) == digest for question, digest in trace
         )
 
     def _stored_traces(self) -> Traces:
@@ -281,49 +211,9 @@ class Reuse:
                 self._traces = Traces()
         return self._traces
 
-    def _answer(self, line: str) -> str | None:
-        """A digest of the answer as it is now; None if there is no telling."""
-        if line not in self._answers:
-            self._answers[line] = self._asked_again(line)
-        return self._answers[line]
-
-    def _asked_again(self, line: str) -> str | None:
-        known = self._stored_traces().known.get(line)
-        if known is not None and self._is_as_it_was(line):
-            return known
-        try:
-            answer = self._facts.dependency(asked(line)).digest
-        except Exception as error:  # then the file is linted, and says what is wrong
-            if is_interrupt(error):
-                raise KeyboardInterrupt from error
-            return None
-        return answer
-
-    def _is_as_it_was(self, line: str) -> bool:
-        """True if no change on the disk can change the answer to a question."""
-        name, *arguments = question = asked(line)
-        if name in OF_THE_RUN:
-            return False
-        if name in OF_CONTENT:
-            path = str(arguments[0])
-            return path in self._world.reads and path not in self._changes.paths
-        if name in OF_NAMES:
-            return not self._changes.of_names
-        if not self._changes:
-            return True
-        records = records_of(question)
-        if self._changes.of_files or records is None:
-            return False
-        if self._changes.of_names and FOUND_BY_NAME.intersection(records):
-            return False
-        return all(self._has_same_records(key) for key in records)
-
-    def _has_same_records(self, key: str) -> bool:
-        """True if the changed files have the same records of a kind as before."""
-        if key not in self._same:
-            is_same = self._facts.records.is_same
-            self._same[key] = all(is_same(key, path) for path in self._changes.paths)
-        return self._same[key]
+    @cached_property
+    def _answers(self) -> Answers:
+        return Answers(self._facts, self._stored_traces().known, self._world, self._changes)
 
     def _codes_of(self, path: Path) -> str:
         codes = self._job.settings.codes_for(path, self._job.project.root)

@@ -6,8 +6,9 @@ repository runs.
 
 from __future__ import annotations
 
+import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -41,6 +42,35 @@ def folder_of(revision: str, root: Path) -> Iterator[Path]:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
         yield folder
+
+
+def contents_at(revision: str, root: Path, paths: Sequence[Path]) -> dict[Path, bytes | None]:
+    """What files held at a revision; None for a file that was not there.
+
+    Raises:
+        NoRevision: git cannot give it.
+    """
+    _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{tree}}")
+    top = Path(os.fsdecode(_git(root, "rev-parse", "--show-toplevel").rstrip(b"\n")))
+    asked = {path: f"{revision}:{path.relative_to(top)}" for path in paths if _is_named(path, top)}
+    given = b"".join(os.fsencode(name) + b"\n" for name in asked.values())
+    answer = _git(root, "cat-file", "--batch", given=given)
+    found: dict[Path, bytes | None] = dict.fromkeys(paths)
+    at = 0
+    for path in asked:
+        end = answer.index(b"\n", at)
+        match answer[at:end].rsplit(b" ", 2):
+            case [_, b"blob", size]:
+                found[path] = answer[end + 1 : end + 1 + int(size)]
+                at = end + 1 + int(size) + 1
+            case _:  # there is none, or a folder or a link to another repository
+                at = end + 1
+    return found
+
+
+def _is_named(path: Path, top: Path) -> bool:
+    """True for a file of the repository by whose name git can be asked."""
+    return path.is_relative_to(top) and "\n" not in str(path)
 
 
 def _wanted(listing: bytes) -> Iterator[tuple[str, bytes]]:

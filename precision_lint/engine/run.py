@@ -40,15 +40,17 @@ def run(
     jobs: int = 1,
     advance: Callable[[], None] = lambda: None,
     cache_folder: Path | None = None,
+    reported: Sequence[Path] | None = None,
 ) -> list[Result]:
     """Check every file, in order; `advance` is called once for each.
 
-    A cache is used for runs that are long enough to gain from it.
+    A cache is used for runs that are long enough to gain from it. `reported` are all the files in
+    which findings are reported, if other runs check the rest of them.
 
     Raises:
         WorkerDied: a worker process did not survive its file.
     """
-    job = _reporting(job, paths)
+    job = _reporting(job, paths if reported is None else reported)
     is_long = _is_worth_a_pool(paths)
     traced = replace(job, is_traced=True)
     reuse = _reuse(cache_folder, traced, paths, is_long) if cache_folder else None
@@ -84,8 +86,7 @@ def run(
 
 def _reporting(job: Job, paths: Sequence[Path]) -> Job:
     """The job for these files: nothing is reported in others."""
-    project = replace(job.project, reported=frozenset(paths))
-    return replace(job, project=project)
+    return replace(job, project=job.project.reporting(paths))
 
 
 def _reuse(folder: Path, job: Job, paths: Sequence[Path], is_long: bool) -> Reuse | None:
@@ -142,7 +143,7 @@ def lint_bytes(
         checked = check_bytes(path, content, kind, project, job.settings, named=path in job.named)
         text = checked.text
         if not checked.findings and not checked.notes:
-            return Result(path)
+            return Result(path, is_triggered=checked.is_triggered)
         if job.fix is None or text is None:
             return _result(path, checked)
         if not text.encodes_to(content):
@@ -197,7 +198,9 @@ def _to_fix(job: Job, kind: Kind, checked: Checked) -> Checked:
 
 def _result(path: Path, checked: Checked) -> Result:
     text = checked.text if checked.findings else None
-    return Result(path, checked.findings, checked.notes, text=text)
+    return Result(
+        path, checked.findings, checked.notes, text=text, is_triggered=checked.is_triggered
+    )
 
 
 def _is_worth_a_pool(paths: Iterable[Path]) -> bool:

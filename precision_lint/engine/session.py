@@ -49,14 +49,18 @@ class Session:
 
     def files(self, note: Callable[[str], None]) -> list[Path]:
         """The files to check; `note` is called for each folder that cannot be listed."""
-        return discovery.files(
+        force_exclude, markdown = self.settings.force_exclude, self.settings.markdown
+        found = discovery.files(
             self.paths,
             self.project.root,
             self.project.exclude,
-            force_exclude=self.settings.force_exclude,
-            markdown=self.settings.markdown,
+            force_exclude=force_exclude,
+            markdown=markdown,
             note=note,
         )
+        if self.paths == (self.project.root,) and not (force_exclude or markdown):
+            self.project.has(found)
+        return found
 
     def job(self) -> Job:
         """What to do with each file."""

@@ -46,7 +46,7 @@ class WarmJobs:
         kept = self._find(session)
         if kept is None:
             job = replace(session.job(), fix=None)
-            kept = _Kept(job, _state(session.project), self._clock())
+            kept = _Kept(job, state_of(session.project), self._clock())
             self._kept = [kept, *self._kept[: _MOST - 1]]
         return kept.job.naming(session.paths)
 
@@ -61,7 +61,7 @@ class WarmJobs:
                 now = self._clock()
                 if now - kept.checked < _TRUSTED:
                     return kept
-                if kept.state == _state(session.project):
+                if kept.state == state_of(session.project):
                     kept.checked = now
                     return kept
                 self._kept.remove(kept)
@@ -73,7 +73,7 @@ def _is_same(job: Job, project: Project, settings: Settings) -> bool:
     return job.project == project and job.settings == settings
 
 
-def _state(project: Project) -> Mapping[Path, Stamp | None]:
+def state_of(project: Project) -> Mapping[Path, Stamp | None]:
     """The state of the files now, and of those with pins: a project remembers its own list."""
     patterns = (*pins.FILES, *pins.DECLARATIONS, *pins.DOCUMENTS)
     side = {path for pattern in patterns for path in disk.matching(project.root, pattern)}

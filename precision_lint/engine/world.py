@@ -111,10 +111,11 @@ class Watch:
             }
         )
         self._first = {question: self._sight(question) for question in world.sights}
+        known = {str(path): path for path in self._stamps}
         paths = frozenset(
-            path
-            for path, read in world.reads.items()
-            if self._is_changed(Path(path), read, self._stamp(Path(path)))
+            name
+            for name, read in world.reads.items()
+            if self._is_changed(path := known.get(name) or Path(name), read, self._stamp(path))
         )
         is_other = world.files != self._files
         return Changes(paths, is_other or world.sights != self._first, is_other)

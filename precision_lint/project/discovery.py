@@ -114,10 +114,11 @@ def _walk(
     ignoring: Ignoring,
     note: Callable[[str], None],
     is_read: Callable[[Path], bool],
-) -> Iterator[Path]:
-    pending = [(top, ignoring)]
+) -> Iterator[tuple[Path, str]]:
+    """The files below a folder, each with its real path."""
+    pending = [(top, os.path.realpath(top), ignoring)]
     while pending:
-        folder, ignoring = pending.pop()
+        folder, real, ignoring = pending.pop()
         try:
             entries = list(os.scandir(folder))
         except OSError as error:
@@ -128,14 +129,16 @@ def _walk(
             # Links to folders are not followed: their files are linted at their real path,
             # and loops are impossible.
             is_folder = entry.is_dir(follow_symlinks=False)
-            if not is_folder and not (is_read(path) and disk.is_file(path)):
+            is_file = entry.is_file(follow_symlinks=False)
+            if not is_folder and not (is_read(path) and (is_file or disk.is_file(path))):
                 continue
             if excludes.match_entry(path) or _ignored(path, is_folder, ignoring):
                 continue
+            below = os.path.join(real, entry.name)
             if is_folder:
-                pending.append((path, (*ignoring, *_ignoring([path]))))
+                pending.append((path, below, (*ignoring, *_ignoring([path]))))
             else:
-                yield path
+                yield path, below if is_file else os.path.realpath(path)
 
 
 def files(
@@ -164,17 +167,18 @@ def files(
                 continue
             between = [path, *path.parents]
             above = between[: between.index(root) + 1] if root in between else [path]
-            candidates: Iterable[Path] = _walk(
+            candidates: Iterable[tuple[Path, str]] = _walk(
                 path, excludes, _ignoring(reversed(above)), note, is_read
             )
         elif not is_read(path) or (force_exclude and excludes.match(path)):
             continue
         else:
-            candidates = (path,)
-        for candidate in candidates:
+            candidates = ((path, os.path.realpath(path)),)
+        for candidate, real in candidates:
             # A link and its target are one file, represented by the real path.
-            real = os.path.realpath(candidate)
-            found[real] = min(candidate, found.get(real, candidate), key=_by_plainness(real))
+            other = found.setdefault(real, candidate)
+            if other is not candidate:
+                found[real] = min(candidate, other, key=_by_plainness(real))
     return sorted(found.values(), key=str)
 
 

@@ -25,6 +25,9 @@ LARGEST = 16 << 20
 LARGEST_CONFIG = 1 << 20
 """Bytes of a configuration that is searched for what it refers to."""
 
+LARGEST_SETTINGS = 1 << 19
+"""Bytes of a file that is searched for the values of settings; larger ones are data."""
+
 ANY_SIZE = 1 << 40
 """For files of which all the content is wanted."""
 

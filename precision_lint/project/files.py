@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -117,6 +117,17 @@ class Project:
             self._styles[path.parent] = import_style(path, self.root)
         return self._styles[path.parent]
 
+    def has(self, found: Sequence[Path]) -> None:
+        """These are its files: somebody has looked."""
+        vars(self)["files"] = found
+
+    def reporting(self, paths: Iterable[Path]) -> Project:
+        """The same project, in which findings are reported for these files alone."""
+        project = replace(self, reported=frozenset(paths))
+        if "files" in vars(self):
+            project.has(self.files)
+        return project
+
     @cached_property
     def files(self) -> Sequence[Path]:
         """Every file of the project that is read, in path order."""
@@ -148,5 +159,5 @@ class Project:
         return self.is_test(path) or any(each.search(name) for each in (_SECONDARY, _COPIES))
 
     def _relative(self, path: Path) -> str:
-        inside = path.relative_to(self.root) if path.is_relative_to(self.root) else path
-        return inside.as_posix()
+        name, root = path.as_posix(), self.root.as_posix().rstrip("/") + "/"
+        return name.removeprefix(root)

@@ -127,6 +127,22 @@ def test_a_character_that_is_half_of_one(editor: Editor, tmp_path: Path) -> None
     assert [found["code"] for found in editor.diagnostics()] == ["MP101"]
 
 
+def test_a_save_checks_the_other_open_documents(editor: Editor, tmp_path: Path) -> None:
+    made = "import torch\n\n\ndef made():\n    return torch.zeros(2, dtype=torch.{})\n"
+    helper, user = tmp_path / "helper.py", tmp_path / "user.py"
+    helper.write_text(made.format("float32"))
+    user.write_text("import torch\nfrom helper import made\n\nprint(made().numpy())\n")
+    for path in (user, helper):
+        document = {"uri": path.as_uri(), "languageId": "python", "version": 1}
+        opened = {"textDocument": {**document, "text": path.read_text()}}
+        editor.send("textDocument/didOpen", opened)
+        assert editor.diagnostics() == []
+    helper.write_text(made.format("bfloat16"))
+    editor.send("textDocument/didSave", {"textDocument": {"uri": helper.as_uri()}})
+    assert editor.diagnostics() == []
+    assert [each["code"] for each in editor.diagnostics()] == ["MP101"]
+
+
 def test_only_the_last_of_quick_changes_is_checked(editor: Editor, tmp_path: Path) -> None:
     uri = (tmp_path / "train.py").as_uri()
     document = {"uri": uri, "languageId": "python", "version": 1, "text": SOURCE}

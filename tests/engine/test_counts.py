@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
 from collections import Counter
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from precision_lint.project.files import Project
 from precision_lint.source.config import parse, trees
 from precision_lint.source.config.config_file import Format
 from precision_lint.source.text.text import SourceText
+from tests.cli.running import project
+from tests.cli.running import run as command
 
 MODEL = """\
 import torch
@@ -179,3 +182,19 @@ def test_a_configuration_that_names_no_precision_is_not_parsed(
     for path in sorted(tmp_path.glob("*.yaml")):
         assert lint(job, path).failure is None
     assert len(read) == parsed
+
+
+def test_a_run_walks_over_the_project_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = project(tmp_path, {"a.py": "import torch\n", "b/c.py": "import torch\n"})
+    walked: Counter[str] = Counter()
+    scandir = os.scandir
+
+    def counted(folder: str) -> object:
+        walked[os.fspath(folder)] += 1
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", counted)
+    for options in (["--no-cache"], ["--cache-dir", str(tmp_path.parent / "cache")]):
+        walked.clear()
+        command(*options, "--isolated", cwd=root)
+        assert walked[str(root)] == walked[str(root / "b")] == 1

@@ -20,8 +20,10 @@ from precision_lint.engine.job import Job
 from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
 from precision_lint.engine.store import StoreFile, Unreadable
+from precision_lint.facts.project.imports import Imports
 from precision_lint.model.finding import Confidence
 from precision_lint.project import disk
+from precision_lint.project.discovery import files
 from precision_lint.project.files import Project
 from tests.engine.stored_projects import FILES, MODEL, SETTINGS, always_stored, build, lint, put
 
@@ -254,12 +256,62 @@ def test_what_is_damaged_is_no_store(root: Path, cache: Path) -> None:
             put(root, "ds.json", FILES["ds.json"])
 
 
-@pytest.mark.parametrize("section", ["results", "traces", "records"])
+def test_a_file_that_is_named_has_the_result_of_the_whole_run(root: Path, cache: Path) -> None:
+    put(root, "broken.py", "def f(:\n")  # no rule looks at it unless somebody names it
+    project, every = Project(root), files([root], root)
+    job = Job(project, SETTINGS, write=False)
+    named = replace(job, named=frozenset([root / "pkg/model.py", root / "broken.py"]))
+    with always_stored() as linted:
+        whole = run(job, every, cache_folder=cache)
+        for _ in range(2):
+            linted.clear()
+            found = run(named, sorted(named.named), cache_folder=cache)
+            assert linted == ["broken.py"]
+            cold = run(named, sorted(named.named))
+            assert [each.findings for each in found] == [each.findings for each in cold]
+            assert "MP904" in {one.code for each in found for one in each.findings}
+            linted.clear()
+            again = run(job, every, cache_folder=cache)
+            assert [each.findings for each in again] == [each.findings for each in whole]
+            assert "pkg/model.py" not in linted
+
+
+def test_only_the_imports_of_the_edited_file_are_resolved(
+    root: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    resolved: Counter[str] = Counter()
+    may_be_own = Imports._may_be_own
+
+    def counted(imports: Imports, name: str) -> bool:
+        resolved[name] += 1
+        return may_be_own(imports, name)
+
+    monkeypatch.setattr(Imports, "_may_be_own", counted)
+    with always_stored():
+        lint(root, cache)
+        assert resolved["argparse"]
+        for edit in ("# first\n", "# second\n"):
+            put(root, "pkg/model.py", MODEL + edit)
+            resolved.clear()
+            lint(root, cache)
+            assert resolved.keys() - {""} == {"torch", ".helper", ".helper.zeros"}
+        put(root, "pkg/new.py", "import torch\n")
+        resolved.clear()
+        lint(root, cache)
+        assert resolved["argparse"]
+
+
+SECTIONS = ("results", "traces", "records", "imports")
+
+
+@pytest.mark.parametrize("section", SECTIONS)
 def test_a_section_of_something_else_is_none(section: str, root: Path, cache: Path) -> None:
     with always_stored():
         lint(root, cache)
         file = StoreFile(stored(cache))
-        sections = {name: file.section(name) for name in ("results", "traces", "records")}
+        sections = {
+            name: file.section(name) for name in ("results", "traces", "records", "imports")
+        }
         for foreign in (None, 1, [], {}, [[], [], []], [[["a"]], {}, {"a": 1}], "text"):
             StoreFile(stored(cache)).write({**sections, section: foreign})
             put(root, "ds.json", "{}\n")

@@ -78,7 +78,7 @@ def _choices(file: ParsedPython) -> Iterator[tuple[str, Related]]:
 def _named_accelerators(file: ParsedPython) -> tuple[ast.Constant, ...]:
     return tuple(
         node
-        for node in ast.walk(file.tree)
+        for node in file.nodes
         if isinstance(node, ast.Constant)
         and isinstance(node.value, str)
         and node.value.partition(":")[0] in _ACCELERATORS

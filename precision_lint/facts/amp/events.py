@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from precision_lint.model.finding import Related
+from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, resolved
 
@@ -76,7 +77,7 @@ def names_in(tree: ast.Module) -> Names:
     scaling: set[str] = set()
     updated: set[str] = set()
     stepped: list[tuple[str, str]] = []
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case (
                 ast.Assign(targets=[target], value=value)
@@ -124,7 +125,7 @@ def names_in(tree: ast.Module) -> Names:
 def scalers_made(tree: ast.Module) -> frozenset[str]:
     """The names that hold a scaler which the file makes, and which is not off from the start."""
     found = set()
-    for node in ast.walk(tree):
+    for node in walk(tree):
         match node:
             case ast.Assign(targets=[target], value=value):
                 made = [each for each in _alternatives(value) if _makes_scaler(each)]
@@ -166,7 +167,7 @@ def calls_in_order(expression: ast.AST) -> Iterator[ast.Call]:
     """The calls of an expression in the order of evaluation; nested functions are not run."""
     if isinstance(expression, ast.Lambda):
         return
-    for child in ast.iter_child_nodes(expression):
+    for child in children(expression):
         yield from calls_in_order(child)
     if isinstance(expression, ast.Call):
         yield expression

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from precision_lint.facts.amp.conditions import with_names
 from precision_lint.facts.amp.events import Event, calls_in_order, renamed
 from precision_lint.model.memo import cached_property
+from precision_lint.source.python.nodes import children
 from precision_lint.source.python.statements import (
     BlockKind,
     Definition,
@@ -215,7 +216,7 @@ class _Builder:
                 for holds, each in ((True, part.body), (False, part.orelse))
                 for last in self.evaluate(each, node, self.add(Assume(part.test, holds), frontier))
             ]
-        for child in ast.iter_child_nodes(part):
+        for child in children(part):
             frontier = self.evaluate(child, node, frontier)
         if isinstance(part, ast.Call):
             match self._does_of(part, node):

@@ -34,7 +34,7 @@ def weights_offer(file: PythonFile) -> Offer | None:
     search = Search(program)
     elsewhere = file.project.bfloat16_weights
     for source in Users(program).reach():
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             path = None
             if isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
                 path = setting_path(node)

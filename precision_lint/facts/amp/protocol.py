@@ -23,6 +23,7 @@ from precision_lint.facts.amp.states import Gradients, State
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.model.memo import cached_property, fact
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, blocks, own_statements
 from precision_lint.source.python.syntax import dotted
@@ -101,7 +102,7 @@ class TrainingStep:
         scaling = [one for one in self.events if one.kind is EventKind.SCALED_BACKWARD]
         for node in own_statements(self.body):
             if isinstance(node, ast.If) and not _is_about_clipping(node.test):
-                inside = set(ast.walk(node))
+                inside = set(walk(node))
                 if event.node in inside and not any(self.place(one) in inside for one in scaling):
                     return True
         return False
@@ -219,7 +220,7 @@ class _Reading:
         return any(
             may_act(node)
             for statement in own_statements(scope.body)
-            for node in ast.walk(statement)
+            for node in walk(statement)
             if isinstance(node, ast.Call)
         )
 

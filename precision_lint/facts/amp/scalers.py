@@ -24,6 +24,7 @@ from precision_lint.model.dtypes import ALIASES, BFLOAT16
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import binding, enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Leaving
 from precision_lint.source.python.syntax import dotted, qualified, resolved
@@ -151,7 +152,7 @@ def _assigned_to_attribute(path: str, file: PythonFile) -> Dtype | None:
     """The values that the file assigns to `params.dtype`, for any class of `params`."""
     dtypes = {
         ALIASES[node.value.attr]
-        for node in ast.walk(file.tree)
+        for node in file.nodes
         if "." in path
         and isinstance(node, ast.Assign)
         and isinstance(node.value, ast.Attribute)
@@ -202,7 +203,7 @@ def _enters_autocast(name: str | None, program: Program) -> bool:
     if found is None or not isinstance(found.definition, Function):
         return False
     names = syntax_tree(found.module.file).names
-    calls = (autocast_call(node, names) for node in ast.walk(found.definition.node))
+    calls = (autocast_call(node, names) for node in walk(found.definition.node))
     given = (call.argument("dtype") for call in calls if call is not None)
     return any(isinstance(each, ast.Name) and each.id == "dtype" for each in given)
 
@@ -210,7 +211,7 @@ def _enters_autocast(name: str | None, program: Program) -> bool:
 def made_by_variable(file: PythonFile) -> Iterator[ast.Call]:
     """The calls of a variable that holds a class of scalers: `scaler_type(init_scale=1024.0)`."""
     syntax = syntax_tree(file)
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Name)):
             continue
         values = None if node.func.id in syntax.names else binding(node.func, syntax)
@@ -244,7 +245,7 @@ def regions_elsewhere(node: ast.Call, file: PythonFile) -> list[AutocastRegion]:
 def receivers(node: ast.Call, file: PythonFile) -> Iterator[ast.Call]:
     """The calls that a scaler, made by `node`, is an argument of."""
     holder = next((held for held in _holders(file.tree, node)), None)
-    for call in ast.walk(file.tree):
+    for call in file.nodes:
         if not isinstance(call, ast.Call) or call is node:
             continue
         given = [*call.args, *(keyword.value for keyword in call.keywords)]
@@ -254,10 +255,10 @@ def receivers(node: ast.Call, file: PythonFile) -> Iterator[ast.Call]:
 
 def _holders(tree: ast.Module, made: ast.Call) -> Iterator[str]:
     """The name that a scaler is assigned to: `scaler`, `self.scaler`."""
-    for statement in ast.walk(tree):
+    for statement in walk(tree):
         if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is not None:
             targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-            if any(inner is made for inner in ast.walk(statement.value)):
+            if any(inner is made for inner in walk(statement.value)):
                 yield from filter(None, map(dotted, targets))
 
 
@@ -368,7 +369,7 @@ class _Named(ast.NodeTransformer):
 def spelled_out(test: ast.expr, file: PythonFile) -> ast.expr:
     """A condition with `use_scaler` replaced by what the file assigns to it, if it does so once."""
     held: dict[str, list[ast.expr]] = {}
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if isinstance(node, ast.Assign):
             for name in filter(None, map(dotted, node.targets)):
                 held.setdefault(name, []).append(node.value)

@@ -18,6 +18,7 @@ from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import switches_bfloat16, switches_float16
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, Leaving
 from precision_lint.source.python.syntax import dotted, parameters, qualified
@@ -117,7 +118,7 @@ def _paths(test: ast.expr, syntax: SyntaxTree, hops: int) -> Iterator[str]:
     """The settings that a condition reads, by variables and attributes of the class."""
     if hops == 0:
         return
-    for node in ast.walk(test):
+    for node in walk(test):
         path = dotted(node) if isinstance(node, ast.Attribute) else None
         if path is not None and path.startswith("self."):
             owner = enclosing_class(node, syntax)
@@ -178,7 +179,7 @@ def _options(syntax: SyntaxTree, file: ParsedPython) -> Iterator[Switch]:
         name = _option(call)
         if name is None or not _is_switch(name):
             continue
-        reads = (node for node in ast.walk(syntax.tree) if isinstance(node, ast.Attribute))
+        reads = (node for node in syntax.nodes if isinstance(node, ast.Attribute))
         paths = (dotted(node) or "" for node in reads if node.attr == name)
         path = next((each for each in paths if holds_settings(each.rpartition(".")[0])), None)
         if path is not None:
@@ -216,7 +217,7 @@ def _is_held(switch: Switch, function: ast.AST, syntax: SyntaxTree) -> bool:
     )
     return (is_given or is_global) and any(
         isinstance(node, ast.Attribute) and dotted(node.value) == switch.holder
-        for node in ast.walk(function)
+        for node in walk(function)
     )
 
 
@@ -242,5 +243,5 @@ def _leaves_without(function: FunctionDefinition, name: str) -> bool:
         isinstance(node, ast.If)
         and isinstance(node.body[-1], Leaving)
         and name in ast.unparse(node.test)
-        for node in ast.walk(function)
+        for node in walk(function)
     )

@@ -76,7 +76,7 @@ def _runs(file: PythonFile) -> Iterator[TrainerRun]:
 
 def _switch(file: PythonFile, syntax: SyntaxTree) -> Choice | None:
     """The launch that turns on `fp16` of the training arguments: given one by one, or parsed."""
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         match node:
             case ast.Call() if _ARGUMENTS.search(callee_name(node)):
                 for keyword in node.keywords:
@@ -135,7 +135,7 @@ def _is_without_adapters(syntax: SyntaxTree) -> bool:
         for call in syntax.calls(name):
             if not any(isinstance(each, ast.If) for each in syntax.within_function(call)):
                 return False
-    for node in ast.walk(syntax.tree):
+    for node in syntax.nodes:
         match node:
             case ast.keyword(arg="peft_config", value=value):
                 if isinstance(value, ast.Call) or not _may_be_none(value, syntax):

@@ -10,6 +10,7 @@ from itertools import islice
 from precision_lint.facts.dtypes.definitions import Class, Function, module_of
 from precision_lint.facts.dtypes.program import Program
 from precision_lint.source.python.bindings import binding
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, single_targets
 from precision_lint.source.python.syntax import (
@@ -51,7 +52,7 @@ class Users:
             parameter = next((each for each, _ in given if each.arg == node.id), None)
         if parameter is None or parameter.annotation is None:
             return None
-        for inner in ast.walk(parameter.annotation):
+        for inner in walk(parameter.annotation):
             if isinstance(inner, ast.Name | ast.Attribute) and (name := dotted(inner)):
                 found = self.definition(name, file)
                 if isinstance(found, Class):
@@ -109,7 +110,7 @@ def given_to_field(name: str, owner: str, file: ParsedPython) -> Iterator[ast.ex
     """What a file gives a field of a class: `Arguments(dtype=…)`, `arguments.dtype = …`."""
     for call in syntax_tree(file).calls(owner):
         yield from (keyword.value for keyword in call.keywords if keyword.arg == name)
-    for node in ast.walk(file.tree):
+    for node in file.nodes:
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 for single in single_targets(target):

@@ -104,9 +104,14 @@ class Asked:
         }
         return sorted(rows)
 
+    @property
+    def wants_dtypes(self) -> bool:
+        """True if which names hold a dtype counts for one of the calls."""
+        return not self.names.isdisjoint(_WITH_DTYPES)
+
     def criterion(self, rows: Iterable[int]) -> Callable[[DefUse], bool]:
         """Whether a statement is at one of some rows, or says which names hold a needed dtype."""
-        wants_dtypes = bool(self.names & _WITH_DTYPES)
+        wants_dtypes = self.wants_dtypes
         in_order = sorted(rows)
 
         def is_asked(effect: DefUse) -> bool:

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import ast
-from bisect import bisect_left
 from collections.abc import Iterator
 from typing import TypeAlias
 
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.mentions import rows_mentioning
-from precision_lint.source.python.statements import blocks
+from precision_lint.source.python.statements import blocks, holds
 
 Body: TypeAlias = "Function | Module"
-
-
-def holds(node: ast.stmt | ast.Lambda, rows: list[int]) -> bool:
-    """True if one of the rows, in order, is in a statement."""
-    first = bisect_left(rows, node.lineno)
-    return first < len(rows) and rows[first] <= (node.end_lineno or node.lineno)
 
 
 def functions_at(module: Module, rows: list[int]) -> Iterator[Function]:
@@ -34,8 +27,13 @@ def _below(
     owner: Class | None,
     enclosing: Function | None,
 ) -> Iterator[Function]:
+    at = 0  # of the first row that is no longer above the statement
     for node in body:
-        if not holds(node, rows):
+        while at < len(rows) and rows[at] < node.lineno:
+            at += 1
+        if at == len(rows):
+            return
+        if rows[at] > (node.end_lineno or node.lineno):
             continue
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -22,6 +23,7 @@ from precision_lint.facts.dtypes.scopes import Scope, changed_by, scope_of
 from precision_lint.facts.dtypes.sources import NUMPY_RUNTIMES
 from precision_lint.model.memo import Memo, cached_property, fact
 from precision_lint.source.python.imports import imported_names, starred_imports
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
     AnyFunction,
@@ -269,13 +271,15 @@ class Module(Memo):
         return self.def_uses(self.file.tree)
 
     @cached_property
-    def _has_lambdas(self) -> bool:
-        return "lambda" in self.file.text.text
+    def _lambdas(self) -> list[int]:
+        """The rows that can hold a lambda."""
+        text = self.file.text
+        return sorted({text.row(found.start()) for found in re.finditer("lambda", text.text)})
 
     def scope(self, node: AnyFunction) -> Scope:
         """The variables of a function."""
         if node not in self._scopes:
-            self._scopes[node] = scope_of(node, has_lambdas=self._has_lambdas)
+            self._scopes[node] = scope_of(node, self._lambdas)
         return self._scopes[node]
 
     @cached_property
@@ -371,7 +375,7 @@ class Module(Memo):
         for table, expressions in self.assignments.items():
             for expression in expressions:
                 if isinstance(expression, ast.Dict | ast.List | ast.Tuple | ast.Set):
-                    for node in ast.walk(expression):
+                    for node in walk(expression):
                         if isinstance(node, ast.Name):
                             found.setdefault(node.id, []).append(table)
         return {name: tuple(dict.fromkeys(tables)) for name, tables in found.items()}
@@ -438,7 +442,7 @@ def _attributes_cast(method: Function) -> Iterator[str]:
                 given = [iterated]
             case _:
                 continue
-        for inner in (inner for each in given for inner in ast.walk(each)):
+        for inner in (inner for each in given for inner in walk(each)):
             match inner:
                 case ast.Attribute(value=ast.Name(id="self"), attr=name):
                     yield name

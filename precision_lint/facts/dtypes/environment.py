@@ -30,13 +30,18 @@ from precision_lint.source.python.syntax import dotted
 class Environment(dict[str, Value]):
     """Values by name; attributes and items are kept under their path, `self.scaler`."""
 
+    __slots__ = ("paths",)
+
     def __init__(self, values: Mapping[str, Value] | None = None) -> None:
         super().__init__(values or {})
-        self.paths = set(getattr(values, "paths", ()))
+        self.paths: set[str] = set(getattr(values, "paths", ()))
         """The keys that are no plain names: few, beside all the others."""
 
     def copy(self) -> Environment:
-        return Environment(self)
+        copied = Environment.__new__(Environment)
+        copied.update(self)
+        copied.paths = self.paths.copy()
+        return copied
 
     def replace_with(self, other: Environment) -> None:
         """Take over what is known in another environment."""

@@ -212,8 +212,9 @@ class Evaluator:
         for branch, holds in ((node.body, True), (node.orelse, False)):
             if known is not None and known is not holds:
                 continue
-            with self.frame.guarded(span, holds):
-                value = self(branch, refine(self, node.test, env, holds))
+            self.frame.guards.append(PathCondition(span, holds))
+            value = self(branch, refine(self, node.test, env, holds))
+            self.frame.guards.pop()
             if guard_excludes_bfloat16(PathCondition(span, holds), self.source):
                 value = without_bfloat16(value)
             branches.append((value, self.span_of(branch)))

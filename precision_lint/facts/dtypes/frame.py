@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import ChainMap
-from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
@@ -16,7 +15,6 @@ from precision_lint.facts.dtypes.lattice import join
 from precision_lint.facts.dtypes.relevance import Slice
 from precision_lint.facts.dtypes.values import BOTTOM, Constant, Value
 from precision_lint.facts.origin import PathCondition
-from precision_lint.model.finding import Span
 from precision_lint.model.memo import cached_property
 
 
@@ -109,10 +107,3 @@ class Frame:
     def region(self) -> Region | None:
         """The innermost autocast region, if it is on."""
         return self.autocast[-1] if self.autocast else None
-
-    @contextmanager
-    def guarded(self, span: Span, holds: bool) -> Iterator[None]:
-        """What is evaluated inside is evaluated only where a condition holds (or fails)."""
-        self.guards.append(PathCondition(span, holds))
-        yield
-        self.guards.pop()

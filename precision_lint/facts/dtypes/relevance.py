@@ -200,12 +200,17 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefU
     return DefUse(node, parent, frozenset(writes), ends, source, span, casts)
 
 
-_CASTING = re.compile(r"cast_training_params|upcast|(?:to|cast)_?(?:fp|float)32", re.IGNORECASE)
+_CASTING = (
+    "cast_training_params",
+    "upcast",
+    *(f"{verb}{of}32" for verb in ("to", "cast") for of in ("fp", "_fp", "float", "_float")),
+)
 
 
 def casts_by_name(text: str) -> bool:
     """True for the name of a helper that casts parameters of modules to float32, or one in text."""
-    return _CASTING.search(text) is not None
+    lowered = text.lower()
+    return any(word in lowered for word in _CASTING)
 
 
 def _casts_parameters(node: ast.stmt) -> bool:

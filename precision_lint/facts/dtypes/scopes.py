@@ -16,6 +16,7 @@ from precision_lint.source.python.statements import (
     FunctionDefinition,
     bound_names,
     head,
+    holds,
     own_statements,
     targets,
 )
@@ -34,8 +35,8 @@ class Scope:
     """Those that it declares `global` or `nonlocal`."""
 
 
-def scope_of(node: AnyFunction, *, has_lambdas: bool) -> Scope:
-    """The variables of a function; `has_lambdas` if there can be lambdas in it."""
+def scope_of(node: AnyFunction, lambdas: list[int]) -> Scope:
+    """The variables of a function; `lambdas` are the rows of its file that can hold one."""
     own = {parameter.arg for parameter in parameters(node.args)}
     outer: set[str] = set()
     found: dict[str, list[int]] = {}
@@ -61,11 +62,11 @@ def scope_of(node: AnyFunction, *, has_lambdas: bool) -> Scope:
                     found.setdefault(name, []).append(statement.lineno)
                 case ast.Subscript() if isinstance(held := root(target), ast.Name):
                     found.setdefault(held.id, []).append(statement.lineno)
-        if has_lambdas:
+        if lambdas and holds(statement, lambdas):
             inner += lambdas_of(statement)
     own -= outer
     for function in inner:
-        for name in scope_of(function, has_lambdas=has_lambdas).changed:
+        for name in scope_of(function, lambdas).changed:
             found.setdefault(name, []).append(function.lineno)
     return Scope(frozenset(own), _others(found, own), frozenset(outer))
 

@@ -179,8 +179,9 @@ class StatementInterpreter:
             if known is not None and known is not holds:
                 continue
             branch = refine(self.evaluate, test, env, holds).copy()
-            with self.frame.guarded(span, holds):
-                sides.append((branch, holds, self.block(statements, branch)))
+            self.frame.guards.append(PathCondition(span, holds))
+            sides.append((branch, holds, self.block(statements, branch)))
+            self.frame.guards.pop()
         for branch, holds, _ in sides:
             if guard_excludes_bfloat16(PathCondition(span, holds), self.evaluate.source):
                 for other in [each for each, at, _ in sides if at is not holds]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from precision_lint.facts.dtypes.activations import Activations
 from precision_lint.facts.dtypes.asked import Asked
-from precision_lint.facts.dtypes.bodies import Body, functions_at, holds
+from precision_lint.facts.dtypes.bodies import Body, functions_at
 from precision_lint.facts.dtypes.definitions import Function, Module
 from precision_lint.facts.dtypes.entries import Table
 from precision_lint.facts.dtypes.environment import Environment
@@ -16,9 +16,10 @@ from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.parameters import entry_state
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.regions import Regions
-from precision_lint.facts.dtypes.relevance import backward_slice
+from precision_lint.facts.dtypes.relevance import Slice, backward_slice
 from precision_lint.facts.dtypes.statements import StatementInterpreter
 from precision_lint.facts.dtypes.values import UNKNOWN, Value
+from precision_lint.source.python.statements import holds
 
 
 class Tracing:
@@ -83,10 +84,18 @@ class Tracing:
         rows = inside - done
         if definition.enclosing is not None:  # what it closes over
             self.function(definition.enclosing, rows | {definition.node.lineno})
-        within = backward_slice(definition.def_uses, self._asked.criterion(rows))
+        within = self._slice(definition, rows)
         env = entry_state(self._analysis, definition)
         region = self._regions.of_callers(definition, self.function)
         self._activations.run(definition, env, within, records=True, region=region)
+
+    def _slice(self, definition: Function, rows: frozenset[int]) -> Slice:
+        """The statements that those at some rows depend on: many files ask for the same."""
+        asked = self._asked
+        return definition.module.fact(
+            (Tracing, definition.node, rows, asked.wants_dtypes),
+            lambda: backward_slice(definition.def_uses, asked.criterion(rows)),
+        )
 
     def _mark(self, body: Body, rows: frozenset[int]) -> frozenset[int]:
         """Some rows of a body are traced from now on; those that were before."""

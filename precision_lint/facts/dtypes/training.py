@@ -27,6 +27,7 @@ from precision_lint.facts.dtypes.values import (
     tensor,
 )
 from precision_lint.model.dtypes import FLOAT32
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import callee_name, dotted
 
 _WRAPPING = "get_peft_model"
@@ -99,13 +100,13 @@ def _widens(name: str) -> bool:
 
 def _mentioned(evaluate: Evaluate, node: ast.expr, env: Environment) -> list[Model]:
     """The modules that an expression names; of a list of modules, all that are known here."""
-    for inner in ast.walk(node):
+    for inner in walk(node):
         match inner:
             case ast.Attribute(value=ast.Name(id="self")) if dotted(inner) not in env:
                 held = evaluate.read(inner, env)
                 if isinstance(held, Model):
                     bind(inner, held, env)
-    paths = (dotted(each) for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute))
+    paths = (dotted(each) for each in walk(node) if isinstance(each, ast.Name | ast.Attribute))
     values = [reading(env[path]) for path in paths if path is not None and path in env]
     if any(isinstance(value, Sequence) for value in values):
         return _models(env)

@@ -24,6 +24,7 @@ from precision_lint.source.config.settings_tree import (
     Sequence,
     Value,
 )
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 
 _SCHEDULED = re.compile(r"^[ \t]*#(?:SBATCH|PBS|BSUB|\$)[ \t](?P<options>[^\n]*)", re.MULTILINE)
@@ -130,12 +131,12 @@ def _of_choices(file: ParsedConfig, choices: Iterable[_Choice]) -> GpuRequest | 
 
 def _in_calls(python: ParsedPython) -> Iterator[_Choice]:
     """The GPUs that functions of Modal and jobs of SageMaker ask for by keyword."""
-    for node in ast.walk(python.tree):
+    for node in python.nodes:
         for keyword in node.keywords if isinstance(node, ast.Call) else ():
             if keyword.arg not in ("gpu", "instance_type"):
                 continue
             find = gpu if keyword.arg == "gpu" else machine_gpu
-            for value in ast.walk(keyword.value):
+            for value in walk(keyword.value):
                 match value:
                     case ast.Constant(value=str(text)) if not _AMOUNT.fullmatch(text):
                         yield find(text), python.span_of(value)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from precision_lint.facts.settings.files import config_settings
-from precision_lint.facts.settings.given import MAX_BYTES, Declaration, read_text
+from precision_lint.facts.settings.given import Declaration, read_text
 from precision_lint.facts.settings.vocabulary import (
     names_bfloat16,
     names_float16,
@@ -23,6 +23,7 @@ from precision_lint.facts.settings.vocabulary import (
     switches_float16,
 )
 from precision_lint.model.finding import Related, Span
+from precision_lint.project import disk
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.parse import ParsedPython, ReadPython
@@ -161,7 +162,7 @@ def _is_weights_dtype(name: str) -> bool:
 
 def _uses(path: Path, half: Half, read_python: ReadPython) -> Iterator[tuple[SourceText, Use]]:
     if kind_of(path) == "python":
-        if (python := read_python(path, MAX_BYTES)) is not None:
+        if (python := read_python(path, disk.LARGEST_SETTINGS)) is not None:
             for use in _Code(python, half).uses(python.tree):
                 yield python.text, use
         return

@@ -12,16 +12,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from precision_lint.facts.project.modules import (
-    LARGEST,
+from precision_lint.facts.project.imports import (
     Imports,
-    ParsedModules,
     Program,
     has_word,
     names_of_modules,
     words_in_use,
     words_of_imports,
 )
+from precision_lint.facts.project.modules import LARGEST, ParsedModules
 from precision_lint.facts.project.questions import (
     ANSWERS,
     OF_CONTENT,
@@ -30,11 +29,10 @@ from precision_lint.facts.project.questions import (
     written,
 )
 from precision_lint.facts.project.records import Kind, Records
-from precision_lint.facts.settings.given import MAX_BYTES
 from precision_lint.model.finding import Related
 from precision_lint.model.trace import Question, apart, note
 from precision_lint.project.contents import Contents, digest_of
-from precision_lint.project.disk import LARGEST_CONFIG
+from precision_lint.project.disk import LARGEST_CONFIG, LARGEST_SETTINGS
 
 if TYPE_CHECKING:
     from precision_lint.facts.origin import Setting
@@ -294,10 +292,10 @@ KINDS: Mapping[str, Kind] = {
     "modules": Kind(names_of_modules),
     "words": Kind(words_in_use, LARGEST),
     "has word": Kind(has_word),
-    "evidence": Kind(_evidence, MAX_BYTES),
-    "settings": Kind(_settings, MAX_BYTES),
-    "fields": Kind(_fields, MAX_BYTES),
-    "imported": Kind(_imported, MAX_BYTES),
+    "evidence": Kind(_evidence, LARGEST_SETTINGS),
+    "settings": Kind(_settings, LARGEST_SETTINGS),
+    "fields": Kind(_fields, LARGEST_SETTINGS),
+    "imported": Kind(_imported, LARGEST_SETTINGS),
     "matches": Kind(_matching),
     "references": Kind(_references, LARGEST_CONFIG),
     "composed": Kind(_composed),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -171,9 +172,15 @@ def _decoded(argument: object) -> object:
         case None | str() | int():
             return argument
         case {"path": str(path)}:
-            return Path(path)
+            return _path(path)
         case {"bytes": str(text)}:
             return text.encode("latin-1")
         case [*parts]:
             return tuple(_decoded(each) for each in parts)
     raise ValueError(argument)
+
+
+@lru_cache(maxsize=1 << 16)
+def _path(text: str) -> Path:
+    """A path: most questions are about a few of them."""
+    return Path(text)

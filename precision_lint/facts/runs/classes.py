@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from precision_lint.facts.runs.program import Program
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import innermost_name
@@ -104,7 +105,7 @@ def _validated(owner: ast.ClassDef) -> Iterator[str]:
         if isinstance(function, FunctionDefinition) and any(
             "valid" in innermost_name(each) for each in function.decorator_list
         ):
-            for node in ast.walk(function):
+            for node in walk(function):
                 match node:
                     case ast.Constant(value=str(name)) | ast.Attribute(attr=name):
                         yield name

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.runs.program import Program
 from precision_lint.model.memo import fact
+from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition, FunctionDefinition
 from precision_lint.source.python.syntax import innermost_name
@@ -78,10 +79,10 @@ def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
         elif isinstance(node, ast.If) and is_main(node):
             pending += [(each, _MAIN) for each in node.body]
         else:
-            blocks = [each for each in ast.iter_child_nodes(node) if isinstance(each, ast.stmt)]
+            blocks = [each for each in children(node) if isinstance(each, ast.stmt)]
             found.setdefault(scope, set()).update(
                 name
-                for each in ast.iter_child_nodes(node)
+                for each in children(node)
                 if not isinstance(each, ast.stmt)
                 for name in _names(each)
             )
@@ -90,7 +91,7 @@ def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
 
 
 def _names(node: ast.AST) -> Iterator[str]:
-    for each in ast.walk(node):
+    for each in walk(node):
         match each:
             case ast.Name(id=name) | ast.Attribute(attr=name):
                 yield name

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TypeAlias
 
 from precision_lint.facts.runs.known import Known, agreed, truth
+from precision_lint.source.python.nodes import children
 from precision_lint.source.python.statements import FunctionDefinition, own_nodes
 
 
@@ -79,5 +80,5 @@ def _leaves(statement: ast.stmt) -> bool:
         node = pending.pop()
         if isinstance(node, ast.Return | ast.Raise):
             return True
-        pending += [each for each in ast.iter_child_nodes(node) if not isinstance(each, ast.expr)]
+        pending += [each for each in children(node) if not isinstance(each, ast.expr)]
     return False

@@ -19,9 +19,10 @@ from typing import TypeAlias
 from precision_lint.facts.origin import Choice, Setting
 from precision_lint.facts.settings.declarations import declared
 from precision_lint.facts.settings.files import config_settings
-from precision_lint.facts.settings.given import MAX_BYTES, Declaration, Kind, normal, read_text
+from precision_lint.facts.settings.given import Declaration, Kind, normal, read_text
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.project.discovery import kind_of
+from precision_lint.project.disk import LARGEST_SETTINGS
 from precision_lint.source.python.parse import ReadPython
 
 _Question: TypeAlias = "tuple[tuple[str, ...], Path | None]"
@@ -147,7 +148,7 @@ class SettingsIndex:
     def _given(self, path: Path) -> tuple[Declaration, ...]:
         if path not in self._read:
             if kind_of(path) == "python":
-                python = self.read_python(path, MAX_BYTES)
+                python = self.read_python(path, LARGEST_SETTINGS)
                 self._read[path] = tuple(declared(python)) if python is not None else ()
             else:
                 text = read_text(path)

@@ -12,9 +12,6 @@ from precision_lint.model.finding import Witness
 from precision_lint.project import disk
 from precision_lint.source.text.text import SourceText
 
-MAX_BYTES = 1 << 19
-"""Larger files are data."""
-
 
 class Kind(Enum):
     """Where a setting gets its value, the most helpful place first."""
@@ -66,7 +63,7 @@ def key_path(name: str) -> tuple[str, ...]:
 def read_bytes(path: Path) -> bytes | None:
     """The bytes of a file; None if it cannot be read, or is larger than what people write."""
     with suppress(OSError):
-        return disk.read(path, MAX_BYTES)
+        return disk.read(path, disk.LARGEST_SETTINGS)
     return None
 
 

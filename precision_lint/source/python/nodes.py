@@ -8,9 +8,18 @@ from __future__ import annotations
 
 import ast
 
-_PLAIN = frozenset({"id", "attr", "ctx"})
+_PLAIN = frozenset(
+    {
+        "id", "attr", "ctx", "arg", "asname", "module", "level", "kind", "type_comment", "simple",
+        "conversion", "is_async", "kwd_attrs", "rest", "lineno", "tag",
+    }
+)  # fmt: skip
+"""Fields that hold no nodes, whichever class they are of."""
+_LEAVES = (ast.Constant, ast.alias, ast.Global, ast.Nonlocal)
 _FIELDS = {
-    kind: tuple(name for name in kind._fields if name not in _PLAIN)
+    kind: tuple(
+        name for name in kind._fields if name not in _PLAIN and not issubclass(kind, _LEAVES)
+    )
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
@@ -32,5 +41,6 @@ def walk(node: ast.AST) -> list[ast.AST]:
     """A node and all below it, level by level."""
     found = [node]
     for each in found:  # it grows meanwhile
-        found += children(each)
+        if _FIELDS[type(each)]:
+            found += children(each)
     return found

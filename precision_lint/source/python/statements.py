@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 import sys
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from enum import Enum
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from precision_lint.source.python.nodes import children, walk
 
@@ -55,8 +55,7 @@ class BlockKind(Enum):
     FINALLY = "finalbody"
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """A list of statements inside of a statement."""
 
     kind: BlockKind
@@ -67,6 +66,14 @@ _KINDS = {
     statement: tuple(kind for kind in BlockKind if kind.value in statement._fields)
     for statement in ast.stmt.__subclasses__()
 }
+_BINDING = frozenset(
+    statement
+    for statement in ast.stmt.__subclasses__()
+    if not {"name", "names", "handlers", "cases", "target", "targets", "items"}.isdisjoint(
+        statement._fields
+    )
+)
+"""The classes of statements that can bind names: most statements are of others."""
 
 
 def blocks(node: ast.stmt) -> list[Block]:
@@ -87,8 +94,9 @@ def statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     while pending:
         node = pending.pop()
         yield node
-        for block in reversed(blocks(node)):
-            pending += reversed(block.body)
+        if _KINDS[type(node)]:
+            for block in reversed(blocks(node)):
+                pending += reversed(block.body)
 
 
 def own_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -97,7 +105,7 @@ def own_statements(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
     while pending:
         node = pending.pop()
         yield node
-        if not isinstance(node, DEFINITIONS):
+        if _KINDS[type(node)] and not isinstance(node, DEFINITIONS):
             for block in reversed(blocks(node)):
                 pending += reversed(block.body)
 
@@ -111,6 +119,12 @@ def own_nodes(node: ast.AST, nested: tuple[type[ast.AST], ...] = DEFINITIONS) ->
         yield inner
         if not isinstance(inner, nested):
             pending += children(inner)
+
+
+def holds(node: ast.stmt | ast.Lambda, rows: list[int]) -> bool:
+    """True if one of the rows, in order, is in a statement."""
+    first = bisect_left(rows, node.lineno)
+    return first < len(rows) and rows[first] <= (node.end_lineno or node.lineno)
 
 
 def head(node: ast.AST) -> Iterator[ast.expr]:
@@ -128,6 +142,8 @@ def head(node: ast.AST) -> Iterator[ast.expr]:
 
 def targets(node: ast.stmt) -> list[ast.expr]:
     """What a statement itself assigns to: names, attributes, items, and displays of those."""
+    if type(node) not in _BINDING:
+        return []
     match node:
         case ast.Assign(targets=assigned):
             return assigned
@@ -162,6 +178,8 @@ def bound_names(node: ast.stmt) -> Iterator[str]:
 
     Names that `:=` binds in its expressions are left out.
     """
+    if type(node) not in _BINDING:
+        return
     match node:
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
             yield name
