@@ -87,7 +87,6 @@ or if a comment would be lost.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
@@ -106,6 +105,7 @@ from precision_lint.rule_api import (
     Severity,
     Span,
     Tensor,
+    functions_around,
     guard_excludes_bfloat16,
     precision_of,
     sinks,
@@ -234,10 +234,9 @@ def _is_of_parameter(file: PythonFile, span: Span) -> bool:
         name is not None
         and name[0] not in {"self", "cls"}
         and any(
-            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            and file.span_of(node).start <= span.start < file.span_of(node).end
-            and any(each.arg == name[0] for each in (*node.args.args, *node.args.kwonlyargs))
-            for node in file.nodes
+            each.arg == name[0]
+            for node in functions_around(file, span.start)
+            for each in (*node.args.args, *node.args.kwonlyargs)
         )
     )
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from precision_lint.facts.dtypes.activations import Activations
 from precision_lint.facts.dtypes.asked import Asked
-from precision_lint.facts.dtypes.bodies import Body, functions_at, holds
+from precision_lint.facts.dtypes.bodies import Body, functions_at, holds, rows_in
 from precision_lint.facts.dtypes.definitions import Function, Module
 from precision_lint.facts.dtypes.entries import Table
 from precision_lint.facts.dtypes.environment import Environment
@@ -43,7 +43,7 @@ class Tracing:
         """Trace every body of a module that holds one of some rows."""
         self._module(module, frozenset(rows))
         for definition in functions_at(module, rows):
-            self.function(definition, frozenset(rows))
+            self.function(definition, frozenset(rows_in(definition.node, rows)))
 
     def body(self, body: Body, rows: frozenset[int]) -> None:
         """Trace the top level of a module or a function."""

@@ -41,6 +41,9 @@ _OF_TENSORS = (b"torch", b"tensor", b"model", b"lightning", b"accelerate", b"Cfg
 LARGEST = 1_000_000
 """Bytes; larger Python files are generated tables and not useful."""
 
+_DEEPEST = 100
+"""Parts of a dotted name; no package is nested as deep, and each part is a folder to look into."""
+
 _KEPT = 5_000_000
 """Characters of the files whose trees are kept; a tree takes thirty times as many bytes."""
 
@@ -228,6 +231,8 @@ class Imports:
     def _locate(self, folder: Path, name: str) -> Path | None:
         stripped = name.lstrip(".")
         parts = stripped.split(".") if stripped else []
+        if len(parts) > _DEEPEST:
+            return None
         dots = len(name) - len(stripped)
         root = self._project.root
         if dots:
