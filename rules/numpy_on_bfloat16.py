@@ -154,8 +154,10 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     origins = {tensor.origin.related: None for tensor in tensors if tensor.origin is not None}
     confidence = Confidence.HIGH if proved else Confidence.LOW
     if not proved:
-        are_integers = _AS_INTEGERS.match(file.text.text, call.span.end) is not None
-        for witness in witnesses(tensors, sinks.LACKING, file, are_integers=are_integers):
+        is_packed = _AS_INTEGERS.match(
+            file.text.text, call.span.end
+        ) is not None or raw_bytes.are_read(file, call.span)
+        for witness in witnesses(tensors, sinks.LACKING, file, is_packed=is_packed):
             origins[witness] = None
             confidence = Confidence.MEDIUM
     yield file.finding(

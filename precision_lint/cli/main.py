@@ -487,8 +487,16 @@ def _existing(arguments: Sequence[str]) -> list[Path]:
     if missing:
         for path in missing[:-1]:
             console.error(f"{path}: no such file or folder")
-        raise CannotRun(f"{missing[-1]}: no such file or folder")
+        raise CannotRun(f"{missing[-1]}: no such file or folder{_like_command(arguments[0])}")
     return paths
+
+
+def _like_command(argument: str) -> str:
+    """A suggestion if the first argument is no path, and almost the name of a command."""
+    from difflib import get_close_matches
+
+    close = [] if os.path.exists(argument) else get_close_matches(argument, cli.commands, 1)
+    return f"; did you mean `precision-lint {close[0]}`?" if close else ""
 
 
 def _show_settings(session: Session) -> None:
