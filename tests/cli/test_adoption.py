@@ -73,7 +73,10 @@ def test_color(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this interpreter knows the syntax")
 def test_syntax_of_a_newer_python_names_it(tmp_path: Path) -> None:
-    project(tmp_path, {"a.py": "import torch\nclass A[T]:\n    x: T\n", "b.py": "print 'x'\n"})
+    project(
+        tmp_path,
+        {"a.py": "import torch\nclass A[T]:\n    x: T[\n", "b.py": "print 'x'\n"},
+    )
     ran = run("a.py", "b.py", "--output-format", "concise", cwd=tmp_path)
     newer, older = ran.out.splitlines()[:2]
     assert "this is syntax of Python 3.12" in newer
