@@ -42,8 +42,9 @@ def explained(words: Sequence[str], text: str | None = None) -> Explained:
     name = " ".join(words)
     like = _resembling(name) if len(words) == 1 else None
     hint = f"; did you mean `{like}`?" if like else ""
-    shown = f"`{name}`" if name else "this text"
-    raise NoPage(f"no rule or pitfall is called {shown}, and no page has such a message{hint}")
+    if not name:
+        raise NoPage("no page has a message like anything in this text")
+    raise NoPage(f"no rule or pitfall is called `{name}`, and no page has such a message{hint}")
 
 
 def render(found: Explained) -> str:

@@ -485,9 +485,11 @@ def _existing(arguments: Sequence[str]) -> list[Path]:
     paths = [Path(os.path.abspath(argument)) for argument in arguments or ["."]]
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
-        for path in missing[:-1]:
-            console.error(f"{path}: no such file or folder")
-        raise CannotRun(f"{missing[-1]}: no such file or folder{_like_command(arguments[0])}")
+        hints = {paths[0]: _like_command(arguments[0])} if arguments else {}
+        *others, last = [f"{path}: no such file or folder{hints.get(path, '')}" for path in missing]
+        for message in others:
+            console.error(message)
+        raise CannotRun(last)
     return paths
 
 
