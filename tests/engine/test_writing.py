@@ -97,6 +97,7 @@ def test_a_name_as_long_as_names_can_be(tmp_path: Path) -> None:
 
 def test_a_link_out_of_the_project_is_not_written_unless_it_is_named(tmp_path: Path) -> None:
     root = tmp_path / "project"
+    root.mkdir()
     (tmp_path / "a.py").write_text(BAD)
     project(root, {"b.py": CLEAN})
     (root / "link.py").symlink_to("../a.py")
