@@ -20,7 +20,10 @@ NEWER = {
     "rows": ("def f[\n    T, # é\n](x): mark\n", None),
     "alias": ("if a:\n    type X[T] = int; mark\n", "if a:\n    0   ;X    = int; mark\n"),
     "exceptions": ("try: a\nexcept A, B: mark\n", "try: a\nexcept A   : mark\n"),
-    "quotes": ('x = f"{a["b"]}", mark\n', "x = f\"{a['b']}\", mark\n"),
+    "quotes": (
+        'x = f"{a["b"]}", mark\n',
+        "x = f\"{a['b']}\", mark\n" if sys.version_info < (3, 12) else None,
+    ),
     "template": ("x = t'{a}', mark\n", "x = f'{a}', mark\n"),
 }
 
