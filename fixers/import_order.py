@@ -40,12 +40,18 @@ class NewImport:
 def blocks_of_imports(
     file: ParsedPython, body: Sequence[ast.stmt], before: int
 ) -> list[list[AnyImport]]:
-    """The blocks of imports among some statements that end before an offset."""
+    """The blocks of imports among the statements of a body that end before an offset."""
+    if not body:
+        return []
+    blocks = file.fact((blocks_of_imports, body[0]), lambda: _blocks_of_imports(file, body))
+    found = ([node for node in block if file.span_of(node).end <= before] for block in blocks)
+    return [block for block in found if block]
+
+
+def _blocks_of_imports(file: ParsedPython, body: Sequence[ast.stmt]) -> list[list[AnyImport]]:
     blocks: list[list[AnyImport]] = []
     last: ast.stmt | None = None
     for node in body:
-        if file.span_of(node).end > before:
-            break
         if not isinstance(node, ast.Import | ast.ImportFrom) or _is_skipped(file, node):
             last = None
             continue

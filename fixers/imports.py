@@ -8,7 +8,9 @@ from collections.abc import Sequence
 
 from precision_lint.fixers.import_order import AnyImport, NewImport, added, blocks_of_imports
 from precision_lint.model.finding import Edit, Span
+from precision_lint.model.memo import fact
 from precision_lint.project.import_style import ImportStyle
+from precision_lint.source.python.functions import Defined, functions_around
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks, statements
@@ -60,15 +62,12 @@ def _imported(node: AnyImport, module: str, name: str) -> str | None:
     return None
 
 
-def _functions_around(
-    file: ParsedPython, offset: int
-) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+def _functions_around(file: ParsedPython, offset: int) -> list[Defined]:
     """The functions in whose bodies an offset is, the outermost first."""
     return [
         node
-        for node in file.nodes
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and file.span_of(node.body[0]).start <= offset < file.span_of(node.body[-1]).end
+        for node in functions_around(file, offset)
+        if file.span_of(node.body[0]).start <= offset < file.span_of(node.body[-1]).end
     ]
 
 
@@ -81,6 +80,7 @@ def _is_torch(node: ast.AST) -> bool:
     return False
 
 
+@fact
 def _is_torch_conditional(file: ParsedPython) -> bool:
     """True if the file imports torch under a condition at its top level."""
     return any(
@@ -98,14 +98,17 @@ def _begins(body: Sequence[ast.stmt], node: ast.stmt) -> bool:
 
 def _free_name(file: ParsedPython, name: str) -> str:
     """`name`, prefixed with underscores until the file uses it only as an attribute."""
-    while re.search(rf"(?<![.\w]){name}\b", file.text.text):
-        name = f"_{name}"
-    return name
+
+    def free() -> str:
+        found = name
+        while re.search(rf"(?<![.\w]){found}\b", file.text.text):
+            found = f"_{found}"
+        return found
+
+    return file.fact((_free_name, name), free)
 
 
-def _first_in_function(
-    file: ParsedPython, function: ast.FunctionDef | ast.AsyncFunctionDef, statement: str
-) -> Edit | None:
+def _first_in_function(file: ParsedPython, function: Defined, statement: str) -> Edit | None:
     """The import and a blank line before the first statement; None if it shares its line."""
     text, newline = file.text, file.text.newline
     body = function.body[1:] if _is_docstring(function.body[0]) else function.body

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from precision_lint.model.finding import Span
+from precision_lint.model.memo import fact
+from precision_lint.source.python.functions import functions_named
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import callee_name, dotted
+from precision_lint.source.python.syntax import callee_name, dotted, positional_parameters
 from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 
 _MEMBERS = frozenset(
@@ -42,31 +44,31 @@ _MOST_STEPS = 3
 def are_read(file: ParsedPython, span: Span) -> bool:
     """True if the bytes of the array that the call at `span` gives are used."""
     call = calls_by_span(file).get(span)
-    return call is not None and _are_read(call, syntax_tree(file), _MOST_STEPS)
+    return call is not None and _are_read(call, file, _MOST_STEPS)
 
 
-def _are_read(node: ast.AST, syntax: SyntaxTree, steps: int) -> bool:
-    parent = syntax.parent(node)
+def _are_read(node: ast.AST, file: ParsedPython, steps: int) -> bool:
+    parent = syntax_tree(file).parent(node)
     match parent:
         case ast.Attribute(attr=attribute) if attribute in _MEMBERS:
             return True
         case ast.Attribute(attr="astype" | "dtype" | "shape" | "size" | "ndim"):
             return False  # `astype` says which bytes are wanted
         case ast.Attribute() | ast.Subscript() | ast.IfExp() | ast.NamedExpr():
-            return _are_read(parent, syntax, steps)
+            return _are_read(parent, file, steps)
         case ast.Call(func=function) if function is node:
-            return _are_read(parent, syntax, steps)
+            return _are_read(parent, file, steps)
         case ast.Call(func=function):
             name = dotted(function) or ""
             if _READERS.search(name) or _writes_buffer(parent):
                 return True
             is_array = name.startswith(_ARRAYS) and not _names_dtype(parent)
-            return (is_array and _are_read(parent, syntax, steps)) or any(
-                _are_read(use, syntax, steps - 1)
-                for use in (_uses_of_argument(parent, node, syntax) if steps else ())
+            return (is_array and _are_read(parent, file, steps)) or any(
+                _are_read(use, file, steps - 1)
+                for use in (_uses_of_argument(parent, node, file) if steps else ())
             )
         case ast.Assign() | ast.AnnAssign() | ast.Return() if steps:
-            return any(_are_read(use, syntax, steps - 1) for use in _uses(parent, syntax))
+            return any(_are_read(use, file, steps - 1) for use in _uses(parent, file))
     return False
 
 
@@ -84,37 +86,40 @@ def _names_dtype(call: ast.Call) -> bool:
 
 
 def _uses(
-    statement: ast.Assign | ast.AnnAssign | ast.Return, syntax: SyntaxTree
+    statement: ast.Assign | ast.AnnAssign | ast.Return, file: ParsedPython
 ) -> Iterator[ast.AST]:
     """Where the value of a statement is used."""
+    syntax = syntax_tree(file)
     match statement:
         case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
             yield from syntax.reads(_scope(statement, syntax), name)
         case ast.Assign(targets=[ast.Attribute(attr=name)]):
-            for node in syntax.nodes:
-                if isinstance(node, ast.Attribute) and node.attr == name and _is_read(node):
-                    yield node
+            yield from _attributes_read(file).get(name, ())
         case ast.Return():
             function = syntax.function(statement)
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 yield from syntax.calls(function.name)
 
 
-def _uses_of_argument(call: ast.Call, node: ast.AST, syntax: SyntaxTree) -> Iterator[ast.AST]:
+@fact
+def _attributes_read(file: ParsedPython) -> Mapping[str, list[ast.Attribute]]:
+    """Where attributes are read, by their names: one walk for all findings of a file."""
+    found: dict[str, list[ast.Attribute]] = {}
+    for node in file.nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+            found.setdefault(node.attr, []).append(node)
+    return found
+
+
+def _uses_of_argument(call: ast.Call, node: ast.AST, file: ParsedPython) -> Iterator[ast.AST]:
     """Where a function of the file uses what it is given at a call."""
-    name = callee_name(call)
-    for function in syntax.nodes:
-        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and function.name == name:
-            parameters = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-            if isinstance(call.func, ast.Attribute) and parameters[:1] in (["self"], ["cls"]):
-                parameters = parameters[1:]
-            if node in call.args and call.args.index(node) < len(parameters):
-                yield from syntax.reads(function, parameters[call.args.index(node)])
+    for function in functions_named(file, callee_name(call)):
+        parameters = [each.arg for each in positional_parameters(function.args)]
+        if isinstance(call.func, ast.Attribute) and parameters[:1] in (["self"], ["cls"]):
+            parameters = parameters[1:]
+        if node in call.args and call.args.index(node) < len(parameters):
+            yield from syntax_tree(file).reads(function, parameters[call.args.index(node)])
 
 
 def _scope(node: ast.AST, syntax: SyntaxTree) -> ast.AST:
     return next(each for each in syntax.around(node) if isinstance(each, _SCOPES))
-
-
-def _is_read(node: ast.Attribute) -> bool:
-    return isinstance(node.ctx, ast.Load)

@@ -22,12 +22,14 @@ def within_lines(
 ) -> tuple[Edit, ...]:
     """The edits of a call, with line breaks in it if its line gets too long.
 
-    Only for a call that ends a statement on one line, in a file that keeps its lines short:
-    everything else is left to the project's formatter.
+    Only for a call that ends a statement on one line, or is chosen by one (`f() if a else b`), in a
+    file that keeps its lines short: everything else is left to the project's formatter.
     """
     text, span, limit = file.text, file.span_of(call), style.line_length
     line = text.line_span(text.row(span.start))
     own = [edit for edit in edits if line.start <= edit.span.start and edit.span.end <= line.end]
+    if (choice := _choice_of(file, call)) is not None and _keeps_lines_short(text, limit):
+        return _with_broken_choice(file, choice, edits, own, limit)
     if not _ends_line(file, call) or not _keeps_lines_short(text, limit):
         return tuple(edits)
     opening = _after_parenthesis(file, call)
@@ -44,6 +46,50 @@ def within_lines(
         return tuple(edits)
     inside = Edit(Span(opening, closing), text.newline + broken + text.newline + indent)
     return (*(one for one in edits if one not in own or one.span.end < opening), inside)
+
+
+def _choice_of(file: ParsedPython, call: ast.Call) -> ast.IfExp | None:
+    """The choice of `x = f(…) if a else b` and of `return`, on one line without parentheses."""
+    syntax, text = syntax_tree(file), file.text
+    choice = syntax.parent(call)
+    if not isinstance(choice, ast.IfExp) or choice.test is call:
+        return None
+    span, body, test, other = map(file.span_of, (choice, choice.body, choice.test, choice.orelse))
+    line = text.line_span(text.row(span.start))
+    is_plain = (
+        text[Span(body.end, test.start)] == " if "
+        and text[Span(test.end, other.start)] == " else "
+        and (body.start, other.end) == (span.start, span.end)
+        and text[Span(line.start, span.start)].endswith(("= ", "return "))
+        and text[Span(span.end, max(span.end, line.end))].strip() == ""
+    )
+    is_value = isinstance(syntax.parent(choice), ast.Assign | ast.AnnAssign | ast.Return)
+    return choice if is_plain and is_value else None
+
+
+def _with_broken_choice(
+    file: ParsedPython, choice: ast.IfExp, edits: Sequence[Edit], own: Sequence[Edit], limit: int
+) -> tuple[Edit, ...]:
+    """The edits, with a choice in parentheses if its line gets too long, a part on each line."""
+    text, span = file.text, file.span_of(choice)
+    line = text.line_span(text.row(span.start))
+    before = text[Span(line.start, span.start)]
+    indent = before[: len(before) - len(before.lstrip())]
+    inside = [edit for edit in own if span.start <= edit.span.start and edit.span.end <= span.end]
+    parts = [("", choice.body), ("if ", choice.test), ("else ", choice.orelse)]
+    rows = []
+    for word, part in parts:
+        place = file.span_of(part)
+        changes = [one for one in inside if place.start <= one.span.start < place.end]
+        rows.append(f"{indent}    {word}{_edited(text, place, changes)}")
+    whole = _edited(text, span, inside)
+    fits = len(before + whole) <= limit
+    if len(f"{indent}    {whole}") <= limit:
+        rows = [f"{indent}    {whole}"]
+    if fits or max(map(len, rows)) > limit or len(text[line].rstrip()) > limit:
+        return tuple(edits)
+    broken = text.newline.join(["(", *rows, f"{indent})"])
+    return (*(one for one in edits if one not in inside), Edit(span, broken))
 
 
 def _ends_line(file: ParsedPython, call: ast.Call) -> bool:

@@ -28,6 +28,7 @@ NAMES = {
     # Python's syntax
     "precision_lint.source.python.bindings": "attribute binding enclosing_class",
     "precision_lint.source.python.compatibility": "is_for_another_version",
+    "precision_lint.source.python.functions": "functions_around",
     "precision_lint.source.python.imports": "imported_names",
     "precision_lint.source.python.statements": "Leaving Loop With own_nodes",
     "precision_lint.source.python.syntax": "callee_name dotted last_name qualified",

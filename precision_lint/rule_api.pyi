@@ -149,6 +149,7 @@ from precision_lint.source.python.bindings import enclosing_class as enclosing_c
 from precision_lint.source.python.compatibility import (
     is_for_another_version as is_for_another_version,
 )
+from precision_lint.source.python.functions import functions_around as functions_around
 from precision_lint.source.python.imports import imported_names as imported_names
 from precision_lint.source.python.statements import Leaving as Leaving
 from precision_lint.source.python.statements import Loop as Loop

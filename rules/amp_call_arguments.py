@@ -122,7 +122,7 @@ def _message(wrong: WrongCall, file: PythonFile) -> str:
 
 def _why(wrong: WrongCall, is_ignored: bool) -> str:
     if is_ignored:
-        return "No error: the value is ignored, and the scaler is on with its defaults."
+        return "No error: the value is ignored, and the scaler is on, with its defaults."
     match wrong.mismatch, wrong.argument:
         case Mismatch.UNEXPECTED, argument:
             return f"TypeError: got an unexpected keyword argument '{argument}'."
@@ -134,7 +134,7 @@ def _why(wrong: WrongCall, is_ignored: bool) -> str:
             return "ValueError: Expected `device_type` of type `str`."
         case _, "enabled":
             return "TypeError: set_autocast_enabled(): argument 'enabled' must be bool, on CUDA."
-    return "TypeError: the first loss that is scaled finds that it is no number."
+    return "TypeError: it is not a number, which the first scaled loss shows."
 
 
 def _fix(wrong: WrongCall, file: PythonFile) -> Fix | None:

@@ -85,8 +85,8 @@ RULE = Rule(
 
 _EFFECTS = {
     "region": "this autocast is for CUDA only",
-    "island": "float32 is kept on CUDA only",
-    "guess": "autocast asks what the machine has",
+    "island": "this region keeps float32 on CUDA only",
+    "guess": "this autocast takes CUDA wherever there is a GPU",
 }
 
 
@@ -96,7 +96,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             file.span_of(found.node),
-            f"{_EFFECTS[found.form]}, and the program runs on {found.device} "
+            f"{_EFFECTS[found.form]}, but the program runs on {found.device} "
             f"({place.path.name}:{place.start.row})",
             confidence=Confidence.MEDIUM if found.is_needed else Confidence.LOW,
             why="A region for another device type than that of the tensors does nothing. Give it "

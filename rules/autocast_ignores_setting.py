@@ -76,7 +76,7 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP222",
     name="autocast-ignores-setting",
-    summary="an autocast region that ignores the setting which switches the others",
+    summary="an autocast region that ignores the setting that controls the others",
     severity=Severity.WARNING,
     since="0.1.0",
     precisions=("fp16", "bf16"),
@@ -98,7 +98,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             confidence=Confidence.LOW,
             why=f"With `{switch.name}` off, this code still computes in half precision.",
             fix=_fix(found, file),
-            related=[Related(place, f"`{switch.name}` switches half precision here")],
+            related=[Related(place, f"`{switch.name}` turns half precision on here")],
         )
 
 

@@ -116,15 +116,15 @@ def _finding(tensor: ast.expr, made: ast.expr, outer: AutocastCall, file: Python
     return file.finding(
         RULE,
         span,
-        f"`{file.text[span]}` is in half precision here, and autocast is off: float32 weights "
-        "raise",
+        f"`{file.text[span]}` is in half precision here, and autocast is off: an operator with "
+        "float32 weights raises",
         confidence=Confidence.MEDIUM,
         why="RuntimeError: mat1 and mat2 must have the same dtype. Cast what comes from the "
-        "region around with `.float()`.",
+        "enclosing region with `.float()`.",
         fix=Fix(Applicability.UNSAFE, "Cast to float32 with `.float()`", edits),
         related=[
             file.related(file.span_of(made), "autocast computes it in half precision here"),
-            file.related(file.span_of(outer.node), "the autocast region around"),
+            file.related(file.span_of(outer.node), "the enclosing autocast region"),
         ],
     )
 

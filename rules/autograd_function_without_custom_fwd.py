@@ -122,7 +122,7 @@ def _check_class(node: ast.ClassDef, file: PythonFile, syntax: SyntaxTree) -> It
             yield file.finding(
                 RULE,
                 file.span_of(each),
-                f"under autocast `{gradient}` is half here, and what `forward` saved is float32",
+                f"autocast makes `{gradient}` half precision, but `forward` saved float32",
                 confidence=Confidence.MEDIUM if is_autocast else Confidence.LOW,
                 why="torch raises `expected m1 and m2 to have the same dtype`.",
                 fix=_fix(forward, backward, file, syntax),

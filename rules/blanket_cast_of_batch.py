@@ -90,7 +90,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             file.span_of(cast.call),
             f"every tensor of the batch is cast to `{dtype}`, `{cast.name}` too",
             confidence=Confidence.MEDIUM,
-            why="An embedding raises for floating ids, and ids that are rounded are other ids.",
+            why="An embedding raises for floating-point ids, and rounding changes ids.",
             fix=_fix(cast, file),
             related=[file.related(file.span_of(cast.integer), f"`{cast.name}` is one of them")],
             precisions=(precision,) if precision is not None else RULE.precisions,

@@ -114,20 +114,20 @@ def _left_on(
     confidence, message, related = Confidence.LOW, "it is never set back", []
     if leaving is not None:
         kind = "return" if isinstance(leaving, ast.Return) else "raise"
-        confidence, message = Confidence.MEDIUM, f"this `{kind}` comes before it is set back"
+        confidence, message = Confidence.MEDIUM, f"this `{kind}` comes before it is restored"
         related = [file.related(file.span_of(leaving), message)]
     elif restoring:
-        message = "an exception before it is set back leaves it on"
+        message = "an exception before it is restored leaves it on"
         related = [file.related(file.span_of(restoring[0]), "it is set back here")]
     elif keeps_old:
-        confidence, message = Confidence.MEDIUM, "the old one is kept, and never set again"
+        confidence, message = Confidence.MEDIUM, "the old one is saved but never restored"
     place = "" if leaving is None else f" (line {leaving.lineno})"
     yield file.finding(
         RULE,
         file.span_of(call),
         f"the default dtype stays in half precision: {message}{place}",
         confidence=confidence,
-        why="Whatever is made after that without a dtype is in half precision.",
+        why="Every tensor that is created after that without a dtype is in half precision.",
         related=related,
     )
 

@@ -166,7 +166,7 @@ def _is_of_torch(value: Value) -> bool:
 
 def _why(call: Call, name: str) -> str:
     if call.name == "to":
-        return f"The text is read as a device: RuntimeError: Invalid device string: '{name}'."
+        return f"The string is read as a device: RuntimeError: Invalid device string: '{name}'."
     if call.name in _LAYERS:
         return "TypeError: empty(): argument 'dtype' must be torch.dtype, not str."
     if call.name == "finfo":

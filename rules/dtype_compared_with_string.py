@@ -60,7 +60,7 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP610",
     name="dtype-compared-with-string",
-    summary="a dtype of torch that is compared with a text",
+    summary="a torch dtype that is compared with a string",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",
@@ -82,7 +82,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     for found in never_equal(file):
         shown = " or ".join(file.text[file.span_of(text)] for text in found.texts)
         left = " ".join(file.text[file.span_of(found.node.left)].split())
-        why = "`torch.bfloat16 == 'bfloat16'` is False: a dtype equals no text."
+        why = "`torch.bfloat16 == 'bfloat16'` is False: a dtype never equals a string."
         if found.is_str:
             why = "`str(torch.bfloat16)` is 'torch.bfloat16'."
         yield file.finding(

@@ -69,7 +69,7 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP601",
     name="dtype-name-unknown",
-    summary="a name of a dtype that torch does not have",
+    summary="a dtype name that torch does not have",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",

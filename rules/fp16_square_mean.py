@@ -76,8 +76,9 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             RULE,
             call.span,
             f"the squares {'are' if found.is_certain else 'can be'} float16, "
-            "which ends at the square of 256",
+            "which overflows at the square of 256",
             confidence=Confidence.MEDIUM,
-            why="Above they are infinite, below 1.7e-4 the square is 0: cast to float32 first.",
+            why="Squares of larger numbers are infinite, those of numbers below 1.7e-4 are 0: "
+            "cast to float32 first.",
             related=found.related,
         )

@@ -138,7 +138,7 @@ _REPORTS: Mapping[ScalingForm, _Report] = {
     "autocast": _Report("GradScaler is on {when} bfloat16"),
     "enabled": _Report("GradScaler is on for bfloat16 too"),
     "plugin": _Report(
-        "GradScaler is made whatever `precision` is, bfloat16 too",
+        "GradScaler is made for every `precision`, including bfloat16",
         confidence=Confidence.MEDIUM,
     ),
     "guard": _Report("GradScaler is made for bfloat16", confidence=Confidence.MEDIUM),
@@ -147,10 +147,10 @@ _REPORTS: Mapping[ScalingForm, _Report] = {
         confidence=Confidence.MEDIUM,
     ),
     "chosen": _Report(
-        "GradScaler is on in bfloat16, too: with {value}", confidence=Confidence.MEDIUM
+        "GradScaler is also on in bfloat16: with {value}", confidence=Confidence.MEDIUM
     ),
     "weights": _Report(
-        "GradScaler is on whatever the weights are, and they are bfloat16 with {value}",
+        "GradScaler is always on, and the weights are bfloat16 with {value}",
         "With bfloat16 weights the gradients are bfloat16, and `unscale_` and `step` raise on CUDA "
         "(all torch releases through 2.13).",
         Severity.ERROR,

@@ -87,7 +87,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             RULE,
             call.span,
             f"`{call.name}` {'works' if found.is_certain else 'can work'} in {found.dtype}, "
-            "and its digits are used",
+            "and its exact values are used",
             confidence=Confidence.MEDIUM,
             why="Of 1,000 different log-probabilities, bfloat16 keeps about 60, float16 about 280.",
             fix=_fix(call, file),

@@ -79,7 +79,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             call.span,
             f"a loop adds to a total in {found.dtype}",
             confidence=Confidence.HIGH if found.is_certain else Confidence.MEDIUM,
-            why=f"With additions of 1, it stops at {_STOPS[found.dtype]}.",
+            why=f"Adding 1 at a time, it stops at {_STOPS[found.dtype]}.",
             fix=Fix(
                 Applicability.UNSAFE,
                 "Add up in float32",

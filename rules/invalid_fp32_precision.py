@@ -57,7 +57,7 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP611",
     name="invalid-fp32-precision",
-    summary="a word that torch does not know for the precision of float32 products",
+    summary="a precision of float32 products that torch does not know",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",
@@ -102,7 +102,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 def _of_function(written: Written) -> str:
     if written.value in _OF_FUNCTION:
         return ""
-    return "torch only warns, and the call has no effect: products stay as they were."
+    return "torch only warns, and the call has no effect: the precision stays as it was."
 
 
 def _of_property(written: Written) -> str:

@@ -96,9 +96,9 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             file.span_of(call),
             "emulated bfloat16 counts as supported here",
             confidence=Confidence.MEDIUM,
-            why="It is true on GPUs before Ampere, too, so the float16 side is never taken there.",
+            why="It is also true on GPUs before Ampere, where the float16 branch never runs.",
             fix=_fix([call, *negated], file),
-            related=[file.related(file.span_of(fallback), "float16 is for the other GPUs")],
+            related=[file.related(file.span_of(fallback), "float16 is meant for the other GPUs")],
         )
 
 
@@ -196,4 +196,4 @@ def _fix(asked: list[ast.Call], file: PythonFile) -> Fix | None:
     known = tuple(edit for edit in edits if edit is not None)
     if len(known) < len(asked):
         return None
-    return Fix(Applicability.UNSAFE, "Leave emulation out with `including_emulation=False`", known)
+    return Fix(Applicability.UNSAFE, "Exclude emulation with `including_emulation=False`", known)

@@ -32,10 +32,9 @@ configuration beside it, makes tensors bfloat16, and a class of the project coun
 itself loads with a dtype (`Encoder.from_pretrained(path, dtype=dtype)`, also in a docstring), where
 any program that the file is a part of makes tensors bfloat16. Autocast and mixed precision make no
 weights bfloat16. Data whose array becomes integers at once, as by `.astype(np.int32)`, or whose
-bytes are decoded (`.tobytes().decode()`, `BytesIO(….tobytes())`), holds packed integers and is not
-reported. transformers before 5 loads float32 unless it is given a dtype. Otherwise only a caller
-could choose the dtype; confidence is low, and the finding is hidden by default. float16 is no
-evidence: NumPy has it.
+bytes are read (`.tobytes()`), holds packed integers and is not reported. transformers before 5
+loads float32 unless it is given a dtype. Otherwise only a caller could choose the dtype; confidence
+is low, and the finding is hidden by default. float16 is no evidence: NumPy has it.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in
@@ -92,7 +91,6 @@ or if a comment would be lost.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 
@@ -111,6 +109,7 @@ from precision_lint.rule_api import (
     Severity,
     Span,
     Tensor,
+    functions_around,
     guard_excludes_bfloat16,
     precision_of,
     sinks,
@@ -137,11 +136,8 @@ RULE = Rule(
 
 _NAME = re.compile(r"\w+")
 _WIDEN = ".float()"
-_AS_INTEGERS = re.compile(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)|\.tobytes\(\)\.decode\(")
-"""What makes integers or text of an array. Images are made of floats with `np.uint8`."""
-_BYTES = re.compile(r"\.tobytes\(\)")
-_DECODING = re.compile(r"\b(?:BytesIO|loads|frombytes)\(\s*$")
-"""Calls that decode bytes: of an image, of JSON, of a pickle."""
+_AS_INTEGERS = re.compile(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
+"""What makes integers of an array. Images are made of floats with `np.uint8`."""
 _OTHER_FRAMEWORKS = re.compile(
     r"tensorflow|\b(?:flax|jax|keras|mindspore|paddle|tf)\b|_tf\b|\btf_|\bTF(?=[A-Z])", re.ASCII
 )
@@ -162,8 +158,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     origins = {tensor.origin.related: None for tensor in tensors if tensor.origin is not None}
     confidence = Confidence.HIGH if proved else Confidence.LOW
     if not proved:
-        are_integers = _are_integers(file.text.text, call.span)
-        for witness in witnesses(tensors, sinks.LACKING, file, are_integers=are_integers):
+        is_packed = _are_integers(file, call.span)
+        for witness in witnesses(tensors, sinks.LACKING, file, is_packed=is_packed):
             origins[witness] = None
             confidence = Confidence.MEDIUM
     yield file.finding(
@@ -180,12 +176,11 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     )
 
 
-def _are_integers(text: str, span: Span) -> bool:
-    """True if what follows a conversion shows that the data are integers or encoded bytes."""
-    if _AS_INTEGERS.match(text, span.end):
-        return True
-    is_decoded = _DECODING.search(text, max(0, span.start - 40), span.start)
-    return is_decoded is not None and _BYTES.match(text, span.end) is not None
+def _are_integers(file: PythonFile, span: Span) -> bool:
+    """True if the array becomes integers, or its bytes are read: of text, of an encoded image."""
+    return _AS_INTEGERS.match(file.text.text, span.end) is not None or raw_bytes.are_read(
+        file, span
+    )
 
 
 def _lacking(argument: Argument) -> list[Tensor]:
@@ -250,10 +245,9 @@ def _is_of_parameter(file: PythonFile, span: Span) -> bool:
         name is not None
         and name[0] not in {"self", "cls"}
         and any(
-            isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-            and file.span_of(node).start <= span.start < file.span_of(node).end
-            and any(each.arg == name[0] for each in (*node.args.args, *node.args.kwonlyargs))
-            for node in file.nodes
+            each.arg == name[0]
+            for node in functions_around(file, span.start)
+            for each in (*node.args.args, *node.args.kwonlyargs)
         )
     )
 

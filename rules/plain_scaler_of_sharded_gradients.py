@@ -55,7 +55,7 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP220",
     name="plain-scaler-of-sharded-gradients",
-    summary="a GradScaler, and not a ShardedGradScaler, over FSDP",
+    summary="a GradScaler instead of a ShardedGradScaler with FSDP",
     severity=Severity.WARNING,
     since="0.1.0",
     precisions=("fp16",),
@@ -80,9 +80,9 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             yield file.finding(
                 RULE,
                 file.span_of(node),
-                "a plain GradScaler looks for infinities in the gradients of its own rank only",
+                "a plain GradScaler checks only the gradients of its own rank for infinities",
                 confidence=Confidence.MEDIUM,
-                why="Only the ranks that find none step: use `ShardedGradScaler`.",
+                why="Ranks without infinities step, the others do not: use `ShardedGradScaler`.",
                 related=[file.related(file.span_of(wrapped), "the parameters are sharded here")],
             )
 

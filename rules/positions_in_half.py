@@ -18,10 +18,10 @@ region with `enabled=False`, `torch.outer` and `torch.einsum("i,j->ij", …)`, w
 alone, and timesteps that were divided before they are cast.
 
 ## Why it hurts
-There is no error. bfloat16 has all integers up to 256, float16 up to 2048, and of those beyond only
-every second, fourth, eighth … So positions coincide: `torch.arange(300, dtype=torch.bfloat16)` has
-279 distinct values (torch 2.13). The angle of position 4095 is off by up to 8 radians, and timestep
-937 becomes 936. Short inputs do not reveal it.
+There is no error. bfloat16 represents all integers only up to 256, float16 up to 2048, and of those
+beyond only every second, fourth, eighth … So positions coincide:
+`torch.arange(300, dtype=torch.bfloat16)` has 279 distinct values (torch 2.13). The angle of
+position 4095 is off by up to 8 radians, and timestep 937 becomes 936. Short inputs do not show it.
 
 ## Example
 ```python
@@ -95,8 +95,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             position.span,
             _message(position, file),
             confidence=Confidence.HIGH if is_proved else Confidence.MEDIUM,
-            why=f"{position.dtype} has all integers up to {_INTEGERS[position.dtype]} only: "
-            "positions beyond coincide.",
+            why=f"{position.dtype} represents all integers only up to {_INTEGERS[position.dtype]}: "
+            "larger positions coincide.",
             fix=_fix(position),
             related=list(_related(position, file)),
             precisions=tuple(filter(None, [precision_of(position.dtype)])),

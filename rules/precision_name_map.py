@@ -56,7 +56,7 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP608",
     name="precision-name-map",
-    summary="a name of a precision that stands for another dtype",
+    summary="a precision name that stands for another dtype",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",
@@ -95,7 +95,7 @@ def _finding(found: WrongEntry, file: PythonFile) -> Finding:
         place,
         f"`{entry.name}` stands for {entry.dtype} here",
         confidence=Confidence.MEDIUM,
-        why=f"Runs that ask for {entry.named} compute in {entry.dtype}, and nothing says so.",
+        why=f"Runs with {entry.named} silently compute in {entry.dtype}.",
         fix=fix,
         related=related,
     )

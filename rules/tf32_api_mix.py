@@ -56,7 +56,7 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP603",
     name="tf32-api-mix",
-    summary="an old setting of TF32 that is read after a new one was written",
+    summary="an old TF32 setting that is read after a new one was written",
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",

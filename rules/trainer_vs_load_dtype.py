@@ -86,7 +86,7 @@ RULE = Rule(
 _WHY = {
     "scaled": '`RuntimeError: "_amp_foreach_non_finite_check_and_unscale_cuda" not implemented for '
     "'BFloat16'` at the first step on CUDA.",
-    "not scaled": "Nothing scales the loss, and gradients below 6e-8 are 0 in float16 weights.",
+    "not scaled": "Nothing scales the loss, and gradients below 6e-8 are 0 for float16 weights.",
     "flash": "`RuntimeError: FlashAttention only support fp16 and bf16 data type`",
 }
 

@@ -108,4 +108,4 @@ def _half(note: Note) -> str:
 def _why(note: Note) -> str:
     if note.kind == "infinity":
         return "Every product is infinity, or NaN where the elements are 0."
-    return "What is 0 stays 0, and whatever it scales becomes 0."
+    return "It stays 0, and everything that it scales becomes 0."

@@ -2,9 +2,11 @@
 
 ## What it does
 Reports a file that is not valid Python, YAML, JSON or TOML, or that is nested too deeply to
-analyze. Python is parsed with the grammar of the interpreter that runs precision-lint, so newer
-syntax needs a newer interpreter; the message names the version. Configuration files that are Jinja
-or shell templates are skipped with a note instead.
+analyze. Python is parsed with the grammar of the interpreter that runs precision-lint. Most of the
+syntax of newer releases (type parameters, `type` statements, quotes inside formatted strings,
+template strings, `except A, B:`) is read as well; for the rest the message names the version of
+Python that the file needs. Configuration files that are Jinja or shell templates are skipped with a
+note instead.
 
 In a folder, a file is parsed only if its bytes contain a rule's keywords; a file named on the
 command line is always parsed.

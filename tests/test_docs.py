@@ -121,9 +121,11 @@ def test_pitfalls_are_complete() -> None:
     for name, pitfall in pitfalls().items():
         numbers.setdefault(name[0], []).append(int(name[1:]))
         assert len(name) == 3
-        assert {"title", "what", "versions", "references"} == set(pitfall) - {"cure", "messages"}, (
-            name
-        )
+        assert {"title", "what", "versions", "references"} == set(pitfall) - {
+            "cure",
+            "kernels",
+            "messages",
+        }, name
         assert all(pitfall.values()), name
         for reference in pitfall["references"]:  # type: ignore[attr-defined]
             assert re.fullmatch(r"[\w.-]+/[\w.-]+#\d+|https://\S+", reference), name

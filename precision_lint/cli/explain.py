@@ -42,8 +42,9 @@ def explained(words: Sequence[str], text: str | None = None) -> Explained:
     name = " ".join(words)
     like = _resembling(name) if len(words) == 1 else None
     hint = f"; did you mean `{like}`?" if like else ""
-    shown = f"`{name}`" if name else "this text"
-    raise NoPage(f"no rule or pitfall is called {shown}, and no page has such a message{hint}")
+    if not name:
+        raise NoPage("no page has a message like anything in this text")
+    raise NoPage(f"no rule or pitfall is called `{name}`, and no page has such a message{hint}")
 
 
 def render(found: Explained) -> str:
@@ -52,8 +53,7 @@ def render(found: Explained) -> str:
         return _answered(found.answers)
     if len(found.named) == 1:
         return _page(found.named[0])
-    is_list = len({type(one) for one in found.named}) == 1 and len(found.named) > _MOST_PAGES
-    if is_list:
+    if len(found.named) > _MOST_PAGES:
         return "".join(f"- {_title(one)}\n" for one in found.named)
     return "\n".join(map(_page, found.named))
 
@@ -136,16 +136,23 @@ def _called(word: str) -> list[Rule | Pitfall]:
     return [rule for rule in registry.rules() if rule.code in codes or rule.name == word.lower()]
 
 
-def _about(words: Sequence[str]) -> tuple[Rule, ...]:
-    """The rules whose names or summaries contain some keywords."""
+def _about(words: Sequence[str]) -> tuple[Rule | Pitfall, ...]:
+    """The rules whose names or summaries contain some keywords, and the other pitfalls."""
     asked = {part.lower() for word in words for part in word.split()}
     if not asked or len(asked) > _MOST_PAGES:
         return ()
-    return tuple(
-        rule
-        for rule in registry.rules()
-        if all(part in f"{rule.name} {rule.summary}".lower() for part in asked)
-    )
+
+    def is_about(text: str) -> bool:
+        return all(part in text.lower() for part in asked)
+
+    rules = [rule for rule in registry.rules() if is_about(f"{rule.name} {rule.summary}")]
+    named = {name for rule in rules for name in rule.pitfalls}
+    others = [
+        pitfall
+        for pitfall in messages.pitfalls().values()
+        if pitfall.name not in named and is_about(f"{pitfall.title} {pitfall.what}")
+    ]
+    return (*rules, *others)
 
 
 def _resembling(name: str) -> str | None:

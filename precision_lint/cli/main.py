@@ -563,10 +563,20 @@ def _existing(arguments: Sequence[str]) -> list[Path]:
     paths = [Path(os.path.abspath(argument)) for argument in arguments or ["."]]
     missing = [path for path in paths if not os.path.exists(path)]
     if missing:
-        for path in missing[:-1]:
-            console.error(f"{path}: no such file or folder")
-        raise CannotRun(f"{missing[-1]}: no such file or folder")
+        hints = {paths[0]: _like_command(arguments[0])} if arguments else {}
+        *others, last = [f"{path}: no such file or folder{hints.get(path, '')}" for path in missing]
+        for message in others:
+            console.error(message)
+        raise CannotRun(last)
     return paths
+
+
+def _like_command(argument: str) -> str:
+    """A suggestion if the first argument is no path, and almost the name of a command."""
+    from difflib import get_close_matches
+
+    close = [] if os.path.exists(argument) else get_close_matches(argument, cli.commands, 1)
+    return f"; did you mean `precision-lint {close[0]}`?" if close else ""
 
 
 def _show_settings(session: Session) -> None:

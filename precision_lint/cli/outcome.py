@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import TextIO
 
 from precision_lint.cli import console
+from precision_lint.engine.ignoring import is_ignorable, takes_comments
 from precision_lint.engine.job import Result
 from precision_lint.engine.session import Session
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Finding
+from precision_lint.project.discovery import kind_of
 from precision_lint.source.text.text import SourceText
 
 OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
@@ -157,12 +159,24 @@ def print_report(results: Sequence[Result], session: Session, stream: TextIO | N
         with output(session.options.output_file, stream) as out:
             _write_report(results, session, out)
     if session.options.add_ignore is not None:
-        if ignored := _changed(results):
-            console.note(f"ignored {_in_files(results, ignored)}")
+        _report_ignored(results)
     elif fixed and not is_for_people(session):
         if session.options.show_fixes:
             _list_fixes(fixed, session)
         console.note(f"fixed {_in_files(results, fixed)}")
+
+
+def _report_ignored(results: Sequence[Result]) -> None:
+    """Say for how many findings a suppression was written, and for which none can be."""
+    if ignored := _changed(results):
+        console.note(f"ignored {_in_files(results, ignored)}")
+    for result in results:
+        left = [finding for finding in result.findings if is_ignorable(finding)]
+        if left and not takes_comments(kind_of(result.path)):
+            console.note(
+                f"{result.path}: no comment can ignore {console.plural(len(left), 'finding')} in "
+                "this format; use per-file-ignores or --write-baseline"
+            )
 
 
 def _in_files(results: Sequence[Result], changed: Sequence[Finding]) -> str:

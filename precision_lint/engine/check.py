@@ -21,6 +21,7 @@ from precision_lint.model.finding import (
     Span,
 )
 from precision_lint.model.rule import Rule, Searched
+from precision_lint.project import disk
 from precision_lint.project.discovery import Kind
 from precision_lint.source.text.errors import Template, Unparsable
 from precision_lint.source.text.text import SourceText, decode_python
@@ -83,7 +84,9 @@ def check_bytes(
     rules = _triggered_by_text(rules, text, kind)
     raw = _report(text, kind, project, rules) if rules or named else _Raw()
     enabled = [finding for finding in raw.findings if finding.code in codes]
-    is_writable = not any(finding.fix for finding in enabled) or text.encodes_to(content)
+    is_writable = not any(finding.fix for finding in enabled) or may_be_written(
+        text, content, project.root, named=named
+    )
     repairable = [_without_impossible_fix(finding, text, is_writable) for finding in enabled]
     directives = suppression.directives(text, kind, is_clean=not repairable)
     findings, used = suppression.apply(repairable, directives, text)
@@ -93,6 +96,15 @@ def check_bytes(
         findings += _unused_suppressions(text, directives, used, codes)
         findings += _bare_suppressions(text, kind, codes)
     return Checked(_shown(findings, settings), raw.notes, text, bool(rules))
+
+
+def may_be_written(text: SourceText, content: bytes, root: Path, *, named: bool) -> bool:
+    """False for files that fixes leave alone: writing them would change more than the edits.
+
+    That is so for an encoding that has two ways to write a text, and for a link out of the project,
+    which anybody can put into a repository, unless the user `named` it.
+    """
+    return text.encodes_to(content) and (named or not disk.leads_out_of(root, text.path))
 
 
 def _triggered_by_bytes(content: bytes, kind: Kind, codes: frozenset[str]) -> list[Rule]:

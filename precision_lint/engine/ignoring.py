@@ -28,6 +28,16 @@ def check_reason(reason: str) -> None:
         raise ConfigError("--add-ignore: the reason must be text on one line, without `#`")
 
 
+def takes_comments(kind: Kind | None) -> bool:
+    """True for files in which a comment can ignore a finding: JSON has none."""
+    return kind in _KINDS
+
+
+def is_ignorable(finding: Finding) -> bool:
+    """False for findings about suppressions, and for files that could not be checked."""
+    return finding.code not in {*ALWAYS_ON, *_ABOUT_SUPPRESSIONS}
+
+
 def with_ignores(checked: Checked, kind: Kind, reason: str) -> Checked:
     """The findings with the comment that silences them in place of their own fixes."""
     text = checked.text
@@ -35,7 +45,7 @@ def with_ignores(checked: Checked, kind: Kind, reason: str) -> Checked:
         return checked
     by_row: dict[int, list[Finding]] = defaultdict(list)
     for finding in checked.findings:
-        if kind in _KINDS and finding.code not in {*ALWAYS_ON, *_ABOUT_SUPPRESSIONS}:
+        if takes_comments(kind) and is_ignorable(finding):
             by_row[text.row(finding.place.span.end)].append(finding)
     with_comment = {text.row(span.start) for span in comments(text, kind)} if by_row else set()
     edits = {

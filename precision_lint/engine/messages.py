@@ -30,6 +30,8 @@ _DOUBT = 2.0
 """Added to the weight of every message: what is in common with a short one says less."""
 _LEAD = 0.08
 """How much better the first answer is than the next one if it is certain."""
+_SAME_SCORE = 0.005
+"""What the dtypes of a message change in its score: they vary more than they decide."""
 _LARGEST = 200_000
 """Characters of a pasted text that are read, from its end: that is where the message is."""
 _WINDOWS = (1, 2, 4, 8)
@@ -49,6 +51,8 @@ _SAME = {
     "int": "int32",
 }
 _WORD = re.compile(r"[A-Za-z]\w*", re.ASCII)
+_KERNEL = re.compile(r"""["'`]?\b(\w+)["'`]?:?(?= (?:is )?not implemented for)""", re.ASCII)
+"""The name of a kernel: `linalg_svd_cpu`, `svd_cuda_gesvdj`. Its parts say which operator it is."""
 _DECORATION = re.compile(r"\x1b\[[0-9;]*m|[│╭╰╮╯─❱▏]+|\[rank\d+\]:|^E {2,}")
 _VARIABLE = re.compile(r"<\[[^\]]*\],?\s*|\[\d[\d, ]*\]|0x[0-9a-f]+|\d+")
 
@@ -81,13 +85,12 @@ class Answer:
 
 def answers(text: str) -> list[Answer]:
     """The pages that may explain a pasted text, the best first; none if nothing resembles it."""
-    best: dict[str, Answer] = {}
-    for known, found in _resembling(text).items():
-        for answer in known.answers(found / (known.weight + _DOUBT)):
+    found: dict[str, list[Answer]] = {}
+    for known, total in _resembling(text).items():
+        for answer in known.answers(total / (known.weight + _DOUBT)):
             key = answer.rule.code if answer.rule else answer.pitfalls[0].name
-            if key not in best or best[key].score < answer.score:
-                best[key] = answer
-    ranked = sorted(best.values(), key=_rank)
+            found.setdefault(key, []).append(answer)
+    ranked = sorted(map(_merged, found.values()), key=_rank)
     ranked = [answer for answer in ranked if answer.score >= _LEAST][:_MOST]
     return [_judged(answer, index, ranked) for index, answer in enumerate(ranked)]
 
@@ -114,10 +117,18 @@ def rules_of(pitfall: Pitfall) -> list[Rule]:
     return [rule for rule in registry.rules() if pitfall.name in rule.pitfalls]
 
 
+def _merged(answers: Sequence[Answer]) -> Answer:
+    """One answer for a page: the best, with the pitfalls whose messages are nearly as close."""
+    first, *others = sorted(answers, key=_rank)
+    close = [one for one in others if one.score >= first.score - _LEAD]
+    every = dict.fromkeys(pitfall for one in (first, *close) for pitfall in one.pitfalls)
+    return replace(first, pitfalls=tuple(every))
+
+
 def _rank(answer: Answer) -> tuple[float, int]:
     """By score; of the same message the pitfall first that is met most: it has most to show."""
     shown = max((len(one.messages) + len(one.references) for one in answer.pitfalls), default=0)
-    return -round(answer.score, 3), -shown
+    return -round(answer.score / _SAME_SCORE), -shown
 
 
 def _judged(answer: Answer, index: int, ranked: Sequence[Answer]) -> Answer:
@@ -215,7 +226,8 @@ def _parts(text: str) -> list[str]:
     A dtype is a word like any other dtype; which one it is decides between messages that are alike.
     """
     rows = (_DECORATION.sub(" ", row) for row in text.splitlines())
-    plain = _VARIABLE.sub(" ", _DTYPE.sub(_named, "\n".join(rows)))
+    plain = _KERNEL.sub(_operator, "\n".join(rows))
+    plain = _VARIABLE.sub(" ", _DTYPE.sub(_named, plain))
     # An exception has the same name in many messages, and is often left out.
     exact = [
         word.lower()
@@ -232,6 +244,20 @@ def _parts(text: str) -> list[str]:
 
 
 _IS_DTYPE = "dtype_"
+
+
+@cache
+def _pitfalls_of_kernels() -> Mapping[str, str]:
+    """The pitfall of an operator, by a part of the names of its kernels."""
+    entries = _data()["pitfalls"].items()
+    return {part: name for name, entry in entries for part in entry.get("kernels", ())}
+
+
+def _operator(match: re.Match[str]) -> str:
+    """The kernels of the operators of one pitfall are one word: new ones come with each torch."""
+    known = _pitfalls_of_kernels()
+    pitfall = next((known[part] for part in match[1].lower().split("_") if part in known), None)
+    return match[0] if pitfall is None else f" kernel_of_{pitfall} "
 
 
 def _named(match: re.Match[str]) -> str:

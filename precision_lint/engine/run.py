@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from precision_lint.engine.check import Checked, check_bytes, check_unreadable
+from precision_lint.engine.check import Checked, check_bytes, check_unreadable, may_be_written
 from precision_lint.engine.failures import internal_error, is_interrupt
 from precision_lint.engine.job import Job, Result
 from precision_lint.engine.parallel import ordered_map, uncollected
@@ -146,8 +146,8 @@ def lint_bytes(
             return Result(path, is_triggered=checked.is_triggered)
         if job.fix is None or text is None:
             return _result(path, checked)
-        if not text.encodes_to(content):
-            return _result(path, checked)  # writing it would change more than the edits
+        if not may_be_written(text, content, job.project.root, named=path in job.named):
+            return _result(path, checked)
         from precision_lint.engine import fixing
 
         checked = _to_fix(job, kind, checked)

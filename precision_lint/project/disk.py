@@ -94,6 +94,13 @@ def is_folder(path: Path) -> bool:
     return answer
 
 
+def leads_out_of(folder: Path, path: Path) -> bool:
+    """True for a link in a folder to a file that is outside of it."""
+    return os.path.islink(path) and not Path(os.path.realpath(path)).is_relative_to(
+        os.path.realpath(folder)
+    )
+
+
 def is_special(path: Path) -> bool:
     """True for a FIFO, a device and the like: what is there and is neither file nor folder."""
     return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)

@@ -104,20 +104,36 @@ def lowest_version(root: Path, library: str) -> str | None:
         for match in requirement.finditer(_COMMENT.sub("", content))
         if (version := _lowest(match["specifiers"])) is not None
     ]
-    declared = declared or [one for one in _documented(root, name) if _is_release(library, one)]
+    named = (_release(library, one) for one in _documented(root, name)) if not declared else ()
+    declared += [one for one in named if one is not None]
     return ".".join(map(str, min(declared))) if declared else None
 
 
-def _is_release(library: str, version: tuple[int, ...]) -> bool:
-    """False for `PyTorch 21.07`, which is a container of NVIDIA and not a release of torch."""
-    return library != "torch" or version < (10,)
+_MONTHS = (
+    (20, 4), (20, 7), (20, 10), (21, 3), (21, 6), (21, 10), (22, 3), (22, 6), (22, 10), (23, 3),
+    (23, 10), (24, 1), (24, 4), (24, 7), (24, 10), (25, 1), (25, 4), (25, 8), (25, 10),
+)  # fmt: skip
+"""When torch 1.5 and each release after it came out, up to 2.9."""
+_RELEASES = ((1, 5), *((1, minor) for minor in range(6, 14)), *((2, minor) for minor in range(10)))
+
+
+def _release(library: str, version: tuple[int, ...]) -> tuple[int, ...] | None:
+    """The release that a document names.
+
+    `pytorch:21.07` is a container of NVIDIA, named after its month. It has a preview of the next
+    release of torch, which has at least what the last one has.
+    """
+    if library != "torch" or version < (10,):
+        return version
+    known = zip(_MONTHS, _RELEASES, strict=True)
+    return next((one for month, one in reversed([*known]) if month <= version[:2]), None)
 
 
 def _documented(root: Path, name: str) -> Iterator[tuple[int, ...]]:
     """The versions that the documentation names: `PyTorch 2.0`, `torch-1.13.1`, `pytorch>=1.8`."""
     mention = re.compile(
         rf"(?i)(?:(?<![\w./-]){name}[ \t]*(?:version[ \t]*)?(?:[-=<>~≥(`*]+[ \t]*)?v?"
-        rf"|^from pytorch/{name}:)(\d+(?:\.\d+)+)",
+        rf"|^from pytorch/{name}:|nvcr\.io/nvidia/{name}:)(\d+(?:\.\d+)+)",
         re.MULTILINE,
     )
     for content in _contents(root, DOCUMENTS):

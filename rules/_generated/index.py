@@ -533,7 +533,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP220",
         name="plain-scaler-of-sharded-gradients",
-        summary="a GradScaler, and not a ShardedGradScaler, over FSDP",
+        summary="a GradScaler instead of a ShardedGradScaler with FSDP",
         severity=Severity.WARNING,
         since="0.1.0",
         fix="never",
@@ -563,7 +563,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP222",
         name="autocast-ignores-setting",
-        summary="an autocast region that ignores the setting which switches the others",
+        summary="an autocast region that ignores the setting that controls the others",
         severity=Severity.WARNING,
         since="0.1.0",
         fix="sometimes",
@@ -1073,7 +1073,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP407",
         name="operand-dtypes-differ",
-        summary="an operator that promotes nothing is given two dtypes",
+        summary="operands of two dtypes for an operator that does not promote them",
         severity=Severity.ERROR,
         since="0.2.0",
         fix="sometimes",
@@ -1285,7 +1285,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP601",
         name="dtype-name-unknown",
-        summary="a name of a dtype that torch does not have",
+        summary="a dtype name that torch does not have",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
@@ -1400,7 +1400,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP603",
         name="tf32-api-mix",
-        summary="an old setting of TF32 that is read after a new one was written",
+        summary="an old TF32 setting that is read after a new one was written",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
@@ -1493,7 +1493,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP608",
         name="precision-name-map",
-        summary="a name of a precision that stands for another dtype",
+        summary="a precision name that stands for another dtype",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
@@ -1527,7 +1527,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP610",
         name="dtype-compared-with-string",
-        summary="a dtype of torch that is compared with a text",
+        summary="a torch dtype that is compared with a string",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
@@ -1557,7 +1557,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP611",
         name="invalid-fp32-precision",
-        summary="a word that torch does not know for the precision of float32 products",
+        summary="a precision of float32 products that torch does not know",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",

@@ -73,7 +73,10 @@ def test_color(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="this interpreter knows the syntax")
 def test_syntax_of_a_newer_python_names_it(tmp_path: Path) -> None:
-    project(tmp_path, {"a.py": "import torch\nclass A[T]:\n    x: T\n", "b.py": "print 'x'\n"})
+    project(
+        tmp_path,
+        {"a.py": "import torch\nclass A[T]:\n    x: T[\n", "b.py": "print 'x'\n"},
+    )
     ran = run("a.py", "b.py", "--output-format", "concise", cwd=tmp_path)
     newer, older = ran.out.splitlines()[:2]
     assert "this is syntax of Python 3.12" in newer
@@ -132,11 +135,13 @@ def test_a_reason_is_text(reason: str, tmp_path: Path) -> None:
 
 
 def test_where_no_comment_may_stand_the_finding_is_left(tmp_path: Path) -> None:
-    project(tmp_path, {"ds.json": '{"fp16": {"enabled": true}, "bf16": {"enabled": true}}\n'})
-    before = (tmp_path / "ds.json").read_bytes()
+    both = '{"zero_optimization": {}, "fp16": {"enabled": true}, "bf16": {"enabled": true}}\n'
+    project(tmp_path, {"ds.json": both, "a.py": BAD})
     ran = run("--add-ignore", "why", "--output-format", "concise", cwd=tmp_path)
-    assert ran.code == bool(ran.out.count("MP7"))
-    assert (tmp_path / "ds.json").read_bytes() == before
+    assert (ran.code, ran.out.count("MP702"), ran.out.count("MP101")) == (1, 1, 0)
+    assert (tmp_path / "ds.json").read_text() == both
+    left = "ds.json: no comment can ignore 1 finding in this format; use per-file-ignores or"
+    assert left in ran.err
 
 
 def test_many_findings_of_one_rule_are_counted(tmp_path: Path) -> None:

@@ -43,6 +43,13 @@ def test_a_missing_path_is_bad_usage(tmp_path: Path) -> None:
     assert f"{tmp_path}/gone.py: no such file or folder" in ran.err
 
 
+@pytest.mark.parametrize("name", ["chekc", "rule", "explan-config"])
+def test_a_command_is_suggested(name: str, tmp_path: Path) -> None:
+    ran = run(name, "x", cwd=tmp_path)
+    assert ran.code == 2
+    assert "no such file or folder; did you mean `precision-lint " in ran.err
+
+
 @pytest.mark.parametrize("name", ["x" * 5000 + ".py", "a.py/b.py"])
 def test_a_path_that_cannot_be(name: str, tmp_path: Path) -> None:
     assert run(name, cwd=project(tmp_path, {"a.py": BAD})).code == 2

@@ -11,7 +11,7 @@ import pytest
 
 from precision_lint.engine.store import StoreFile
 from precision_lint.engine.writing import NotWritten, write, write_atomically
-from tests.cli.running import BAD, FIXED, project, run
+from tests.cli.running import BAD, CLEAN, FIXED, project, run
 
 
 @pytest.fixture
@@ -93,6 +93,20 @@ def test_a_name_as_long_as_names_can_be(tmp_path: Path) -> None:
     path.write_bytes(b"old")
     write_atomically(path, b"old", b"new")
     assert path.read_bytes() == b"new"
+
+
+def test_a_link_out_of_the_project_is_not_written_unless_it_is_named(tmp_path: Path) -> None:
+    root = tmp_path / "project"
+    root.mkdir()
+    (tmp_path / "a.py").write_text(BAD)
+    project(root, {"b.py": CLEAN})
+    (root / "link.py").symlink_to("../a.py")
+    ran = run("--fix", "--output-format", "concise", cwd=root)
+    assert (ran.code, "link.py:4:9: MP101 `" in ran.out) == (1, True)
+    assert "fixable" not in ran.out
+    assert (tmp_path / "a.py").read_text() == BAD
+    assert run("--fix", "link.py", cwd=root).code == 0
+    assert (tmp_path / "a.py").read_text() == FIXED
 
 
 def test_fix_keeps_links_and_modes_and_names_what_it_could_not_write(tmp_path: Path) -> None:

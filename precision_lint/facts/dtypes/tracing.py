@@ -19,7 +19,7 @@ from precision_lint.facts.dtypes.regions import Regions
 from precision_lint.facts.dtypes.relevance import Slice, backward_slice
 from precision_lint.facts.dtypes.statements import StatementInterpreter
 from precision_lint.facts.dtypes.values import UNKNOWN, Value
-from precision_lint.source.python.statements import holds
+from precision_lint.source.python.statements import holds, rows_in
 
 
 class Tracing:
@@ -44,7 +44,7 @@ class Tracing:
         """Trace every body of a module that holds one of some rows."""
         self._module(module, frozenset(rows))
         for definition in functions_at(module, rows):
-            self.function(definition, frozenset(rows))
+            self.function(definition, frozenset(rows_in(definition.node, rows)))
 
     def body(self, body: Body, rows: frozenset[int]) -> None:
         """Trace the top level of a module or a function."""

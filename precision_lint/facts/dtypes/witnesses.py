@@ -15,14 +15,14 @@ def witnesses(
     dtypes: frozenset[str],
     file: PythonFile,
     *,
-    are_integers: bool = False,
+    is_packed: bool = False,
 ) -> Iterator[Related]:
     """The places that give one of the tensors one of some dtypes.
 
     That a caller may choose the dtype is no witness. Weights and data that are loaded have the
     dtype of the checkpoint: code on the way that makes tensors bfloat16 may have saved it so. Of
     what may come from elsewhere as well, only weights count: data can be anything, and data that is
-    used as integers (`are_integers`) is integers that were packed.
+    used as integers or as bytes (`is_packed`) is integers: labels, an image as it was encoded.
     """
     origins = {tensor.origin: tensor for tensor in tensors if tensor.origin is not None}
     for origin, tensor in origins.items():
@@ -32,7 +32,7 @@ def witnesses(
                 yield from (origin.related, *sites)
             case "loader" | "weights" | "checkpoint" if (
                 BFLOAT16 in dtypes
-                and (origin.kind != "checkpoint" or not (tensor.may_be_other or are_integers))
+                and (origin.kind != "checkpoint" or not (tensor.may_be_other or is_packed))
                 and (enabled := file.bfloat16(origin)) is not None
             ):
                 yield from (*sites, enabled)

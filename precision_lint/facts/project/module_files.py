@@ -11,6 +11,9 @@ from pathlib import Path
 
 from precision_lint.project import disk
 
+_DEEPEST = 100
+"""Parts of a dotted name; no package is nested as deep, and each part is a folder to look into."""
+
 
 class ModuleFiles:
     """The files of the modules below a root; folders are listed once."""
@@ -50,6 +53,8 @@ class ModuleFiles:
     def _locate(self, folder: str, name: str) -> str | None:
         stripped = name.lstrip(".")
         parts = [part for part in stripped.split(".") if part]
+        if len(parts) > _DEEPEST:
+            return None
         if os.sep in stripped or "/" in stripped:  # no name of a module, and whose parts may be any
             parts = [*Path(*parts).parts]
         dots = len(name) - len(stripped)

@@ -94,6 +94,9 @@ _NEWER = (
 )
 """Syntax that a release brought, by how its row looks."""
 
+_MAY_BE_NEWER = re.compile(r"f-string|multiple exception types")
+"""What this interpreter says of syntax that newer ones accept, without a row that shows it."""
+
 
 def _needed(row: str) -> str:
     """The release of Python that a row was written for, if it is newer than this one."""
@@ -110,28 +113,48 @@ def parse_python(text: SourceText) -> ParsedPython:
         Template: it is Python only after substitution.
     """
     try:
-        with warnings.catch_warnings():
-            # Invalid escapes and the like are another linter's business.
-            warnings.simplefilter("ignore")
-            tree = compile(
-                text.code,
-                "<source>",  # by a real name, the place of an error is looked up on the disk
-                "exec",
-                ast.PyCF_ONLY_AST,
-                dont_inherit=True,
-            )
+        tree = _tree(text.code)
     except SyntaxError as error:
+        if (newer := _newer_tree(text.code, error)) is not None:
+            return ParsedPython(text, newer)
         version = ".".join(map(str, sys.version_info[:2]))
         # The finding says its place; Python counts the rows of all cells of a notebook.
         said = _ROW.sub("", error.msg)
         needed = _needed(error.text or "")
-        newer = f"; this is syntax of Python {needed}" if needed else ""
-        problem = f"{said} (read with Python {version}{newer})"
+        hint = f"; this is syntax of Python {needed}" if needed else ""
+        problem = f"{said} (read with Python {version}{hint})"
         kind = Template if _TEMPLATE.search(text.code) else Unparsable
         raise kind(problem, error.lineno or 1, error.offset or 1) from None
     except ValueError as error:  # a null byte, before Python 3.12
         raise Unparsable(str(error), 1, 1) from None
     except (RecursionError, MemoryError):
         raise Unparsable("nested too deeply", 1, 1) from None
-    assert isinstance(tree, ast.Module)
     return ParsedPython(text, tree)
+
+
+def _tree(code: str) -> ast.Module:
+    with warnings.catch_warnings():
+        # Invalid escapes and the like are another linter's business.
+        warnings.simplefilter("ignore")
+        tree = compile(
+            code,
+            "<source>",  # by a real name, the place of an error is looked up on the disk
+            "exec",
+            ast.PyCF_ONLY_AST,
+            dont_inherit=True,
+        )
+    assert isinstance(tree, ast.Module)
+    return tree
+
+
+def _newer_tree(code: str, error: SyntaxError) -> ast.Module | None:
+    """The tree of code for a newer Python than this one, without what this one does not know."""
+    if not (_needed(error.text or "") or _MAY_BE_NEWER.search(error.msg)):
+        return None
+    from precision_lint.source.python.newer import in_older_syntax
+
+    older = in_older_syntax(code)
+    try:
+        return None if older is None else _tree(older)
+    except (SyntaxError, ValueError):
+        return None

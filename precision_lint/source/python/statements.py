@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple, NoReturn
@@ -125,6 +125,12 @@ def holds(node: ast.stmt | ast.Lambda, rows: list[int]) -> bool:
     """True if one of the rows, in order, is in a statement."""
     first = bisect_left(rows, node.lineno)
     return first < len(rows) and rows[first] <= (node.end_lineno or node.lineno)
+
+
+def rows_in(node: ast.stmt | ast.Lambda, rows: list[int]) -> list[int]:
+    """Those of the rows, in order, that are in a statement."""
+    end = bisect_right(rows, node.end_lineno or node.lineno)
+    return rows[bisect_left(rows, node.lineno) : end]
 
 
 def head(node: ast.AST) -> Iterator[ast.expr]:
