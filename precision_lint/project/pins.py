@@ -30,7 +30,8 @@ def _in_any_case(pattern: str) -> str:
 
 
 _DOCUMENTS = (
-    "readme*.md", "install*.md", "docs/install*.md", "docs/setup*.md",
+    "readme*.md", "install*.md", "get*started*.md",
+    "docs/install*.md", "docs/setup*.md", "docs/get*started*.md",
     "dockerfile*", "docker/*dockerfile*", "docker/*/*dockerfile*", "install*.sh", "setup*.sh",
 )  # fmt: skip
 DOCUMENTS = tuple(map(_in_any_case, _DOCUMENTS))

@@ -30,6 +30,7 @@ from precision_lint.project.pins import lowest_version, pinned_version
         ("environment.yml", "  - pytorch-cuda=12.1\n  - pytorch>=2.0.1\n", None),
         ("README.md", "```sh\npip install torch==2.0.1+cu118 torchvision==0.15.2\n```\n", "2.0.1"),
         ("INSTALL.md", "  conda install pytorch==1.10.1 cudatoolkit=11.3 -c pytorch\n", "1.10.1"),
+        ("GET_STARTED.md", "conda install pytorch==1.8.0 torchvision==0.9.0 -c pytorch\n", "1.8.0"),
         ("README.md", "conda install -c pytorch torchvision==0.15.2 pytorch-cuda=11.8\n", None),
         ("README.md", "Tested with torch==2.0.1.\n", None),
         ("README.MD", "pip install torch==1.12.0+cu113\n", "1.12.0"),

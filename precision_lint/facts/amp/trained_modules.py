@@ -18,6 +18,8 @@ from precision_lint.facts.dtypes.values import Model, Tensor, Value
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.model.finding import Span
+from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import calls_by_span
 
 TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer"})
 
@@ -60,7 +62,7 @@ def optimized(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule
         if given is None:
             continue
         for call in calls:
-            if call.name == "parameters" and _reaches(call, given, optimizer):
+            if call.name == "parameters" and _reaches(call, given, optimizer, file):
                 trained = _receiver(call, file)
                 if trained is not None:
                     yield _at_backward(trained, calls)
@@ -101,17 +103,29 @@ def _shown(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule]:
                     yield TrainedModule(name, model, call)
 
 
-def _reaches(call: Call, given: Argument, optimizer: Call) -> bool:
+def _reaches(call: Call, given: Argument, optimizer: Call, file: PythonFile) -> bool:
     """True if the parameters that a call gives are among those that an optimizer gets."""
     if given.span.start <= call.span.start and call.span.end <= given.span.end:
         return True
     module = _module(call.receiver)
-    if module is None or call.scope != optimizer.scope:
+    if module is None or call.scope != optimizer.scope or _makes_an_object(call, file):
         return False
     weights = module.parameters if isinstance(module, Model) else module
     return weights.origin is not None and any(
         FLOAT16 in one.dtypes and one.origin == weights.origin for one in tensors(given.value)
     )
+
+
+def _makes_an_object(call: Call, file: PythonFile) -> bool:
+    """True if an object is made of what a call gives: `EMA(copy.parameters())`."""
+    return any(
+        span.start < call.span.start and call.span.end <= span.end and _is_class(callee_name(node))
+        for span, node in calls_by_span(file).items()
+    )
+
+
+def _is_class(name: str | None) -> bool:
+    return name is not None and name[:1].isupper()
 
 
 def _at_backward(trained: TrainedModule, calls: Sequence[Call]) -> TrainedModule:
