@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 
 from precision_lint.facts.dtypes import attributes, defaults, invocation, numbers
+from precision_lint.facts.dtypes.calls import Argument
 from precision_lint.facts.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.facts.dtypes.containers import MOST_ENTRIES, item_of
 from precision_lint.facts.dtypes.decisions import decided
@@ -239,6 +240,9 @@ class Evaluator:
 
     def operation(self, node: ast.BinOp | ast.AugAssign, left: Value, right: Value) -> Value:
         """The value of an operator with its operands; a term where one of them is one."""
+        if isinstance(node.op, ast.MatMult) and isinstance(node, ast.BinOp):
+            one, other = Argument(left, self.span_of(node.left)), Argument(right, self.span_of(node.right))
+            self.analysis.records.product(self.frame, node, one, other)
         value = self.operate(left, right, type(node.op))
         module = self.frame.module
         if isinstance(left, Variable):
