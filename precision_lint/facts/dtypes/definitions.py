@@ -228,7 +228,7 @@ class Class:
 
     @cached_property
     def parameters_made(self) -> frozenset[str]:
-        """The attributes that are parameters: weights that are loaded take the dtype of the load."""
+        """The attributes that are parameters, as `self.weight = nn.Parameter(…)` makes them."""
         made = (parameters_made(method.node) for method in self.functions)
         return frozenset(name for names in made for name in names)
 

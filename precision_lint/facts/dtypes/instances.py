@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
 
 from precision_lint.facts.dtypes import functions, loaded_in_half
@@ -35,7 +34,6 @@ from precision_lint.facts.dtypes.values import (
     FunctionValue,
     Instance,
     Model,
-    OneOf,
     Sequence,
     Tensor,
     Unknown,

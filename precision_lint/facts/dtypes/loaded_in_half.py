@@ -1,9 +1,9 @@
 """What a run changes whose model is loaded in half precision: `from_pretrained(dtype=…)`.
 
-All parameters have the dtype of the load, but for those that the code makes in a dtype of their own
-or casts, and those that the class keeps in float32. Buffers and tensors that are no parameters
-depend on the release of the library, so nothing is known of them. Where a function is looked up,
-the one that is given as the default runs.
+All parameters have the dtype of the load, those that are made as float32 included, but for those
+that the code casts, and those that the class keeps in float32. What becomes of buffers and of
+tensors that are no parameters depends on the release of the library, so nothing is known of them.
+Where a function is looked up, the one that is given as the default runs.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from precision_lint.facts.dtypes.values import (
     Value,
 )
 from precision_lint.facts.origin import Origin
-from precision_lint.model.dtypes import FLOAT32
+from precision_lint.model.dtypes import FLOAT16, FLOAT32
 from precision_lint.model.finding import Span
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.text.text import SourceText
 
-WIDE = frozenset({FLOAT32, "float64"})
+FIXED = frozenset({FLOAT16, FLOAT32, "float64"})
+"""The dtypes that weights of bfloat16 do not agree with."""
+_WIDE = FIXED - {FLOAT16}
 _KEPT = frozenset({"_keep_in_fp32_modules", "_keep_in_fp32_modules_strict"})
 """What classes of transformers and diffusers call the modules that stay in float32."""
 _OPEN = Tensor(caller_chosen=True, may_be_other=True)
@@ -45,9 +47,7 @@ class _Classes(Protocol):
     def is_module(self, definition: Class) -> bool: ...
 
 
-def held(
-    classes: _Classes, definition: Class, name: str, made: Value, weights: Tensor
-) -> Value:
+def held(classes: _Classes, definition: Class, name: str, made: Value, weights: Tensor) -> Value:
     """What an attribute of a module holds after the weights are loaded."""
     bases = classes.bases(definition)
     if any(name in _kept_wide(each.module) for each in bases):
@@ -57,14 +57,13 @@ def held(
     def loaded(value: Value) -> Value:
         match value:
             case Model(parameters=parameters, cast=cast):
-                is_own = cast is not None or parameters.origin is not None or parameters.is_open
+                is_own = cast is not None or parameters.is_open
                 return replace(value, parameters=_OPEN if is_own else weights)
             case Instance(definition=of, parameters=parameters) if classes.is_module(of):
                 is_own = parameters is not None and parameters.origin is not None
                 return replace(value, parameters=_OPEN if is_own else weights)
-            case Tensor(origin=origin):
-                is_loaded = is_parameter and origin is None
-                return replace(weights if is_loaded else _OPEN, scalar=value.scalar)
+            case Tensor():
+                return replace(weights if is_parameter else _OPEN, scalar=value.scalar)
         return in_containers(loaded, value)
 
     return loaded(reading(made))
@@ -77,20 +76,29 @@ def looked_up(node: ast.Call, given: CallSite, otherwise: Value) -> Value:
     return default if is_look_up and isinstance(default, FunctionValue) else otherwise
 
 
-def is_wide(value: Value) -> bool:
-    """True for a tensor that half precision has no part in."""
-    return isinstance(value, Tensor) and value.must_be(WIDE | COMPLEX) and FLOAT32 in value.dtypes
+def is_fixed(tensor: Tensor) -> bool:
+    """True for a tensor whose dtype the code decides: the weights have no part in it."""
+    return tensor.must_be(FIXED | COMPLEX) and bool(tensor.dtypes & {FLOAT16, FLOAT32})
 
 
-def returned_wide(value: Value, source: SourceText, span: Span) -> Value:
-    """What a function returns: of float32, the way it takes begins or goes on here."""
+def kept_wide(left: Value, right: Value, value: Value) -> Value:
+    """What an operator gives of float32 and a number that is not known: float32, no complex."""
+    for one in (left, right):
+        if isinstance(one, Tensor) and one.scalar is False and one.must_be(_WIDE | COMPLEX):
+            return replace(one, dtypes=one.dtypes - COMPLEX)
+    return value
+
+
+def returned(value: Value, source: SourceText, span: Span) -> Value:
+    """What a function returns: of a dtype that it decides, the way begins or goes on here."""
     match value:
-        case Tensor(origin=origin) if is_wide(value):
-            place = Origin(source, span, "float32 is returned here")
-            is_source = origin is not None and origin.kind == "dtype"
-            return replace(value, origin=origin.through(place) if is_source and origin else place)
+        case Tensor(origin=origin) if is_fixed(value):
+            dtype = min(value.dtypes & {FLOAT16, FLOAT32})
+            place = Origin(source, span, f"{dtype} is returned here")
+            is_known = origin is not None and origin.kind == "dtype"
+            return replace(value, origin=origin.through(place) if origin and is_known else place)
         case Sequence(items=tuple(items)):
-            return Sequence(value.item, tuple(returned_wide(one, source, span) for one in items))
+            return Sequence(value.item, tuple(returned(one, source, span) for one in items))
     return value
 
 
@@ -105,4 +113,4 @@ def _names_kept(module: Module) -> Iterator[str]:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if name in _KEPT:
                 for each in ast.walk(value):
                     if isinstance(each, ast.Constant) and isinstance(each.value, str):
-                        yield from each.value.split(".")
+                        yield each.value.rpartition(".")[2]

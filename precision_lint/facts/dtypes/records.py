@@ -113,11 +113,12 @@ class Records:
         )
         self._keep(node, call)
 
-    def product(self, frame: Frame, node: ast.expr, left: Argument, right: Argument) -> None:
+    def product(self, frame: Frame, node: ast.BinOp, left: Value, right: Value) -> None:
         """`left @ right`, as the call of `torch.matmul` that it is."""
-        if self._every is not None and frame.module is self._module:
-            call = self._operation(frame, node, "matmul", "torch.matmul", (left, right))
-            self._every.append(call)
+        if isinstance(node.op, ast.MatMult) and self._is_seen(frame):
+            span_of = self._module.file.span_of
+            operands = Argument(left, span_of(node.left)), Argument(right, span_of(node.right))
+            self._keep(node, self._operation(frame, node, "matmul", "torch.matmul", operands))
 
     def wants_items(self, frame: Frame) -> bool:
         """True if a rule asked for the items that are set in a frame."""
