@@ -72,6 +72,14 @@ _FUNCTION_OF = {
 }  # fmt: skip
 
 
+# Those without parameters, whose result has the dtype of what comes in.
+_BY_INPUT = (
+    "AdaptiveAvgPool", "AdaptiveMaxPool", "AvgPool", "ChannelShuffle", "CircularPad", "ConstantPad",
+    "Fold", "LPPool", "MaxPool", "PixelShuffle", "PixelUnshuffle", "ReflectionPad",
+    "ReplicationPad", "Unflatten", "Unfold", "Upsample", "ZeroPad",
+)  # fmt: skip
+
+
 _CONTAINERS = frozenset({"Module", "ModuleDict", "ModuleList", "ParameterDict", "Sequential"})
 """Classes whose parameters are those of what they are given, then or later."""
 
@@ -141,6 +149,8 @@ def called(model: Model, given: CallSite) -> Value:
         if region is not None and "Norm" not in name and name != "Embedding":
             return cast(model.parameters, _LINEAR, region)
         return replace(model.parameters, scalar=False)
+    if name.startswith(_BY_INPUT):
+        return given.first if isinstance(given.first, Tensor | ModelOutput) else UNKNOWN
     if name in _FUNCTION_OF:
         return functions.function(f"torch.nn.functional.{_FUNCTION_OF[name]}", given)
     return output(model, given)
