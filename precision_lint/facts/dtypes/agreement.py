@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 
-from precision_lint.facts.dtypes._generated.kernels import AGREEING, Agreement
+from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes.calls import Argument, Call
 from precision_lint.facts.dtypes.einsum import multiplies_elements
 from precision_lint.facts.dtypes.operands import operand, operator, tensor_given
+from precision_lint.facts.dtypes.signature import Agreement
 from precision_lint.facts.dtypes.values import Condition, Constant, Sequence, Tensor, Value
 from precision_lint.model.dtypes import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT64
 

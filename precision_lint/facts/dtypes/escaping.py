@@ -1,18 +1,21 @@
-"""Whether a dtype that a function fixes leaves it, or meets another one inside.
+"""Whether a dtype that the code of a file fixes may meet one that it does not fix.
 
 Most code that computes in float32 casts the result back before it goes on: there is nothing to
 interpret. This is a walk over the syntax alone, many times faster than the interpreter. It follows
-a fixed dtype through assignments and operators, and answers "yes" wherever it is not sure. What an
-object keeps is left out: the interpreter does not know what becomes of it (see `loaded_in_half`).
+a fixed dtype through assignments and operators, into the functions of the file and out of them,
+and answers "yes" wherever it is not sure. What an object keeps is left out: the interpreter does
+not know what becomes of it (see `loaded_in_half`).
 """
 
 from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable
 
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes._generated.operators import METHODS
+from precision_lint.facts.dtypes.module_inputs import LAYERS
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted
@@ -25,32 +28,91 @@ _MAKING = frozenset(
 _FIXING = frozenset({"float", "double", "half"})
 _CASTING = frozenset({"to", "type", "type_as", "bfloat16", "long", "int", "bool", "item", "tolist"})
 _DEVICE = re.compile(r"device|cuda|cpu|rank")
-_PLAIN = frozenset({"dtype", "shape", "device", "ndim", "size", "dim", "numel"})
-_BUILTINS = frozenset({"len", "int", "float", "max", "min", "print", "isinstance", "range", "str"})
+_PLAIN = frozenset({"shape", "device", "ndim", "size", "dim", "numel"})
 _OF_TORCH = ("torch.", "F.", "nn.functional.")
+_MOST_ROUNDS = 8
 
 
 @fact
-def fixed_dtypes_escape(file: ParsedPython) -> bool:
-    """True if a fixed dtype may leave one of the functions of a file, or meet another one there."""
-    functions = (node for node in file.nodes if isinstance(node, ast.FunctionDef))
-    return any(_Function().escapes(node.body) for node in functions if node.name != "__init__")
+def fixed_dtypes_meet_others(file: ParsedPython) -> bool:
+    """True if a fixed dtype may meet another one in a function of the file, or where it calls."""
+    known = _Known(file)
+    for _ in range(_MOST_ROUNDS):
+        before = known.size
+        if any(_Function(known, each).meets_others() for each in known.functions):
+            return True
+        if known.size == before:
+            return False
+    return True
+
+
+class _Known:
+    """The functions of a file, and which of them take or give a fixed dtype."""
+
+    def __init__(self, file: ParsedPython) -> None:
+        self.functions: list[ast.FunctionDef] = []
+        self._named: dict[str, list[ast.FunctionDef]] = {}
+        self._of_class: dict[str, list[ast.FunctionDef]] = {}
+        self.held: dict[str, set[str]] = {}
+        """By attribute, the classes of the modules that objects hold under this name."""
+        self.taking: dict[ast.FunctionDef, set[str]] = {}
+        self.giving: set[ast.FunctionDef] = set()
+        for node in file.nodes:
+            match node:
+                case ast.FunctionDef(name=name) if name != "__init__":
+                    self.functions.append(node)
+                    self._named.setdefault(name, []).append(node)
+                case ast.ClassDef(name=name, body=body):
+                    own = [each for each in body if isinstance(each, ast.FunctionDef)]
+                    self._of_class[name] = [each for each in own if each.name == "forward"]
+                case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
+                    made = {
+                        callee_name(each) for each in ast.walk(value) if isinstance(each, ast.Call)
+                    }
+                    self.held.setdefault(name, set()).update(made)
+
+    @property
+    def size(self) -> int:
+        return len(self.giving) + sum(map(len, self.taking.values()))
+
+    def called(self, function: ast.expr) -> list[ast.FunctionDef]:
+        """The functions of the file that an expression may stand for, or look up."""
+        found: list[ast.FunctionDef] = []
+        for node in ast.walk(function):
+            match node:
+                case ast.Name(id=name):
+                    found += self._named.get(name, [])
+                case ast.Attribute(attr=name):
+                    classes = self.held.get(name, set())
+                    forwards = [each for one in classes for each in self._of_class.get(one, [])]
+                    own = self._named.get(name, []) if name != "forward" else []
+                    found += forwards or own
+        return found
+
+    def is_layer(self, function: ast.expr) -> bool:
+        """True for an attribute that may hold a layer with weights."""
+        named = (each.attr for each in ast.walk(function) if isinstance(each, ast.Attribute))
+        return any(not LAYERS.isdisjoint(self.held.get(name, ())) for name in named)
 
 
 class _Function:
     """The variables of one function that hold a fixed dtype, statement by statement."""
 
-    def __init__(self) -> None:
-        self._held: set[str] = set()
-        self._is_left = False
+    def __init__(self, known: _Known, node: ast.FunctionDef) -> None:
+        self._known = known
+        self._node = node
+        self._held = {*known.taking.get(node, ())}
+        self._callables: dict[str, ast.expr] = {}
+        """Local variables, with the expressions that say what they call."""
+        self._is_met = False
 
-    def escapes(self, body: list[ast.stmt]) -> bool:
-        self._block(body)
-        return self._is_left
+    def meets_others(self) -> bool:
+        self._block(self._node.body)
+        return self._is_met
 
     def _block(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
-            if self._is_left:
+            if self._is_met:
                 return
             self._statement(statement)
 
@@ -63,11 +125,12 @@ class _Function:
                 self._assign(target, value)
             case ast.AugAssign(target=target, value=value):
                 if self._is_fixed(value) and isinstance(target, ast.Subscript):
-                    self._is_left = True
+                    self._is_met = True
                 elif self._is_fixed(value):
                     self._hold(target, True)
             case ast.Return(value=ast.expr() as value):
-                self._is_left |= self._is_fixed(value)
+                if self._is_fixed(value):
+                    self._known.giving.add(self._node)
             case ast.Expr(value=value):
                 self._is_fixed(value)
             case ast.If(test=test, body=body, orelse=orelse):
@@ -78,6 +141,8 @@ class _Function:
                 self._block(orelse)
                 self._held |= after
             case ast.For(target=target, iter=iterated, body=body, orelse=orelse):
+                for name in (each.id for each in ast.walk(target) if isinstance(each, ast.Name)):
+                    self._callables[name] = iterated
                 self._hold(target, self._is_fixed(iterated))
                 for _ in range(2):
                     before = {*self._held}
@@ -105,9 +170,12 @@ class _Function:
                 fixed = [self._is_fixed(one) for one in values]
                 for one, is_fixed in zip(targets, fixed, strict=True):
                     self._hold(one, is_fixed)
-            case ast.Subscript(value=owner), _:
-                self._is_left |= self._is_fixed(value) != self._is_fixed(owner)
+            case ast.Subscript(value=owner, slice=index), _:
+                is_met = self._is_fixed(value) != self._is_fixed(owner)
+                self._is_met |= is_met and _is_advanced(index) and _may_be_tensor(value)
             case _:
+                if isinstance(target, ast.Name):
+                    self._callables[target.id] = value
                 self._hold(target, self._is_fixed(value))
 
     def _hold(self, target: ast.expr, is_fixed: bool) -> None:
@@ -120,7 +188,7 @@ class _Function:
             case ast.Starred(value=value):
                 self._hold(value, is_fixed)
             case ast.Subscript():
-                self._is_left |= is_fixed
+                self._is_met |= is_fixed
 
     def _is_fixed(self, node: ast.expr) -> bool:
         match node:
@@ -151,7 +219,7 @@ class _Function:
                 self._hold(target, is_fixed)
                 return is_fixed
             case ast.Lambda(body=body):
-                self._is_left |= self._is_fixed(body)
+                self._is_met |= self._is_fixed(body)
                 return False
             case ast.Constant() | ast.JoinedStr():
                 return False
@@ -159,12 +227,12 @@ class _Function:
 
     def _any(self, node: ast.expr) -> bool:
         children = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
-        return any([self._is_fixed(one) for one in children])
+        return self._all_of(children)
 
     def _agreeing(self, operands: list[ast.expr]) -> bool:
         """Operands that need one dtype: all of them are fixed, or none."""
         fixed = [self._is_fixed(one) for one in operands]
-        self._is_left |= any(fixed) and not all(fixed)
+        self._is_met |= any(fixed) and not all(fixed)
         return any(fixed)
 
     def _call(self, node: ast.Call) -> bool:
@@ -181,34 +249,82 @@ class _Function:
             self._is_fixed(owner[0])
             return True
         if name in _CASTING:
-            self._all_of([*owner, *given])
-            return False
-        is_known = is_function or (name in METHODS and not path.startswith("self."))
-        if is_known and name in AGREEING:
-            is_fixed = self._agreeing([*owner, *(one for one in given if _may_be_tensor(one))])
+            self._all_of(owner)
+            return self._all_of(given) and name == "type_as"
+        if is_function or (name in METHODS and not path.startswith("self.")):
+            return self._of_torch(node, name, [*owner, *given], keywords, path)
+        return self._of_file(node, name, owner, keywords)
+
+    def _of_torch(
+        self,
+        node: ast.Call,
+        name: str,
+        operands: list[ast.expr],
+        keywords: dict[str | None, ast.expr],
+        path: str,
+    ) -> bool:
+        row = AGREEING.get(name) or AGREEING.get(f"nn.functional.{name}")
+        if name == "einsum":
+            is_fixed = self._agreeing(operands[1:])
+        elif row is not None:
+            positions = {position for position, _ in row.operands}
+            needed = [one for at, one in enumerate(operands) if at in positions]
+            is_fixed = self._agreeing([one for one in needed if _may_be_tensor(one)])
         else:
-            is_fixed = self._all_of([*owner, *given] if is_known else given)
-            if not is_known:
-                self._is_left |= is_fixed and name not in _BUILTINS
-                is_fixed = bool(owner) and self._is_fixed(owner[0])
-        if "dtype" in keywords and is_known:
-            return _names_fixed(keywords["dtype"])
-        return is_fixed or (is_function and name in _MAKING and path.startswith("torch."))
+            is_fixed = self._all_of(operands)
+        if "dtype" in keywords:
+            return self._is_dtype_fixed(keywords["dtype"])
+        return is_fixed or (name in _MAKING and path.startswith("torch."))
+
+    def _of_file(
+        self,
+        node: ast.Call,
+        name: str,
+        owner: list[ast.expr],
+        keywords: dict[str | None, ast.expr],
+    ) -> bool:
+        is_of_fixed = self._all_of(owner)
+        positional = [self._is_fixed(one) for one in node.args]
+        named = {key: self._is_fixed(value) for key, value in keywords.items()}
+        function_node = node.func
+        if isinstance(function_node, ast.Name):
+            function_node = self._callables.get(name, function_node)
+        functions = self._known.called(function_node)
+        is_given = any(positional) or any(named.values())
+        for function in functions:
+            names = [one.arg for one in function.args.args]
+            names = names[1:] if names[:1] in (["self"], ["cls"]) else names
+            taken = {one for one, is_fixed in zip(names, positional, strict=False) if is_fixed}
+            taken |= {key for key, is_fixed in named.items() if is_fixed and key in names}
+            self._known.taking.setdefault(function, set()).update(taken)
+            if is_given and not taken:
+                self._is_met = True
+        if functions:
+            return any(function in self._known.giving for function in functions)
+        self._is_met |= is_given and self._known.is_layer(function_node)
+        return (is_given or is_of_fixed) and not name[:1].isupper()
 
     def _cast(self, owner: ast.expr, node: ast.Call, keywords: dict[str | None, ast.expr]) -> bool:
         before = self._is_fixed(owner)
         asked = [*node.args, *(value for key, value in keywords.items() if key == "dtype")]
-        if any(map(_names_fixed, asked)):
+        if any(map(self._is_dtype_fixed, asked)):
             return True
         dtypes = [one for one in asked if not _DEVICE.search(ast.unparse(one))]
         return before and not dtypes
 
-    def _all_of(self, nodes: list[ast.expr]) -> bool:
-        return any([self._is_fixed(one) for one in nodes])
+    def _is_dtype_fixed(self, node: ast.expr) -> bool:
+        return self._is_fixed(node) or _FIXED.match(dotted(node) or "") is not None
+
+    def _all_of(self, nodes: Iterable[ast.expr]) -> bool:
+        """True if one of some expressions is fixed; all of them are walked."""
+        fixed = [self._is_fixed(one) for one in nodes]
+        return any(fixed)
 
 
-def _names_fixed(node: ast.expr) -> bool:
-    return _FIXED.match(dotted(node) or "") is not None
+def _is_advanced(index: ast.expr) -> bool:
+    """True for an index that may be a tensor: numbers and slices copy, and copies cast."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return not all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in parts)
 
 
 def _may_be_tensor(node: ast.expr) -> bool:

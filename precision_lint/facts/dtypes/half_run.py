@@ -21,7 +21,7 @@ from precision_lint.facts.dtypes.asked import SETTING_ITEM
 from precision_lint.facts.dtypes.budget import BudgetExceeded
 from precision_lint.facts.dtypes.calls import Argument, Call, CallSite
 from precision_lint.facts.dtypes.definitions import Class
-from precision_lint.facts.dtypes.escaping import fixed_dtypes_escape
+from precision_lint.facts.dtypes.escaping import fixed_dtypes_meet_others
 from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
 from precision_lint.facts.dtypes.loaded_in_half import FIXED, is_fixed
 from precision_lint.facts.dtypes.module_inputs import LAYERS, rejected
@@ -85,7 +85,7 @@ class Meeting:
 def meetings_in_half(file: PythonFile) -> tuple[Meeting, ...]:
     """The calls that raise, in the run of some model of the file: the first for each source."""
     found: dict[object, Meeting] = {}
-    if not fixed_dtypes_escape(file):
+    if not fixed_dtypes_meet_others(file):
         return ()
     try:
         for each in _meetings(file):
