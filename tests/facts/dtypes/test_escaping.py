@@ -54,7 +54,9 @@ class Layer(nn.Module):
 
 
 def meets(source: str) -> bool:
-    return fixed_dtypes_meet_others(python_file(SourceText.from_bytes(Path("/nowhere/a.py"), source.encode())))
+    return fixed_dtypes_meet_others(
+        python_file(SourceText.from_bytes(Path("/nowhere/a.py"), source.encode()))
+    )
 
 
 @pytest.mark.parametrize(("source", "cast"), [(NORM, ".to(dtype)"), (ROTARY, ".to(x.dtype)")])
