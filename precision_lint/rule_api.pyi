@@ -73,6 +73,7 @@ from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
 from precision_lint.facts.dtypes.disagreements import disagreement_findings as disagreement_findings
+from precision_lint.facts.dtypes.half_run import meetings_in_half as meetings_in_half
 from precision_lint.facts.dtypes.lacking import LACKING_CALLS as LACKING_CALLS
 from precision_lint.facts.dtypes.lacking import Lacking as Lacking
 from precision_lint.facts.dtypes.lacking import lacking as lacking

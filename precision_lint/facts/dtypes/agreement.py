@@ -11,8 +11,10 @@ from itertools import combinations
 
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes.calls import Argument, Call
+from precision_lint.facts.dtypes.einsum import multiplies_elements
 from precision_lint.facts.dtypes.operands import operand, operator, tensor_given
-from precision_lint.facts.dtypes.values import Condition, Sequence, Tensor, Value
+from precision_lint.facts.dtypes.signature import Agreement
+from precision_lint.facts.dtypes.values import Condition, Constant, Sequence, Tensor, Value
 from precision_lint.model.dtypes import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT64
 
 MEASURED = frozenset({BFLOAT16, FLOAT16, FLOAT32, "float64"})
@@ -22,6 +24,11 @@ _SPELLED = {BFLOAT16: "BFloat16", FLOAT16: "Half", FLOAT32: "Float", "float64": 
 _IN_C = {BFLOAT16: "c10::BFloat16", FLOAT16: "c10::Half", FLOAT32: "float", "float64": "double"}
 _INDEX = frozenset({BOOL, INT64, "int32", "uint8"})
 _DEVICES = frozenset({"cpu", "cuda"})
+_EINSUM = Agreement(
+    operands=((1, "operands"), (2, "operands")),
+    message="RuntimeError: expected m1 and m2 to have the same dtype, but got: {first} != {second}",
+)
+"""Of `torch.einsum`, which takes any number of operands (torch 2.13)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +60,7 @@ class Disagreement:
 def disagreement(call: Call) -> Disagreement | None:
     """The first two operands of a call that certainly, or possibly, have two dtypes."""
     name = operator(call)
-    row = AGREEING.get(name or "")
+    row = _of_einsum(call) if name == "einsum" else AGREEING.get(name or "")
     if name is None or row is None or not _raises_in_region(call, row.in_regions):
         return None
     if name == "__setitem__" and not _is_advanced(call.arguments[0].value):
@@ -72,6 +79,16 @@ def disagreement(call: Call) -> Disagreement | None:
             error = _message(row.message, *dtypes)
             may_be_scalar = name == "__setitem__" and second.tensor.scalar is None
             return Disagreement(name, first, second, dtypes, error, is_proved, may_be_scalar)
+    return None
+
+
+def _of_einsum(call: Call) -> Agreement | None:
+    """What the equation asks of two operands: it is computed by `bmm`, unless it sums nothing."""
+    match [*call.arguments]:
+        case [Argument(value=Constant(value=str(equation))), _, _] if not multiplies_elements(
+            equation
+        ):
+            return _EINSUM
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.lattice import by_facet, join, join_all, reading
@@ -18,6 +18,7 @@ from precision_lint.facts.dtypes.values import (
     Model,
     ModelOutput,
     NonTensor,
+    OneOf,
     Sequence,
     Tensor,
     Value,
@@ -133,3 +134,16 @@ def _merged(mapping: Dictionary, other: Value) -> Dictionary:
     items = {**dict(mapping.items), **dict(other.items)}
     item = join_all([*items.values(), mapping.default])
     return replace(mapping, item=item, items=tuple(items.items()))
+
+
+def in_containers(function: Callable[[Value], Value], value: Value) -> Value:
+    """The value with a function applied to what a container, or one of several objects, is."""
+    match value:
+        case OneOf(members=members):
+            return join_all(map(function, members))
+        case Sequence(item=item, items=items):
+            return Sequence(function(item), items and tuple(map(function, items)))
+        case Dictionary(item=item, items=items):
+            kept = items and tuple((key, function(one)) for key, one in items)
+            return replace(value, item=function(item), items=kept)
+    return value

@@ -11,6 +11,7 @@ from precision_lint.facts.dtypes.mutations import root
 from precision_lint.facts.dtypes.own_attributes import (
     assigned_to_class,
     attributes_assigned,
+    parameters_made,
     registered,
 )
 from precision_lint.facts.dtypes.relevance import (
@@ -226,6 +227,12 @@ class Class:
     def registered(self) -> frozenset[str]:
         """The attributes that are parameters or buffers: a cast of a module casts them."""
         return frozenset(name for method in self.functions for name in registered(method.node))
+
+    @cached_property
+    def parameters_made(self) -> frozenset[str]:
+        """The attributes that are parameters, as `self.weight = nn.Parameter(…)` makes them."""
+        made = (parameters_made(method.node) for method in self.functions)
+        return frozenset(name for names in made for name in names)
 
     @property
     def is_record(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from precision_lint.facts.dtypes import attributes, defaults, invocation, numbers
+from precision_lint.facts.dtypes import attributes, defaults, invocation, loaded_in_half, numbers
 from precision_lint.facts.dtypes.conditions import guard_excludes_bfloat16
 from precision_lint.facts.dtypes.containers import MOST_ENTRIES, item_of
 from precision_lint.facts.dtypes.decisions import decided
@@ -240,6 +240,8 @@ class Evaluator:
 
     def operation(self, node: ast.BinOp | ast.AugAssign, left: Value, right: Value) -> Value:
         """The value of an operator with its operands; a term where one of them is one."""
+        if self.analysis.is_half_run and isinstance(node, ast.BinOp):
+            self.analysis.records.product(self.frame, node, left, right)
         value = self.operate(left, right, type(node.op))
         module = self.frame.module
         if isinstance(left, Variable):
@@ -252,7 +254,8 @@ class Evaluator:
         """The value of a binary operator."""
         if isinstance(left, Bottom) or isinstance(right, Bottom):
             return BOTTOM
-        return operator(left, right, op, self.frame.region, self.analysis.default_dtype)
+        value = operator(left, right, op, self.frame.region, self.analysis.default_dtype)
+        return loaded_in_half.kept_wide(left, right, value) if self.analysis.is_half_run else value
 
     def unary(self, node: ast.UnaryOp, env: Environment) -> Value:
         operand = self.read(node.operand, env)

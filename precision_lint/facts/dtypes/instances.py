@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from dataclasses import replace
 
-from precision_lint.facts.dtypes import functions
+from precision_lint.facts.dtypes import functions, loaded_in_half
 from precision_lint.facts.dtypes.annotations import annotated
 from precision_lint.facts.dtypes.bodies import bodies_at
 from precision_lint.facts.dtypes.calls import CallSite
 from precision_lint.facts.dtypes.classes import Classes
+from precision_lint.facts.dtypes.containers import in_containers
 from precision_lint.facts.dtypes.definitions import Class, Module
 from precision_lint.facts.dtypes.entries import Summary, Table
 from precision_lint.facts.dtypes.environment import Environment
@@ -40,7 +40,6 @@ from precision_lint.facts.dtypes.values import (
     FunctionValue,
     Instance,
     Model,
-    OneOf,
     Sequence,
     Tensor,
     Unknown,
@@ -177,6 +176,8 @@ class Instances:
         weights = instance.parameters
         if weights is None:
             return self._as_held(definition, value)
+        if self._analysis.is_half_run and weights.dtypes & HALF:
+            return loaded_in_half.held(self._classes, definition, name, value, weights)
         is_as_made = weights.origin is None and not weights.is_open
         if is_as_made:
             return value
@@ -259,7 +260,7 @@ class Instances:
                 if made is not None and made.dtypes & HALF:
                     return replace(value, parameters=replace(made, caller_chosen=True))
                 return replace(value, parameters=None)
-        return _in_containers(lambda one: self._as_held(owner, one), value)
+        return in_containers(lambda one: self._as_held(owner, one), value)
 
     def _moved(self, value: Value, weights: Tensor) -> Value:
         """What an object holds after a cast of the object: its modules take part."""
@@ -268,7 +269,7 @@ class Instances:
                 return replace(value, parameters=weights)
             case Instance(definition=definition) if self._classes.is_module(definition):
                 return replace(value, parameters=weights)
-        return _in_containers(lambda one: self._moved(one, weights), value)
+        return in_containers(lambda one: self._moved(one, weights), value)
 
 
 def _entries(given: CallSite) -> tuple[tuple[str, Value], ...]:
@@ -290,16 +291,3 @@ def _default(evaluate: Evaluator, declared: ast.expr) -> Value:
                 case ast.Name(id="dict"):
                     return Dictionary(BOTTOM, ())
     return evaluate(declared, Environment())
-
-
-def _in_containers(function: Callable[[Value], Value], value: Value) -> Value:
-    """The value with a function applied to what a container, or one of several objects, is."""
-    match value:
-        case OneOf(members=members):
-            return join_all(map(function, members))
-        case Sequence(item=item, items=items):
-            return Sequence(function(item), items and tuple(map(function, items)))
-        case Dictionary(item=item, items=items):
-            kept = items and tuple((key, function(one)) for key, one in items)
-            return replace(value, item=function(item), items=kept)
-    return value

@@ -62,12 +62,22 @@ class Subject:
 
 
 class Interpretation:
-    """One interpretation of a file; nothing is known of it at first but some calls in `found`."""
+    """One interpretation of a file; nothing is known of it at first but some calls in `found`.
+
+    `in_half` makes it that of a run whose weights are in half precision (see `half_run`): it takes
+    the calls that this run comes to.
+    """
 
     def __init__(
-        self, subject: Subject, found: dict[ast.expr, Call], *, is_intraprocedural: bool
+        self,
+        subject: Subject,
+        found: dict[ast.expr, Call],
+        *,
+        is_intraprocedural: bool,
+        in_half: list[Call] | None = None,
     ) -> None:
         self.is_intraprocedural = is_intraprocedural
+        self.is_half_run = in_half is not None
         self.default_dtype = subject.default_dtype
         self.budget = subject.budget
         self.configuration = subject.configuration
@@ -81,6 +91,7 @@ class Interpretation:
             found,
             table,
             is_intraprocedural=is_intraprocedural,
+            every=in_half,
         )
         self.names = Names(self, program, table)
         self.classes = Classes(self)

@@ -11,6 +11,7 @@ from precision_lint.facts.dtypes import (
     defaults,
     functions,
     hooking,
+    loaded_in_half,
     methods,
     models,
     sources,
@@ -167,6 +168,8 @@ def applied(
 ) -> Value:
     """What a call gives; of a variable, the variable that it makes of it."""
     value = _result(evaluator, node, receiver, function, given, env)
+    if isinstance(value, Unknown) and evaluator.analysis.is_half_run:
+        value = loaded_in_half.looked_up(node, given, value)
     module = evaluator.frame.module
     if isinstance(function, Variable):
         return function.then(Step("call", node, operand=given, module=module), value)

@@ -65,7 +65,7 @@ _BY_PARAMETERS = (
 _FUNCTION_OF = {
     "ReLU": "relu", "GELU": "gelu", "SiLU": "silu", "ELU": "elu", "Softmax": "softmax",
     "LogSoftmax": "log_softmax", "Sigmoid": "sigmoid", "Tanh": "tanh", "Dropout": "dropout",
-    "Identity": "clone", "Flatten": "flatten", "CrossEntropyLoss": "cross_entropy",
+    "Flatten": "flatten", "CrossEntropyLoss": "cross_entropy",
     "NLLLoss": "nll_loss", "MSELoss": "mse_loss", "L1Loss": "l1_loss",
     "BCEWithLogitsLoss": "binary_cross_entropy_with_logits", "KLDivLoss": "kl_div",
     "SmoothL1Loss": "smooth_l1_loss", "HuberLoss": "huber_loss", "Softplus": "softplus",
@@ -73,8 +73,24 @@ _FUNCTION_OF = {
 }  # fmt: skip
 
 
+# Those without parameters, whose result has the dtype of what comes in.
+_BY_INPUT = (
+    "AdaptiveAvgPool", "AdaptiveMaxPool", "AvgPool", "ChannelShuffle", "CircularPad", "ConstantPad",
+    "Fold", "Identity", "LPPool", "MaxPool", "PixelShuffle", "PixelUnshuffle", "ReflectionPad",
+    "ReplicationPad", "Unflatten", "Unfold", "Upsample", "ZeroPad",
+)  # fmt: skip
+
+
 _CONTAINERS = frozenset({"Module", "ModuleDict", "ModuleList", "ParameterDict", "Sequential"})
 """Classes whose parameters are those of what they are given, then or later."""
+
+_AFFINE = {
+    "LayerNorm": (2, "elementwise_affine", True),
+    "RMSNorm": (2, "elementwise_affine", True),
+    "GroupNorm": (3, "affine", True),
+    "InstanceNorm": (3, "affine", False),
+}
+"""Norms by the argument that gives them weights: where it stands, its name, its default."""
 
 _LINEAR = FUNCTIONS["nn.functional.linear"]
 
@@ -85,6 +101,9 @@ def of_torch(name: str, given: CallSite) -> Model:
     layers: tuple[str, ...] = ()
     if "dtype" in given.keywords:
         parameters = functions.as_dtype(given.keywords["dtype"].value).of_tensor()
+    if not (has_weights := _has_weights(name, given)):  # then the input decides the dtype
+        unknown = caller_chosen(given.origin(_OF_THE_MODEL))
+        return Model(unknown, None if has_weights is None else "Identity")
     if name in _CONTAINERS:
         members = [value for value in given.values if isinstance(value, Model)]
         of_members = join_all([member.parameters for member in members])
@@ -94,6 +113,18 @@ def of_torch(name: str, given: CallSite) -> Model:
         else:
             parameters = caller_chosen(given.origin(_OF_THE_MODEL))
     return Model(parameters, name, layers=layers)
+
+
+def _has_weights(name: str, given: CallSite) -> bool | None:
+    """Whether a norm has weights, as others always do; None if a variable says so."""
+    for kind, (position, keyword, default) in _AFFINE.items():
+        if name.startswith(kind):
+            switch = given.find(position, keyword)
+            match Constant(default) if switch is None else switch.value:
+                case Constant(value=value):
+                    return bool(value)
+            return None
+    return True
 
 
 def _layers(members: list[Model]) -> tuple[str, ...]:
@@ -147,6 +178,8 @@ def called(model: Model, given: CallSite) -> Value:
         if region is not None and "Norm" not in name and name != "Embedding":
             return cast(model.parameters, _LINEAR, region)
         return replace(model.parameters, scalar=False)
+    if name.startswith(_BY_INPUT):
+        return given.first if isinstance(given.first, Tensor | ModelOutput) else UNKNOWN
     if name in _FUNCTION_OF:
         return functions.function(f"torch.nn.functional.{_FUNCTION_OF[name]}", given)
     return output(model, given)

@@ -69,6 +69,17 @@ def registered(function: AnyFunction) -> Iterator[str]:
                 yield name
 
 
+def parameters_made(function: AnyFunction) -> Iterator[str]:
+    """The attributes that the function makes parameters of a module: `self.x = nn.Parameter(…)`."""
+    for node in own_statements(function.body if isinstance(function.body, list) else []):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
+                value=ast.Call() as call,
+            ) if callee_name(call) == "Parameter":
+                yield name
+
+
 def _self_attributes(target: ast.expr) -> Iterator[str]:
     for single in single_targets(target):
         while isinstance(single, ast.Subscript):  # `self.cache[key] = …` changes the attribute

@@ -44,7 +44,7 @@ from precision_lint.facts.dtypes.values import (
     some_tensor,
     tensor,
 )
-from precision_lint.facts.origin import Setting
+from precision_lint.facts.origin import Origin, Setting
 from precision_lint.model.dtypes import BFLOAT16, BOOL, DTYPES, FLOAT32, FLOATING, HALF, INT64
 
 COMPLEX = frozenset({"complex32", "complex64", "complex128"})
@@ -249,15 +249,23 @@ def _combine(left: Tensor, right: Tensor, rule: _Rule) -> Tensor:
     options = frozenset[str]().union(
         *(rule(one, other) for one in _options(left) for other in _options(right))
     )
-    first = left if left.caller_chosen or left.dtypes & HALF else right
     is_chosen, is_other = _CHOSEN in options, _SOME in options or _ARRAY in options
     return Tensor(
         options - _PSEUDO,
         is_chosen,
         is_other,
-        first.origin or left.origin or right.origin,
+        _origin(left, right, options),
         clauses=_clauses(left, right, rule) if is_chosen or is_other else frozenset(),
     )
+
+
+def _origin(left: Tensor, right: Tensor, options: frozenset[str]) -> Origin | None:
+    """Where the dtype of a result comes from: float32 from an operand that is float32."""
+    if options <= _WIDE:
+        wide = [each for each in (left, right) if each.must_be(_WIDE)]
+        return next((each.origin for each in wide if each.origin is not None), None)
+    first = left if left.caller_chosen or left.dtypes & HALF else right
+    return first.origin or left.origin or right.origin
 
 
 def _clauses(left: Tensor, right: Tensor, rule: _Rule) -> frozenset[Clause]:

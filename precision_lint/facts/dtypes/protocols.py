@@ -120,6 +120,8 @@ class Interprocedural(Protocol):
     """What `torch.zeros(2)` makes."""
     is_intraprocedural: bool
     """Bodies are interpreted by themselves: no call, class or import is followed."""
+    is_half_run: bool
+    """This is the run of a model whose weights are loaded in half precision (see `half_run`)."""
     budget: Budget
     records: Records
     configuration: Configuration

@@ -35,7 +35,11 @@ from precision_lint.facts.origin import Origin
 
 
 class Records:
-    """What one interpretation has seen so far; frames that do not record are left out."""
+    """What one interpretation has seen so far; frames that do not record are left out.
+
+    `every` takes the calls that were asked for of the others as well, once for each kind of
+    arguments that their function is interpreted with.
+    """
 
     def __init__(
         self,
@@ -46,6 +50,7 @@ class Records:
         table: Table,
         *,
         is_intraprocedural: bool,
+        every: list[Call] | None = None,
     ) -> None:
         self._asked = asked
         self._module = module
@@ -54,6 +59,7 @@ class Records:
         self._is_intraprocedural = is_intraprocedural
         self.found = found
         """The calls of the linted file that rules asked for."""
+        self._every = every
         self.call_sites: dict[Function, dict[ast.AST, Environment]] = {}
         """The calls of each function, with what they give to its parameters."""
         self.regions: dict[Function, dict[ast.AST, Region | None]] = {}
@@ -81,7 +87,7 @@ class Records:
         env: Environment,
     ) -> None:
         """A call: kept with its facts if it is in the linted file and was asked for."""
-        if not frame.records or frame.module is not self._module:
+        if not self._is_seen(frame):
             return
         callee = self._asked.callee(node, function, is_intraprocedural=self._is_intraprocedural)
         if callee is None:
@@ -89,7 +95,7 @@ class Records:
             return
         span_of = self._module.file.span_of
         method = None if callee.is_instance else node.func
-        self.found[node] = Call(
+        call = Call(
             span=span_of(node),
             name=callee.name,
             function=callee.function,
@@ -105,11 +111,18 @@ class Records:
             models=_models(env) if callee.name in _TRAINING else {},
             module=self._calls,
         )
+        self._keep(node, call)
+
+    def product(self, frame: Frame, node: ast.BinOp, left: Value, right: Value) -> None:
+        """`left @ right`, as the call of `torch.matmul` that it is."""
+        if isinstance(node.op, ast.MatMult) and self._is_seen(frame):
+            span_of = self._module.file.span_of
+            operands = Argument(left, span_of(node.left)), Argument(right, span_of(node.right))
+            self._keep(node, self._operation(frame, node, "matmul", "torch.matmul", operands))
 
     def wants_items(self, frame: Frame) -> bool:
         """True if a rule asked for the items that are set in a frame."""
-        is_seen = frame.records and frame.module is self._module
-        return is_seen and SETTING_ITEM in self._asked.names
+        return self._is_seen(frame) and SETTING_ITEM in self._asked.names
 
     def item_set(
         self, frame: Frame, node: ast.Subscript, owner: Value, key: Value, given: Argument
@@ -117,13 +130,26 @@ class Records:
         """`owner[key] = value`, as the call of `__setitem__` that it is."""
         span_of = self._module.file.span_of
         index = Argument(key, span_of(node.slice))
-        self.found[node] = Call(
-            span=span_of(node),
-            name=SETTING_ITEM,
-            function=None,
-            receiver=as_receiver(reading(owner)),
-            receiver_span=span_of(node.value),
-            arguments=(index.read(), given.read()),
+        call = self._operation(frame, node, SETTING_ITEM, None, (index, given))
+        receiver = as_receiver(reading(owner))
+        self._keep(node, replace(call, receiver=receiver, receiver_span=span_of(node.value)))
+
+    def _operation(
+        self,
+        frame: Frame,
+        node: ast.expr,
+        name: str,
+        function: str | None,
+        operands: tuple[Argument, ...],
+    ) -> Call:
+        """An operator of Python, as the call that it is."""
+        return Call(
+            span=self._module.file.span_of(node),
+            name=name,
+            function=function,
+            receiver=UNKNOWN,
+            receiver_span=None,
+            arguments=tuple(one.read() for one in operands),
             keywords={},
             scope=frame.scope,
             guards=tuple(frame.guards),
@@ -132,6 +158,16 @@ class Records:
             models={},
             module=self._calls,
         )
+
+    def _is_seen(self, frame: Frame) -> bool:
+        """True in a frame of the linted file whose calls are wanted."""
+        return (frame.records or self._every is not None) and frame.module is self._module
+
+    def _keep(self, node: ast.expr, call: Call) -> None:
+        if self._every is None:
+            self.found[node] = call
+        else:
+            self._every.append(call)
 
     def rejected(self, frame: Frame, node: ast.Call, found: tuple[Rejection, ...]) -> None:
         """A call runs layers that reject what they are given: whenever its body is run."""

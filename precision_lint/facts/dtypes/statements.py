@@ -18,6 +18,7 @@ from precision_lint.facts.dtypes.environment import Environment, bind, join_into
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import join, reading
+from precision_lint.facts.dtypes.loaded_in_half import returned as handed_on
 from precision_lint.facts.dtypes.narrowing import refine, refine_case, without_bfloat16
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.relevance import may_open_autocast
@@ -104,6 +105,9 @@ class StatementInterpreter:
                 if expression is not None:
                     is_asked = self.frame.evaluates(node)
                     returned = self.evaluate(expression, env) if is_asked else UNKNOWN
+                    if self.analysis.is_half_run:
+                        place = self.evaluate.span_of(expression)
+                        returned = handed_on(returned, self.evaluate.source, place)
                 self.frame.returned = join(self.frame.returned, returned)
                 self.frame.exits.append(env.copy())
                 return False

@@ -1,0 +1,331 @@
+"""Whether a dtype that the code of a file fixes may meet one that it does not fix.
+
+Most code that computes in float32 casts the result back before it goes on: there is nothing to
+interpret. This is a walk over the syntax alone, many times faster than the interpreter. It follows
+a fixed dtype through assignments and operators, into the functions of the file and out of them,
+and answers "yes" wherever it is not sure. What an object keeps is left out: the interpreter does
+not know what becomes of it (see `loaded_in_half`).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable
+
+from precision_lint.facts.dtypes._generated.kernels import AGREEING
+from precision_lint.facts.dtypes._generated.operators import METHODS
+from precision_lint.facts.dtypes.module_inputs import LAYERS
+from precision_lint.model.memo import fact
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import callee_name, dotted
+
+_FIXED = re.compile(r"torch\.(?:float|float32|double|float64|half|float16)$")
+_MAKING = frozenset(
+    {"zeros", "ones", "full", "empty", "rand", "randn", "eye", "linspace", "tensor"}
+)
+"""Functions of torch whose result is float32 if nothing else is asked for."""
+_FIXING = frozenset({"float", "double", "half"})
+_CASTING = frozenset({"to", "type", "type_as", "bfloat16", "long", "int", "bool", "item", "tolist"})
+_DEVICE = re.compile(r"device|cuda|cpu|rank")
+_PLAIN = frozenset({"shape", "device", "ndim", "size", "dim", "numel"})
+_OF_TORCH = ("torch.", "F.", "nn.functional.")
+_MOST_ROUNDS = 8
+
+
+@fact
+def fixed_dtypes_meet_others(file: ParsedPython) -> bool:
+    """True if a fixed dtype may meet another one in a function of the file, or where it calls."""
+    known = _Known(file)
+    for _ in range(_MOST_ROUNDS):
+        before = known.size
+        if any(_Function(known, each).meets_others() for each in known.functions):
+            return True
+        if known.size == before:
+            return False
+    return True
+
+
+class _Known:
+    """The functions of a file, and which of them take or give a fixed dtype."""
+
+    def __init__(self, file: ParsedPython) -> None:
+        self.functions: list[ast.FunctionDef] = []
+        self._named: dict[str, list[ast.FunctionDef]] = {}
+        self._of_class: dict[str, list[ast.FunctionDef]] = {}
+        self.held: dict[str, set[str]] = {}
+        """By attribute, the classes of the modules that objects hold under this name."""
+        self.taking: dict[ast.FunctionDef, set[str]] = {}
+        self.giving: set[ast.FunctionDef] = set()
+        for node in file.nodes:
+            match node:
+                case ast.FunctionDef(name=name) if name != "__init__":
+                    self.functions.append(node)
+                    self._named.setdefault(name, []).append(node)
+                case ast.ClassDef(name=name, body=body):
+                    own = [each for each in body if isinstance(each, ast.FunctionDef)]
+                    self._of_class[name] = [each for each in own if each.name == "forward"]
+                case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
+                    made = {
+                        callee_name(each) for each in ast.walk(value) if isinstance(each, ast.Call)
+                    }
+                    self.held.setdefault(name, set()).update(made)
+
+    @property
+    def size(self) -> int:
+        return len(self.giving) + sum(map(len, self.taking.values()))
+
+    def called(self, function: ast.expr) -> list[ast.FunctionDef]:
+        """The functions of the file that an expression may stand for, or look up."""
+        found: list[ast.FunctionDef] = []
+        for node in ast.walk(function):
+            match node:
+                case ast.Name(id=name):
+                    found += self._named.get(name, [])
+                case ast.Attribute(attr=name):
+                    classes = self.held.get(name, set())
+                    forwards = [each for one in classes for each in self._of_class.get(one, [])]
+                    own = self._named.get(name, []) if name != "forward" else []
+                    found += forwards or own
+        return found
+
+    def is_layer(self, function: ast.expr) -> bool:
+        """True for an attribute that may hold a layer with weights."""
+        named = (each.attr for each in ast.walk(function) if isinstance(each, ast.Attribute))
+        return any(not LAYERS.isdisjoint(self.held.get(name, ())) for name in named)
+
+
+class _Function:
+    """The variables of one function that hold a fixed dtype, statement by statement."""
+
+    def __init__(self, known: _Known, node: ast.FunctionDef) -> None:
+        self._known = known
+        self._node = node
+        self._held = {*known.taking.get(node, ())}
+        self._callables: dict[str, ast.expr] = {}
+        """Local variables, with the expressions that say what they call."""
+        self._is_met = False
+
+    def meets_others(self) -> bool:
+        self._block(self._node.body)
+        return self._is_met
+
+    def _block(self, statements: list[ast.stmt]) -> None:
+        for statement in statements:
+            if self._is_met:
+                return
+            self._statement(statement)
+
+    def _statement(self, node: ast.stmt) -> None:
+        match node:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets:
+                    self._assign(target, value)
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                self._assign(target, value)
+            case ast.AugAssign(target=target, value=value):
+                if self._is_fixed(value) and isinstance(target, ast.Subscript):
+                    self._is_met = True
+                elif self._is_fixed(value):
+                    self._hold(target, True)
+            case ast.Return(value=ast.expr() as value):
+                if self._is_fixed(value):
+                    self._known.giving.add(self._node)
+            case ast.Expr(value=value):
+                self._is_fixed(value)
+            case ast.If(test=test, body=body, orelse=orelse):
+                self._is_fixed(test)
+                before = {*self._held}
+                self._block(body)
+                after, self._held = self._held, before
+                self._block(orelse)
+                self._held |= after
+            case ast.For(target=target, iter=iterated, body=body, orelse=orelse):
+                for name in (each.id for each in ast.walk(target) if isinstance(each, ast.Name)):
+                    self._callables[name] = iterated
+                self._hold(target, self._is_fixed(iterated))
+                for _ in range(2):
+                    before = {*self._held}
+                    self._block(body)
+                    self._held |= before
+                self._block(orelse)
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                pass  # walked by itself
+            case ast.With(body=body, items=items):
+                for item in items:
+                    self._is_fixed(item.context_expr)
+                self._block(body)
+            case _:
+                for child in ast.iter_child_nodes(node):
+                    if isinstance(child, ast.stmt):
+                        self._statement(child)
+                    elif isinstance(child, ast.expr):
+                        self._is_fixed(child)
+                    elif isinstance(child, ast.ExceptHandler | ast.match_case):
+                        self._block(child.body)
+
+    def _assign(self, target: ast.expr, value: ast.expr) -> None:
+        match target, value:
+            case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+                fixed = [self._is_fixed(one) for one in values]
+                for one, is_fixed in zip(targets, fixed, strict=True):
+                    self._hold(one, is_fixed)
+            case ast.Subscript(value=owner, slice=index), _:
+                is_met = self._is_fixed(value) != self._is_fixed(owner)
+                self._is_met |= is_met and _is_advanced(index) and _may_be_tensor(value)
+            case _:
+                if isinstance(target, ast.Name):
+                    self._callables[target.id] = value
+                self._hold(target, self._is_fixed(value))
+
+    def _hold(self, target: ast.expr, is_fixed: bool) -> None:
+        match target:
+            case ast.Name(id=name):
+                (self._held.add if is_fixed else self._held.discard)(name)
+            case ast.Tuple(elts=items) | ast.List(elts=items):
+                for item in items:
+                    self._hold(item, is_fixed)
+            case ast.Starred(value=value):
+                self._hold(value, is_fixed)
+            case ast.Subscript():
+                self._is_met |= is_fixed
+
+    def _is_fixed(self, node: ast.expr) -> bool:
+        match node:
+            case ast.Name(id=name):
+                return name in self._held
+            case ast.Attribute(value=value, attr=name):
+                return self._is_fixed(value) and name not in _PLAIN
+            case ast.Call():
+                return self._call(node)
+            case ast.BinOp(left=left, right=right, op=ast.MatMult()):
+                return self._agreeing([left, right])
+            case ast.Compare():
+                self._any(node)
+                return False
+            case ast.Subscript(value=value, slice=index):
+                self._is_fixed(index)
+                return self._is_fixed(value)
+            case ast.ListComp() | ast.SetComp() | ast.GeneratorExp():
+                for generator in node.generators:
+                    self._hold(generator.target, self._is_fixed(generator.iter))
+                return self._is_fixed(node.elt)
+            case ast.DictComp():
+                for generator in node.generators:
+                    self._hold(generator.target, self._is_fixed(generator.iter))
+                return self._is_fixed(node.value)
+            case ast.NamedExpr(target=target, value=value):
+                is_fixed = self._is_fixed(value)
+                self._hold(target, is_fixed)
+                return is_fixed
+            case ast.Lambda(body=body):
+                self._is_met |= self._is_fixed(body)
+                return False
+            case ast.Constant() | ast.JoinedStr():
+                return False
+        return self._any(node)
+
+    def _any(self, node: ast.expr) -> bool:
+        children = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
+        return self._all_of(children)
+
+    def _agreeing(self, operands: list[ast.expr]) -> bool:
+        """Operands that need one dtype: all of them are fixed, or none."""
+        fixed = [self._is_fixed(one) for one in operands]
+        self._is_met |= any(fixed) and not all(fixed)
+        return any(fixed)
+
+    def _call(self, node: ast.Call) -> bool:
+        name, function = callee_name(node), node.func
+        keywords = {each.arg: each.value for each in node.keywords}
+        given = [*node.args, *(value for key, value in keywords.items() if key != "dtype")]
+        receiver = function.value if isinstance(function, ast.Attribute) else None
+        path = dotted(function) or ""
+        is_function = path.startswith(_OF_TORCH)
+        owner = [] if receiver is None or is_function else [receiver]
+        if name in {"to", "type"} and owner:
+            return self._cast(owner[0], node, keywords)
+        if name in _FIXING and owner and not given:
+            self._is_fixed(owner[0])
+            return True
+        if name in _CASTING:
+            self._all_of(owner)
+            return self._all_of(given) and name == "type_as"
+        if is_function or (name in METHODS and not path.startswith("self.")):
+            return self._of_torch(node, name, [*owner, *given], keywords, path)
+        return self._of_file(node, name, owner, keywords)
+
+    def _of_torch(
+        self,
+        node: ast.Call,
+        name: str,
+        operands: list[ast.expr],
+        keywords: dict[str | None, ast.expr],
+        path: str,
+    ) -> bool:
+        row = AGREEING.get(name) or AGREEING.get(f"nn.functional.{name}")
+        if name == "einsum":
+            is_fixed = self._agreeing(operands[1:])
+        elif row is not None:
+            positions = {position for position, _ in row.operands}
+            needed = [one for at, one in enumerate(operands) if at in positions]
+            is_fixed = self._agreeing([one for one in needed if _may_be_tensor(one)])
+        else:
+            is_fixed = self._all_of(operands)
+        if "dtype" in keywords:
+            return self._is_dtype_fixed(keywords["dtype"])
+        return is_fixed or (name in _MAKING and path.startswith("torch."))
+
+    def _of_file(
+        self,
+        node: ast.Call,
+        name: str,
+        owner: list[ast.expr],
+        keywords: dict[str | None, ast.expr],
+    ) -> bool:
+        is_of_fixed = self._all_of(owner)
+        positional = [self._is_fixed(one) for one in node.args]
+        named = {key: self._is_fixed(value) for key, value in keywords.items()}
+        function_node = node.func
+        if isinstance(function_node, ast.Name):
+            function_node = self._callables.get(name, function_node)
+        functions = self._known.called(function_node)
+        is_given = any(positional) or any(named.values())
+        for function in functions:
+            names = [one.arg for one in function.args.args]
+            names = names[1:] if names[:1] in (["self"], ["cls"]) else names
+            taken = {one for one, is_fixed in zip(names, positional, strict=False) if is_fixed}
+            taken |= {key for key, is_fixed in named.items() if is_fixed and key in names}
+            self._known.taking.setdefault(function, set()).update(taken)
+            if is_given and not taken:
+                self._is_met = True
+        if functions:
+            return any(function in self._known.giving for function in functions)
+        self._is_met |= is_given and self._known.is_layer(function_node)
+        return (is_given or is_of_fixed) and not name[:1].isupper()
+
+    def _cast(self, owner: ast.expr, node: ast.Call, keywords: dict[str | None, ast.expr]) -> bool:
+        before = self._is_fixed(owner)
+        asked = [*node.args, *(value for key, value in keywords.items() if key == "dtype")]
+        if any(map(self._is_dtype_fixed, asked)):
+            return True
+        dtypes = [one for one in asked if not _DEVICE.search(ast.unparse(one))]
+        return before and not dtypes
+
+    def _is_dtype_fixed(self, node: ast.expr) -> bool:
+        return self._is_fixed(node) or _FIXED.match(dotted(node) or "") is not None
+
+    def _all_of(self, nodes: Iterable[ast.expr]) -> bool:
+        """True if one of some expressions is fixed; all of them are walked."""
+        fixed = [self._is_fixed(one) for one in nodes]
+        return any(fixed)
+
+
+def _is_advanced(index: ast.expr) -> bool:
+    """True for an index that may be a tensor: numbers and slices copy, and copies cast."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return not all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in parts)
+
+
+def _may_be_tensor(node: ast.expr) -> bool:
+    return not isinstance(node, ast.Constant | ast.JoinedStr | ast.UnaryOp | ast.Tuple)

@@ -1,0 +1,200 @@
+"""What certainly raises in the run whose weights are loaded in half precision.
+
+A class with a `from_pretrained` that takes a dtype offers this run. Its `forward` is interpreted
+from there: with weights of bfloat16, with an input, and with the defaults of all other parameters,
+so that what it calls is given what this run gives it. Where one operand of an operator, or the
+input of a layer, certainly has a dtype that the code decides, and the other side that of the
+weights, the two do not agree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes import sources
+from precision_lint.facts.dtypes.agreement import disagreement
+from precision_lint.facts.dtypes.asked import SETTING_ITEM
+from precision_lint.facts.dtypes.budget import BudgetExceeded
+from precision_lint.facts.dtypes.calls import Argument, Call, CallSite
+from precision_lint.facts.dtypes.definitions import Class
+from precision_lint.facts.dtypes.escaping import fixed_dtypes_meet_others
+from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
+from precision_lint.facts.dtypes.loaded_in_half import FIXED, is_fixed
+from precision_lint.facts.dtypes.module_inputs import LAYERS, rejected
+from precision_lint.facts.dtypes.operands import may_fail_on_purpose
+from precision_lint.facts.dtypes.parameters import bound
+from precision_lint.facts.dtypes.promotion import COMPLEX
+from precision_lint.facts.dtypes.values import (
+    FunctionValue,
+    Instance,
+    Model,
+    ModelOutput,
+    Tensor,
+    Value,
+    perhaps_floating,
+    tensor,
+)
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import BFLOAT16, INT64
+from precision_lint.model.memo import fact
+
+_PRODUCTS = frozenset(
+    {
+        "linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "conv1d", "conv2d", "conv3d",
+        "conv_transpose1d", "conv_transpose2d", "scaled_dot_product_attention",
+    }
+)  # fmt: skip
+_WRITES = frozenset(
+    {
+        SETTING_ITEM, "index_put_", "index_add", "index_add_", "index_copy_", "masked_scatter",
+        "masked_scatter_", "scatter", "scatter_", "scatter_add", "scatter_add_",
+    }
+)  # fmt: skip
+_ASKED = _PRODUCTS | _WRITES | LAYERS
+_HALF = frozenset({BFLOAT16})
+_CHOOSING = re.compile(r"dtype|autocast|float|half|bf16|fp16|fp32|upcast|precision", re.IGNORECASE)
+"""In conditions that tell runs of one precision from those of another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A call that is given a dtype that the code decides, and that of the weights."""
+
+    call: Call
+    operator: str
+    fixed: Argument
+    """What the code decides, as far as it can be seen at the call."""
+    tensor: Tensor
+    follows: Argument | None
+    """What has the dtype of the weights; None for the weights of a layer."""
+    loaded: Origin
+    """The class whose weights are loaded."""
+    is_kept: bool
+    """The library loads weights in the dtype of their checkpoint, if nobody asks for another."""
+
+    @property
+    def dtype(self) -> str:
+        return min(self.tensor.dtypes)
+
+
+@fact
+def meetings_in_half(file: PythonFile) -> tuple[Meeting, ...]:
+    """The calls that raise, in the run of some model of the file: the first for each source."""
+    found: dict[object, Meeting] = {}
+    if not fixed_dtypes_meet_others(file):
+        return ()
+    try:
+        for each in _meetings(file):
+            origin = each.tensor.origin
+            place = each.call.span if origin is None else (origin.source.path, origin.span)
+            found.setdefault(place, each)
+    except (BudgetExceeded, RecursionError):
+        pass  # what was found until then is given such operands, whatever comes later
+    by_call = {each.call.span: each for each in reversed(found.values())}
+    return tuple(by_call[span] for span in sorted(by_call))
+
+
+def _meetings(file: PythonFile) -> Iterator[Meeting]:
+    subject = Subject(file, _ASKED, frozenset(), None)
+    subject.budget.go_beyond()
+    calls: list[Call] = []
+    run = Interpretation(subject, {}, is_intraprocedural=False, in_half=calls)
+    with closing(run):
+        for definition in subject.module.top.values():
+            if not isinstance(definition, Class):
+                continue
+            loaded = _offered(run, definition)
+            if loaded is None:
+                continue
+            is_kept = not run.configuration.loads_in_float32(_library(run, definition))
+            try:
+                _run(run, definition, loaded, file)
+            finally:
+                for call in calls:
+                    meeting = _meeting(call, loaded, file)
+                    if meeting is not None:
+                        yield replace(meeting, is_kept=is_kept)
+                calls.clear()
+
+
+def _offered(run: Interpretation, definition: Class) -> Origin | None:
+    """The class, if it can be loaded in half precision and has a `forward` here."""
+    loaded = run.classes.loaded(definition)
+    forward = run.classes.method(definition, "forward")
+    is_here = forward is not None and forward.module is definition.module
+    return loaded if is_here else None
+
+
+def _library(run: Interpretation, definition: Class) -> str:
+    return "diffusers." if run.classes.derives_from(definition, "ModelMixin") else ""
+
+
+def _run(run: Interpretation, definition: Class, loaded: Origin, file: PythonFile) -> None:
+    """Interpret `forward` of a model as for a caller who leaves the defaults."""
+    model = Instance(definition, parameters=Tensor(_HALF, origin=loaded))
+    forward = run.classes.method(definition, "forward")
+    assert forward is not None
+    parameters = bound(run, forward, model, CallSite(file.text, loaded.span, (), {}))
+    for parameter in forward.parameters[1:2]:  # what a model computes from is never left out
+        is_integral = parameter.arg in sources.TOKENS or sources.INTEGRAL_NAME.search(parameter.arg)
+        parameters[parameter.arg] = tensor(INT64) if is_integral else perhaps_floating()
+    run.summaries.result(FunctionValue(forward, model), parameters, None)
+
+
+def _meeting(call: Call, loaded: Origin, file: PythonFile) -> Meeting | None:
+    """What does not agree at one call; None if a side of it is not certain."""
+    call = replace(
+        call,
+        arguments=tuple(replace(one, value=_real(one.value)) for one in call.arguments),
+        receiver=_real(call.receiver),
+    )
+    if isinstance(call.called, Model):
+        found = _rejected(call, call.called, loaded)
+    else:
+        found = _disagreeing(call, loaded)
+    if found is None or call.autocast is not None or _is_chosen(call, file):
+        return None
+    return None if may_fail_on_purpose(call, file) else found
+
+
+def _rejected(call: Call, layer: Model, loaded: Origin) -> Meeting | None:
+    given = call.argument(0, "input")
+    if given is None or not isinstance(given.value, Tensor):
+        return None
+    if rejected(layer, given.value) is None or not _meet(given.value, layer.parameters):
+        return None
+    return Meeting(call, call.name, given, given.value, None, loaded, True)
+
+
+def _disagreeing(call: Call, loaded: Origin) -> Meeting | None:
+    found = disagreement(call)
+    if found is None or not found.is_proved or found.may_be_scalar:
+        return None
+    one, other = found.first, found.second
+    if _meet(other.tensor, one.tensor):
+        one, other = other, one
+    elif not _meet(one.tensor, other.tensor):
+        return None
+    return Meeting(call, found.operator, one.argument, one.tensor, other.argument, loaded, True)
+
+
+def _is_chosen(call: Call, file: PythonFile) -> bool:
+    return any(_CHOOSING.search(file.text[guard.span]) for guard in call.guards)
+
+
+def _meet(fixed: Tensor, follows: Tensor) -> bool:
+    return is_fixed(fixed) and follows.must_be(_HALF)
+
+
+def _real(value: Value) -> Value:
+    """A tensor without the complex dtypes that a number might make of it."""
+    match value:
+        case ModelOutput(tensor=inner):
+            return _real(inner)
+        case Tensor(dtypes=dtypes) if dtypes & FIXED:
+            return replace(value, dtypes=dtypes - COMPLEX)
+    return value
