@@ -8,7 +8,7 @@ what only run time knows, and where different paths give different values.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -76,6 +76,9 @@ _MAKING = frozenset({
 })  # fmt: skip
 _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
 _STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
+
+_PROCESSES = {"spawn": 1, "start_processes": 1, "Process": 0, "Thread": 0, "launch": 0}
+"""What starts a function, and how many arguments of its own it gives first."""
 
 _NOTHING = object()
 _Store: TypeAlias = "tuple[ParsedPython, ast.expr]"
@@ -311,10 +314,26 @@ class Evaluator:
             if (is_method and not is_built) or _is_plain(call, file)
         )
         calls = list(islice(found, _MAX_CALLS + 1))
-        if not calls or len(calls) > _MAX_CALLS:
-            return self._objects(at).options if not calls and holds_settings(name) else None
+        handed = [] if is_method else list(self._handed_over(function.name, position, at))
+        if len(calls) > _MAX_CALLS:
+            return None
         values = [self._argument(call, file, name, position, function, at) for file, call in calls]
-        return agreed(values)
+        is_options = not calls and holds_settings(name)
+        return agreed([*values, *handed]) or (self._objects(at).options if is_options else None)
+
+    def _handed_over(self, function: str, position: int, at: _Place) -> Iterator[Known | None]:
+        """What processes give to a parameter: `mp.spawn(run, args=(config,))`, after their rank."""
+        for starter, before in _PROCESSES.items():
+            for file, call in self.run.program.calls(starter):
+                given = {each.arg: each.value for each in call.keywords}
+                started = given.get("target") or given.get("fn") or next(iter(call.args), None)
+                arguments = given.get("args") or next(iter(call.args[1:2]), None)
+                if not isinstance(started, ast.Name) or started.id != function:
+                    continue
+                items = arguments.elts if isinstance(arguments, ast.Tuple | ast.List) else []
+                index = position - before
+                is_known = 0 <= index < len(items)
+                yield self._value(items[index], _Place(file, {}, at.depth)) if is_known else None
 
     def _argument(
         self,

@@ -98,3 +98,35 @@ def test_a_project_that_loads_its_files_by_itself(
 ) -> None:
     project(tmp_path, {"a.yaml": RECIPE, **code})
     assert bool(found(tmp_path, "a.yaml")) is expected
+
+
+PARSED = """\
+from dataclasses import dataclass
+from transformers import HfArgumentParser, TrainingArguments
+from other import align
+
+@dataclass
+class Arguments(TrainingArguments):
+    name: str = ""
+
+args, = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+align(args)
+"""
+ALIGN = """\
+from transformers import TrainingArguments
+
+def align(args):
+    TrainingArguments("o", seed=args.seed, bf16=args.bf16)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [(PARSED, ["MP702"]), (PARSED.replace("(TrainingArguments)", ""), [])],
+)
+def test_a_parser_of_the_class_reads_the_command_whatever_else_is_called(
+    tmp_path: Path, program: str, expected: list[str]
+) -> None:
+    launch = "python train.py --do_train --output_dir o --seed 1 --fp16 --bf16\n"
+    project(tmp_path, {"run.sh": launch, "train.py": program, "other.py": ALIGN})
+    assert [one.code for one in found(tmp_path, "run.sh")] == expected
