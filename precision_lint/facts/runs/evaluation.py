@@ -305,9 +305,10 @@ class Evaluator:
         is_built = isinstance(owner, ast.ClassDef) and function.name == "__init__"
         called = owner.name if isinstance(owner, ast.ClassDef) and is_built else function.name
         names = [each.arg for each in named_parameters(function.args)]
-        if name not in names:
+        rest = function.args.kwarg is not None and function.args.kwarg.arg == name
+        if name not in names and not rest:
             return None
-        position = names.index(name) - is_method
+        position = -1 if rest else names.index(name) - is_method
         found = (
             (file, call)
             for file, call in self.run.program.calls_of(called, at.file)
@@ -317,9 +318,24 @@ class Evaluator:
         handed = [] if is_method else list(self._handed_over(function.name, position, at))
         if len(calls) > _MAX_CALLS:
             return None
+        if rest:
+            if len(calls) != 1:
+                return None
+            ((file, call),) = calls
+            return self._keywords(call, names, _Place(file, {}, at.depth + 1))
         values = [self._argument(call, file, name, position, function, at) for file, call in calls]
         is_options = not calls and holds_settings(name)
         return agreed([*values, *handed]) or (self._objects(at).options if is_options else None)
+
+    def _keywords(self, call: ast.Call, names: Sequence[str], at: _Place) -> Known | None:
+        """What a call gives to `**kwargs` of a function with other parameters by their names."""
+        given = {
+            each.arg: self._value(each.value, at)
+            for each in call.keywords
+            if each.arg is not None and each.arg not in names
+        }
+        spread = [each.value for each in call.keywords if each.arg is None]
+        return display(given, [self._value(each, at) for each in spread])
 
     def _handed_over(self, function: str, position: int, at: _Place) -> Iterator[Known | None]:
         """What processes give to a parameter: `mp.spawn(run, args=(config,))`, after their rank."""
@@ -610,6 +626,8 @@ class Evaluator:
         for keyword in call.keywords:
             if keyword.arg in given:
                 given[keyword.arg] = self._value(keyword.value, at)
+        if function.args.kwarg is not None:
+            given[function.args.kwarg.arg] = self._keywords(call, names, at)
         inside = _Place(file, given, at.depth + 1)
         return Returns(lambda each: self._value(each, inside)).of(function)
 
