@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.program import keyword_of
+from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.source.config.options import Option
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import dotted, last_name
+from precision_lint.source.python.syntax import dotted, last_name, with_defaults
 from precision_lint.source.shell.words import UNKNOWN
 
 _NO = frozenset({"false", "no", "0", "off", "none"})
@@ -29,7 +30,7 @@ class Refused:
     """A word, the declaration of its option, what the parser takes, and what happens."""
 
     written: Occurrence
-    declaration: ast.Call
+    declaration: ast.expr
     file: ParsedPython
     reason: str
     says: str
@@ -48,10 +49,11 @@ def refused(run: RunEnvironment) -> Iterator[Refused]:
 
 def _judged(name: str, value: str, option: Option, run: RunEnvironment) -> Iterator[Refused]:
     found = run.program.argument(name)
+    written = Occurrence(name, value, option, run.file)
     if found is None:
+        yield from _switched_on(name, value, written, option, run)
         return
     file, call = found
-    written = Occurrence(name, value, option, run.file)
     kind = keyword_of(call, "type")
     kind_name = "" if kind is None else dotted(kind) or "?"
     flag = f"--{option.name}"
@@ -73,6 +75,32 @@ def _judged(name: str, value: str, option: Option, run: RunEnvironment) -> Itera
             reason = f"its parser takes {shown}"
             says = f"error: argument {flag}: invalid choice: {value!r} (choose from {shown})"
             yield Refused(written, call, file, reason, says)
+
+
+def _switched_on(
+    name: str, value: str, written: Occurrence, option: Option, run: RunEnvironment
+) -> Iterator[Refused]:
+    """`--bf16 false` for absl, which takes no second word, and `false` for Fire, a text to it."""
+    reason = f"`{name}` is on"
+    if value.lower() in _NO and len(option.words) == 2:
+        for definer in ("DEFINE_bool", "DEFINE_boolean"):
+            for file, call in run.program.calls(definer):
+                match call.args:
+                    case [ast.Constant(value=str(flag)), *_] if normal(flag) == name:
+                        says = f"absl reads --{option.name}, and {value!r} as another argument"
+                        yield Refused(written, call, file, reason, says, raises=False)
+    if value in ("false", "no", "off"):
+        for _, started in run.program.calls("Fire"):
+            for each in started.args:
+                for file, function in run.program.functions(last_name(each)):
+                    for parameter, default in with_defaults(function.args):
+                        if parameter.arg == name and default is not None and _is_boolean(default):
+                            says = f"Fire gives the text {value!r}, which is true; it knows False"
+                            yield Refused(written, default, file, reason, says, raises=False)
+
+
+def _is_boolean(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool)
 
 
 def _is_switch(call: ast.Call) -> bool:
