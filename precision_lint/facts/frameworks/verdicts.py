@@ -41,6 +41,7 @@ from precision_lint.source.config.settings_tree import Mapping, Member
 
 _IN_CODE = r"(?=[ \t]*[()\[,\r\n]|[ \t]+(?:as|import)\b)"
 """What follows a name in code, and rarely in the sentences of comments and messages."""
+_MAIN = rb"__main__"
 _VALUE = re.compile(r"\{([\w.:]+)\}")
 
 
@@ -206,17 +207,27 @@ def _is_done(conflict: Conflict, run: EffectiveConfig, project: Recording) -> bo
 
 
 def _programs(run: EffectiveConfig, project: Recording) -> Iterator[Path]:
-    """The programs of the project that are started for a run, or with its file."""
+    """The programs of the project that are started for a run, or with its file. If no launch is
+    seen, those that are the closest to the file.
+    """
     started = launch_of(run.source)
     if started is not None:
         path = program_of(started, run.file, project)
         yield from () if path is None else (path,)
         return
-    name = run.file.text.path.name
-    for other in project.config_files.referring(run.file.text.path):
-        for _, launch, path in started_programs(other, project):
-            if any(word.text.endswith(name) for word in launch.words):
-                yield path
+    file = run.file.text.path
+    with_file = [
+        path
+        for other in project.config_files.referring(file)
+        for _, launch, path in started_programs(other, project)
+        if any(word.text.endswith(file.name) for word in launch.words)
+    ]
+    if with_file or run.file.python is not None:
+        yield from with_file
+        return
+    folders = {*file.parents}
+    near = {path: len(folders & {*path.parents}) for path in project.python_sources_matching(_MAIN)}
+    yield from (path for path, shared in near.items() if shared == max(near.values()))
 
 
 def _release(text: str) -> tuple[int, ...]:

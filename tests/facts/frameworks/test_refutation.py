@@ -57,11 +57,13 @@ def test_a_program_that_reaches_the_trainer_or_is_not_at_hand_may_be_one(
 
 
 OWN = """\
+import torch
 from transformers import HfArgumentParser, TrainingArguments
 from own import OwnTrainer
 
 args, = HfArgumentParser(TrainingArguments).parse_yaml_file("args.yaml")
-OwnTrainer(args).train()
+if __name__ == "__main__":
+    OwnTrainer(args).train()
 """
 
 
@@ -78,6 +80,8 @@ def test_a_trainer_of_its_own_checks_no_deepspeed_file(
     files = {"run.sh": "deepspeed train.py args.yaml\n", "train.py": OWN, "own.py": trainer}
     args = "do_train: true\noutput_dir: o\nsave_steps: 1\nseed: 1\ndeepspeed: ds.json\n"
     project(tmp_path, {**files, "args.yaml": args, "ds.json": DEEPSPEED})
+    assert [one.code for one in found(tmp_path, "args.yaml", "ds.json")] == expected
+    (tmp_path / "run.sh").unlink()
     assert [one.code for one in found(tmp_path, "args.yaml", "ds.json")] == expected
 
 
