@@ -100,6 +100,16 @@ def files(root: Path) -> list[Path]:
         (PARSER + "def change():\n    args.fp16 = x()\n" + BOTH, "--fp16", None),
         (PARSER + BOTH + "args.fp16 = x()\n", "--fp16", ("run.sh", 1)),
         (PARSER + "if not args.bf16:\n    " + BOTH, "--fp16", None),
+        (
+            PARSER + "import torch\nif torch.cuda.is_available():\n    " + BOTH,
+            "--fp16",
+            ("run.sh", 1),
+        ),
+        (
+            PARSER + "import torch\nif torch.backends.mps.is_available():\n    " + BOTH,
+            "--fp16",
+            None,
+        ),
         (CLASSES, "--bf16 True", ("run.sh", 1)),
         (CLASSES, "--bf16 True --fp16 False", None),
         (CLASSES, "", None),

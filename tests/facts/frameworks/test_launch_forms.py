@@ -164,3 +164,18 @@ def test_one_of_two_programs_that_may_be_meant(tmp_path: Path) -> None:
     programs = {"a/pack/train.py": PROGRAM, "b/pack/train.py": PROGRAM}
     project(tmp_path, {"run.sh": "python -m pack.train --fp16 --bf16\n", **programs})
     assert not found(tmp_path, "run.sh")
+
+
+@pytest.mark.parametrize(
+    ("line", "rows_found"),
+    [
+        ("echo python train.py --fp16 --bf16\n", []),
+        ("cp train.py old.py --fp16 --bf16\n", []),
+        ("cmd='python train.py --fp16 --bf16'\necho $cmd\n", []),
+        ("cmd='python train.py --fp16 --bf16'\necho $cmd\neval $cmd\n", [1]),
+        ("exec python train.py --fp16 --bf16\n", [1]),
+        ("nohup python train.py --fp16 --bf16 &\n", [1]),
+    ],
+)
+def test_commands_that_start_nothing(tmp_path: Path, line: str, rows_found: list[int]) -> None:
+    assert rows(tmp_path, "run.sh", line) == rows_found
