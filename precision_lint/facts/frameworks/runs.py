@@ -289,7 +289,8 @@ class _Linker:
     def program_at(self, path: Path) -> Program:
         """The program at a path, made once for all launches. No file keeps it: it has trees."""
         if path not in self.known:
-            self.known[path] = Program(path, self.project)
+            files = self.project.config_files
+            self.known[path] = files.lately(path, lambda: Program(path, self.project))
         return self.known[path]
 
     def composition(self, path: Path) -> ParsedConfig | None:

@@ -33,7 +33,7 @@ from precision_lint.facts.runs.known import (
 from precision_lint.facts.runs.objects import WRAPPED, Objects, display
 from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.runs.returns import Returns
-from precision_lint.facts.runs.variables import Walk
+from precision_lint.facts.runs.variables import Walk, changes
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES, DtypeName
@@ -286,6 +286,7 @@ class Evaluator:
             node.id,
             end,
             at.syntax.stores(scope, node.id),
+            changes(at.file).get(node.id, ()),
         )
         start: Known | None = None
         if not isinstance(scope, ast.Module) and any(
