@@ -289,8 +289,7 @@ class _Linker:
     def program_at(self, path: Path) -> Program:
         """The program at a path, made once for all launches. No file keeps it: it has trees."""
         if path not in self.known:
-            files = self.project.config_files
-            self.known[path] = files.lately(path, lambda: Program(path, self.project))
+            self.known[path] = Program(path, self.project)
         return self.known[path]
 
     def composition(self, path: Path) -> ParsedConfig | None:

@@ -40,8 +40,6 @@ _DEFAULTS = re.compile(rb"^defaults:[ \t]*(?:#.*)?\r?\n((?:[ \t]*(?:[-#].*)?\r?\
 _DEFAULTS_IN_A_ROW = re.compile(rb"^defaults:[ \t]*(\[[^]]*\]|[\w./-]+)", re.MULTILINE)
 """`defaults: [model, _self_]`, and `defaults: base.yaml` of NeMo RL."""
 _NAMED = re.compile(rb"[\w.-]+")
-_MAX_LATELY = 2
-"""Programs of which the trees are kept: the scripts of a folder often start the same one."""
 _MAX_SOURCED = 16
 """Files that one script takes over."""
 
@@ -57,7 +55,6 @@ class ConfigFiles:
     _parsed: Kept[ParsedConfig | None] = field(default_factory=Kept, repr=False)
     _texts: dict[Path, str] = field(default_factory=dict, repr=False)
     _once: Kept[Any] = field(default_factory=Kept, repr=False)
-    _lately: dict[Hashable, Any] = field(default_factory=dict, repr=False)
     _found: dict[tuple[str, Path, str | None], Path | None] = field(
         default_factory=dict, repr=False
     )
@@ -67,14 +64,6 @@ class ConfigFiles:
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """What is worked out once for all files of the project; it must hold no trees."""
         found: T = self._once.get(key, compute)
-        return found
-
-    def lately(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """What is likely to be asked for again soon, and holds trees: the last few are kept."""
-        found: T = self._lately.pop(key) if key in self._lately else compute()
-        self._lately[key] = found
-        if len(self._lately) > _MAX_LATELY:
-            self._lately.pop(next(iter(self._lately)))
         return found
 
     def at(self, path: Path) -> ParsedConfig | None:
