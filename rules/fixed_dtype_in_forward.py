@@ -108,7 +108,7 @@ RULE = Rule(
     name="fixed-dtype-in-forward",
     summary="a dtype that `forward` decides meets weights that are loaded in another one",
     severity=Severity.ERROR,
-    since="0.2.0",
+    since="0.1.0",
     precisions=("bf16",),
     triggers=(
         (b"PreTrainedModel", b"ModelMixin"),
@@ -121,7 +121,7 @@ RULE = Rule(
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
     for found in meetings_in_half(file):
-        enabled = file.bfloat16()
+        enabled = file.bfloat16(found.loaded)
         origin = found.tensor.origin
         fixed = text_of(found.fixed, file, "one side")
         follows = (

@@ -1122,7 +1122,7 @@ RULES: tuple[Rule, ...] = (
         name="fixed-dtype-in-forward",
         summary="a dtype that `forward` decides meets weights that are loaded in another one",
         severity=Severity.ERROR,
-        since="0.2.0",
+        since="0.1.0",
         fix="never",
         triggers=(
             (b"PreTrainedModel", b"ModelMixin"),

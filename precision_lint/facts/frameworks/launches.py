@@ -24,6 +24,16 @@ _LAUNCHING_MODULES = frozenset(
     {"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch"}
 )
 _MODULE = ("-m", "--module")  # `deepspeed` and `torchrun` know the long name
+_HANDLING = frozenset({
+    "echo", "printf", "eval", "alias", "export", "local", "declare", "readonly", "read", "test",
+    "[", "[[", "cat", "ls", "cp", "mv", "rm", "ln", "chmod", "touch", "head", "tail", "less",
+    "more", "grep", "sed", "awk", "wc", "diff", "cmp", "find", "stat", "which", "git", "tar", "zip",
+    "unzip", "scp", "rsync", "wget", "curl", "vim", "vi", "nano", "code", "pip", "pip3", "black",
+    "ruff", "isort", "flake8", "mypy", "pylint",
+})  # fmt: skip
+"""Commands that print words or do something with files: a program among them is not started. What
+`eval` executes are commands by themselves.
+"""
 _CONTAINERS = frozenset({"docker", "podman", "nerdctl"})
 _MANAGING = frozenset({"container", "compose"})
 _FLAG = re.compile(
@@ -56,7 +66,9 @@ class Launch:
 
 def launch(command: Command) -> Launch | None:
     """What a command starts; None if it starts no program with options."""
-    started = _started(command.words) if command.words else None
+    if not command.words or command.words[0].text in _HANDLING:
+        return None
+    started = _started(command.words)
     if started is None:
         return None
     directory = command.directory

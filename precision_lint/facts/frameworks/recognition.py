@@ -109,7 +109,7 @@ def _head(name: str) -> str:
 
 def _of_python(file: ParsedConfig, python: ParsedPython) -> Iterator[EffectiveConfig]:
     text = python.text.text
-    has_displays = re.search(_any_of(_display_names()), text) is not None
+    has_displays = re.search(any_of(_display_names()), text) is not None
     if not has_displays and not re.search(calls_pattern(), text):
         return
     for made in python_settings(python):
@@ -225,7 +225,7 @@ def _is_refuted(framework: Framework, program: Path | None, project: Recording) 
         program is not None
         and bool(framework.reach)
         and project.reaches(program, _PARSERS)
-        and not project.reaches(program, _any_of(framework.reach))
+        and not project.reaches(program, any_of(framework.reach))
     )
 
 
@@ -234,12 +234,12 @@ def _is_read_by_others(framework: Framework, project: Recording) -> bool:
     return (
         bool(framework.reach)
         and project.python_source_matches(_LOADERS)
-        and not project.python_source_matches(_any_of(framework.reach).encode())
+        and not project.python_source_matches(any_of(framework.reach).encode())
     )
 
 
 @lru_cache(maxsize=64)
-def _any_of(names: tuple[str, ...]) -> str:
+def any_of(names: tuple[str, ...]) -> str:
     """A regular expression for one of some names, in which `*` stands for any part of a name."""
     patterns = (re.escape(name).replace(r"\*", r"\w*") for name in names)
     return rf"\b(?:{'|'.join(patterns)})\b"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatch
+from functools import lru_cache
 from pathlib import Path
 
 from precision_lint.facts.frameworks.hardware import gpu_of
@@ -55,6 +56,8 @@ _MAX_DEPTH = 4  # script, launcher's file, DeepSpeed's file; one to spare
 _MAX_REFERRING = 64  # scripts that start from one file
 _MAX_LAUNCHES = 64  # of one script
 _MAX_PROGRAMS = 16  # that a Python file is a part of
+_PARSED_CLASSES = r"ArgumentParser\(\(|HfArgumentParser|TrlParser"
+"""How a program makes options of the fields of classes."""
 
 
 def runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]:
@@ -142,9 +145,12 @@ def _referring(file: ParsedConfig, project: Recording) -> Sequence[ParsedConfig]
 
 
 def _without_guesses(
-    read: Sequence[EffectiveConfig], called: Sequence[EffectiveConfig]
+    read: Sequence[EffectiveConfig], called: Sequence[EffectiveConfig], project: Recording
 ) -> Iterator[EffectiveConfig]:
-    """The readings of commands whose program does not hand their options to a call instead."""
+    """The readings of commands whose program does not hand their options to a call instead.
+
+    A program that parses its command line as a class of the framework may do both.
+    """
     handed = {
         (reading.source.launch.span, slug)
         for reading in called
@@ -154,8 +160,27 @@ def _without_guesses(
     }
     for reading in read:
         started = launch_of(reading.source)
-        if started is None or (started.span, reading.framework.slug) not in handed:
+        is_handed = started is not None and (started.span, reading.framework.slug) in handed
+        if not is_handed or _is_parsed_as(reading, project):
             yield reading
+
+
+def _is_parsed_as(reading: EffectiveConfig, project: Recording) -> bool:
+    """True if the program of a command makes its options of a class that extends a framework's."""
+    started = launch_of(reading.source)
+    path = program_of(started, reading.file, project) if started is not None else None
+    return (
+        path is not None
+        and project.reaches(path, _PARSED_CLASSES)
+        and project.reaches(path, _extended(reading.framework.slug))
+    )
+
+
+@lru_cache(maxsize=64)
+def _extended(slug: str) -> str:
+    """A regular expression for a class that extends one of a framework."""
+    names = {name.rpartition(".")[2] for way in frameworks()[slug].ways for name in way.callees}
+    return rf"\bclass[ \t]+\w+\([^)]*\b(?:{'|'.join(sorted(names)) or '(?!)'})\b"
 
 
 def _is_composed_of(path: Path, run: EffectiveConfig) -> bool:
@@ -182,7 +207,8 @@ class _Linker:
         if whole is not file or not is_complete:
             return tuple(readings(whole, self.project, is_open=not is_complete))
         found = file.fact(_Linker, lambda: tuple(self.programs(file)))
-        return (*_without_guesses(_readings(file, self.project), found), *found)
+        read = _readings(file, self.project)
+        return (*_without_guesses(read, found, self.project), *found)
 
     def programs(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that a file starts call, with the arguments that the run gives."""

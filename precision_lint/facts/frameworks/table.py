@@ -161,6 +161,8 @@ class Conflict:
     known: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     """Of the unknown keys of the section, report these alone."""
+    by_trainer: bool = False
+    """One of the `trainers` does it: a program that makes the settings alone never gets there."""
     at: tuple[str, ...] = ()
     """Where it is reported, the best place first; by default the keys of `when`, in order."""
     since: str = ""
@@ -203,6 +205,8 @@ class Framework:
 
     Where the program is in the project, its options alone do not show who reads them.
     """
+    trainers: tuple[str, ...] = ()
+    """Names of classes and functions that do what the settings say."""
 
 
 @lru_cache(maxsize=1)
@@ -228,6 +232,7 @@ def _inherited(one: Framework, all_of_them: Mapping[str, Framework]) -> Framewor
         negation=one.negation or base.negation,
         switches=one.switches or base.switches,
         reach=one.reach or base.reach,
+        trainers=one.trainers or base.trainers,
     )
 
 

@@ -11,7 +11,7 @@ from precision_lint.facts.context import ConfigFile, finding_in
 from precision_lint.facts.frameworks.conditions import is_met
 from precision_lint.facts.frameworks.precision import precisions_of
 from precision_lint.facts.frameworks.reading import EffectiveConfig, Setting
-from precision_lint.facts.frameworks.recognition import readings
+from precision_lint.facts.frameworks.recognition import any_of, program_of, readings
 from precision_lint.facts.frameworks.runs import runs
 from precision_lint.facts.frameworks.sources import (
     CallSource,
@@ -19,10 +19,12 @@ from precision_lint.facts.frameworks.sources import (
     MappingSource,
     Occurrence,
     RolesSource,
+    launch_of,
 )
 from precision_lint.facts.frameworks.table import Conflict, Repair
 from precision_lint.facts.frameworks.triggers import may_be_reported_in
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.started import started_programs
 from precision_lint.model.finding import (
     Applicability,
     Confidence,
@@ -37,6 +39,9 @@ from precision_lint.project.discovery import kind_of
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member
 
+_IN_CODE = r"(?=[ \t]*[()\[,\r\n]|[ \t]+(?:as|import)\b)"
+"""What follows a name in code, and rarely in the sentences of comments and messages."""
+_MAIN = rb"__main__"
 _VALUE = re.compile(r"\{([\w.:]+)\}")
 
 
@@ -162,7 +167,7 @@ def verdicts_of(run: EffectiveConfig, project: Recording) -> Iterator[Verdict]:
     """The conflicts of a run, in any of its files."""
     for part in run.standalone:
         for conflict in part.framework.conflicts:
-            if _is_of_version(conflict, part, project):
+            if _is_of_version(conflict, part, project) and _is_done(conflict, part, project):
                 yield from _judged(conflict, part, project)
 
 
@@ -187,6 +192,42 @@ def _is_of_version(conflict: Conflict, run: EffectiveConfig, project: Recording)
     return _release(conflict.since) <= min(pinned) and (
         not conflict.before or max(pinned) < _release(conflict.before)
     )
+
+
+def _is_done(conflict: Conflict, run: EffectiveConfig, project: Recording) -> bool:
+    """False for what a trainer does, in programs that only take over the class of its settings."""
+    framework = run.framework
+    if not conflict.by_trainer or not framework.trainers or not is_met(conflict, run):
+        return True
+    programs = [
+        path for path in _programs(run, project) if project.reaches(path, any_of(framework.reach))
+    ]
+    trainers = any_of(framework.trainers) + _IN_CODE
+    return not programs or any(project.reaches(path, trainers) for path in programs)
+
+
+def _programs(run: EffectiveConfig, project: Recording) -> Iterator[Path]:
+    """The programs of the project that are started for a run, or with its file. If no launch is
+    seen, those that are the closest to the file.
+    """
+    started = launch_of(run.source)
+    if started is not None:
+        path = program_of(started, run.file, project)
+        yield from () if path is None else (path,)
+        return
+    file = run.file.text.path
+    with_file = [
+        path
+        for other in project.config_files.referring(file)
+        for _, launch, path in started_programs(other, project)
+        if any(word.text.endswith(file.name) for word in launch.words)
+    ]
+    if with_file or run.file.python is not None:
+        yield from with_file
+        return
+    folders = {*file.parents}
+    near = {path: len(folders & {*path.parents}) for path in project.python_sources_matching(_MAIN)}
+    yield from (path for path, shared in near.items() if shared == max(near.values()))
 
 
 def _release(text: str) -> tuple[int, ...]:

@@ -74,7 +74,8 @@ def requested_gpus(file: ParsedConfig, span: Span) -> GpuRequest | None:
         return file.fact(requested_gpus, lambda: _of_choices(file, _in_calls(python)))
     if file.script is not None:
         text = (file.masked or file.text).text
-        if found := _scheduled(file, ((text[slice(*span)], span.start),)):
+        line = text[slice(*span)]
+        if found := file.fact((_scheduled, span), lambda: _scheduled(file, ((line, span.start),))):
             return found
         if found := file.fact(requested_gpus, lambda: _scheduled(file, _directives(text))):
             return found

@@ -59,6 +59,7 @@ class ConfigFiles:
         default_factory=dict, repr=False
     )
     _naming: dict[str, tuple[Path, ...]] = field(default_factory=dict, repr=False)
+    _by_name: dict[str, list[Path]] = field(default_factory=lambda: defaultdict(list), repr=False)
 
     def once(self, key: Hashable, compute: Callable[[], T]) -> T:
         """What is worked out once for all files of the project; it must hold no trees."""
@@ -175,7 +176,38 @@ class ConfigFiles:
         module = name.replace(".", "/")
         candidates = (name, f"{module}.py", f"{module}/__main__.py")
         found = (self.find(candidate, near, directory) for candidate in candidates)
-        return next((path for path in found if path is not None), None)
+        first = next((path for path in found if path is not None), None)
+        return first or self._started_elsewhere(
+            name if name.endswith(".py") else candidates[1], near
+        )
+
+    def _started_elsewhere(self, name: str, near: Path) -> Path | None:
+        """A program for which a script does not say from where it is started: below a folder that
+        only run time knows (`$ROOT/train.py`), or the only one whose path ends so, as that of
+        `python -m package.train` with `src` on the path of Python.
+        """
+        _, unknown, rest = name.rpartition("\0")
+        if unknown:
+            return self.find(rest.lstrip("/"), near) if rest.startswith("/") else None
+        parts = [part for part in name.split("/") if part != "."]
+        if len(parts) < 2 or ".." in parts or os.path.isabs(name):
+            return None
+        question = ("ending", "/".join(parts))
+        note(question)
+        found = apart(lambda: self.ending(*question[1:]))
+        if not found and len(parts) > 2:  # from the folder around the project
+            inside = self.project.root / Path(*parts[1:])
+            note(("is_file", inside))
+            return inside if disk.is_file(inside) else None
+        return found[0] if len(found) == 1 else None
+
+    def ending(self, name: str) -> Sequence[Path]:
+        """The Python files whose paths end with a relative path."""
+        if not self._by_name:
+            for path in self.project.python_files:
+                self._by_name[path.name].append(path)
+        parts = tuple(name.split("/"))
+        return [path for path in self._by_name[parts[-1]] if path.parts[-len(parts) :] == parts]
 
     def referring(self, path: Path) -> list[ParsedConfig]:
         """The files that contain the name of a file, in path order."""

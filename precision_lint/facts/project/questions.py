@@ -52,6 +52,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "variable": lambda facts, name, near: facts.configured.variable(name, near),
     # Configuration files
     "find": lambda facts, *place: facts.config_files.found(*place),
+    "ending": lambda facts, name: facts.config_files.ending(name),
     "referring": lambda facts, name: facts.config_files.paths_referring(name),
     "named_in_python": lambda facts, name: facts.config_files.python_naming(name),
     "composes_settings": lambda facts, path: facts.config_files.composes_settings(path),
@@ -75,7 +76,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
 
 OF_CONTENT = frozenset({"read", "module"})
 """Questions about the content of one file, the first argument."""
-OF_NAMES = frozenset({"locate", "find", "is_file", "is_folder", "names_in"})
+OF_NAMES = frozenset({"locate", "find", "ending", "is_file", "is_folder", "names_in"})
 """Questions about which files there are, and about no content."""
 OF_THE_RUN = frozenset({"reports", "target_gpu", "helper_module"})
 """Questions about what was asked for, and not about files."""

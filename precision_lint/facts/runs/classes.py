@@ -73,6 +73,62 @@ def record(name: str, program: Program, depth: int = 0) -> Record | None:
     return Record(name, tuple(fields.values()), bases, _keywords(owner), has_options)
 
 
+def keeps_all(name: str, program: Program) -> bool:
+    """True for a class that makes a member of each setting it is given: `HParams(**config)`."""
+    found = program.classes(name)
+    return bool(found) and all(_keeps_all(owner) for _, owner in found)
+
+
+def _keeps_all(owner: ast.ClassDef) -> bool:
+    built = next((one for one in owner.body if getattr(one, "name", "") == "__init__"), None)
+    if not isinstance(built, ast.FunctionDef):
+        named = {getattr(one, "name", "") for one in owner.body}
+        return "dict" in map(innermost_name, owner.bases) and "__getattr__" in named | {
+            target.id
+            for one in owner.body
+            if isinstance(one, ast.Assign)
+            for target in one.targets
+            if isinstance(target, ast.Name)
+        }
+    given = [*built.args.args[1:], *filter(None, [built.args.kwarg])]
+    if len(given) != 1:
+        return False
+    return any(_keeps(node, given[0].arg) for node in walk(built))
+
+
+def _keeps(node: ast.AST, given: str) -> bool:
+    """`self.__dict__.update(given)`, or a loop over its items that sets one after the other."""
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Attribute(value=ast.Name(id="self"), attr="__dict__")),
+            args=[ast.Name(id=name)],
+        ):
+            return name == given
+        case ast.For(
+            target=ast.Tuple(elts=[ast.Name(id=key), ast.Name()]),
+            iter=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="items")),
+            body=body,
+        ) if name == given:
+            return any(_sets(one, key) for each in body for one in walk(each))
+    return False
+
+
+def _sets(node: ast.AST, key: str) -> bool:
+    """`setattr(self, key, value)`, `self[key] = value`, `self.__dict__[key] = value`."""
+    match node:
+        case ast.Call(
+            func=ast.Name(id="setattr"), args=[ast.Name(id="self"), ast.Name(id=name), _]
+        ):
+            return name == key
+        case ast.Subscript(
+            value=ast.Name(id="self") | ast.Attribute(value=ast.Name(id="self"), attr="__dict__"),
+            slice=ast.Name(id=name),
+            ctx=ast.Store(),
+        ):
+            return name == key
+    return False
+
+
 def _keywords(owner: ast.ClassDef) -> frozenset[str]:
     return frozenset(
         keyword.arg

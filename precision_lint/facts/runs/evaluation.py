@@ -8,7 +8,7 @@ what only run time knows, and where different paths give different values.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -33,7 +33,7 @@ from precision_lint.facts.runs.known import (
 from precision_lint.facts.runs.objects import WRAPPED, Objects, display
 from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.runs.returns import Returns
-from precision_lint.facts.runs.variables import Walk
+from precision_lint.facts.runs.variables import Walk, changes
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES, DtypeName
@@ -76,6 +76,11 @@ _MAKING = frozenset({
 })  # fmt: skip
 _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
 _STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
+
+_AVAILABLE = {"torch.cuda.is_available": True, "torch.backends.mps.is_available": False}
+"""The runs that are judged have a GPU."""
+_PROCESSES = {"spawn": 1, "start_processes": 1, "Process": 0, "Thread": 0, "launch": 0}
+"""What starts a function, and how many arguments of its own it gives first."""
 
 _NOTHING = object()
 _Store: TypeAlias = "tuple[ParsedPython, ast.expr]"
@@ -281,6 +286,7 @@ class Evaluator:
             node.id,
             end,
             at.syntax.stores(scope, node.id),
+            changes(at.file).get(node.id, ()),
         )
         start: Known | None = None
         if not isinstance(scope, ast.Module) and any(
@@ -302,19 +308,51 @@ class Evaluator:
         is_built = isinstance(owner, ast.ClassDef) and function.name == "__init__"
         called = owner.name if isinstance(owner, ast.ClassDef) and is_built else function.name
         names = [each.arg for each in named_parameters(function.args)]
-        if name not in names:
+        rest = function.args.kwarg is not None and function.args.kwarg.arg == name
+        if name not in names and not rest:
             return None
-        position = names.index(name) - is_method
+        position = -1 if rest else names.index(name) - is_method
         found = (
             (file, call)
             for file, call in self.run.program.calls_of(called, at.file)
             if (is_method and not is_built) or _is_plain(call, file)
         )
         calls = list(islice(found, _MAX_CALLS + 1))
-        if not calls or len(calls) > _MAX_CALLS:
-            return self._objects(at).options if not calls and holds_settings(name) else None
+        handed = [] if is_method else list(self._handed_over(function.name, position, at))
+        if len(calls) > _MAX_CALLS:
+            return None
+        if rest:
+            if len(calls) != 1:
+                return None
+            ((file, call),) = calls
+            return self._keywords(call, names, _Place(file, {}, at.depth + 1))
         values = [self._argument(call, file, name, position, function, at) for file, call in calls]
-        return agreed(values)
+        is_options = not calls and holds_settings(name)
+        return agreed([*values, *handed]) or (self._objects(at).options if is_options else None)
+
+    def _keywords(self, call: ast.Call, names: Sequence[str], at: _Place) -> Known | None:
+        """What a call gives to `**kwargs` of a function with other parameters by their names."""
+        given = {
+            each.arg: self._value(each.value, at)
+            for each in call.keywords
+            if each.arg is not None and each.arg not in names
+        }
+        spread = [each.value for each in call.keywords if each.arg is None]
+        return display(given, [self._value(each, at) for each in spread])
+
+    def _handed_over(self, function: str, position: int, at: _Place) -> Iterator[Known | None]:
+        """What processes give to a parameter: `mp.spawn(run, args=(config,))`, after their rank."""
+        for starter, before in _PROCESSES.items():
+            for file, call in self.run.program.calls(starter):
+                given = {each.arg: each.value for each in call.keywords}
+                started = given.get("target") or given.get("fn") or next(iter(call.args), None)
+                arguments = given.get("args") or next(iter(call.args[1:2]), None)
+                if not isinstance(started, ast.Name) or started.id != function:
+                    continue
+                items = arguments.elts if isinstance(arguments, ast.Tuple | ast.List) else []
+                index = position - before
+                is_known = 0 <= index < len(items)
+                yield self._value(items[index], _Place(file, {}, at.depth)) if is_known else None
 
     def _argument(
         self,
@@ -543,6 +581,8 @@ class Evaluator:
                 known = self._value(items, at)
                 counted = known.value if known is not None else None
                 return Known(len(counted.items)) if isinstance(counted, Items) else None
+        if called in _AVAILABLE:
+            return Known(_AVAILABLE[called])
         if makes_grad_scaler(called):
             return Known(Thing())
         if called in _LOADING:
@@ -591,6 +631,8 @@ class Evaluator:
         for keyword in call.keywords:
             if keyword.arg in given:
                 given[keyword.arg] = self._value(keyword.value, at)
+        if function.args.kwarg is not None:
+            given[function.args.kwarg.arg] = self._keywords(call, names, at)
         inside = _Place(file, given, at.depth + 1)
         return Returns(lambda each: self._value(each, inside)).of(function)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
-from precision_lint.facts.runs.classes import Field, Record, record
+from precision_lint.facts.runs.classes import Field, Record, keeps_all, record
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.known import (
     CommandLine,
@@ -212,9 +212,11 @@ class Objects:
 
     def constructed(self, call: ast.Call, name: str) -> Known | None:
         """An instance of a class of the program: its arguments over the defaults of its fields."""
-        kind = record(name, self.run.program)
-        if kind is None or not isinstance(call.func, ast.Name | ast.Attribute):
+        if not isinstance(call.func, ast.Name | ast.Attribute):
             return None
+        kind = record(name, self.run.program)
+        if kind is None:
+            return self.kept(call) if keeps_all(name, self.run.program) else None
         if "BaseSettings" in kind.bases and kind.has_options:
             return None  # other names, other files
         if any(isinstance(each, ast.Starred) for each in call.args):
@@ -232,6 +234,12 @@ class Objects:
                 layers.append(Known(self.run.command_line))
             layers.append(Known(self.run.variables))
         return _over([Known(Given(values)), *layers, self._defaults(kind)])
+
+    def kept(self, call: ast.Call) -> Known | None:
+        """An object with a member for each setting that it is given."""
+        values = {each.arg: self.value(each.value) for each in call.keywords if each.arg}
+        spread = [each.value for each in call.keywords if each.arg is None]
+        return display(values, [self.value(each) for each in (*call.args, *spread)])
 
     def instance(self, name: str, depth: int = 0) -> Known | None:
         """An instance of a class of the program with the defaults of its fields."""

@@ -83,10 +83,13 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     written = deciding.written if deciding is not None else None
     if written is None and value is not None:
         possible = (*of_switch, *around)
-        written = next(
-            (one for one in possible if is_precise(one.name)), next(iter(possible), None)
-        )
+        written = next((one for one in possible if _is_of_precision(one)), None)
     return Use(sink, value, state is True, settings, written)
+
+
+def _is_of_precision(setting: Occurrence) -> bool:
+    """False for a setting that decides whether a place is reached for other reasons: `--eval`."""
+    return is_precise(setting.name) or names_precision(setting.value)
 
 
 def _switched_off(sink: TorchPlace, around: tuple[Occurrence, ...]) -> Use | None:

@@ -12,7 +12,9 @@ from typing import Protocol
 
 from precision_lint.facts.runs.known import Holder, Items, Known, agreed, truth
 from precision_lint.facts.runs.objects import updated
+from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks
 
 
@@ -39,6 +41,8 @@ class Walk:
     """The row and the column where the variable is read; None for the end of the block."""
     stores: Sequence[ast.Name]
     """Where its scope binds it."""
+    changes: Sequence[ast.expr] = ()
+    """Where something may change what it holds."""
     bound: Mapping[str, Known] = field(default_factory=dict)
     """What the variables of the loops around a statement are in one pass."""
 
@@ -109,15 +113,7 @@ class Walk:
         return None if self._changes(call) else known
 
     def _is_held(self, holder: ast.expr) -> bool:
-        """`conf`, `vars(conf)`, `conf.__dict__`."""
-        match holder:
-            case (
-                ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=name)])
-                | ast.Attribute(value=ast.Name(id=name), attr="__dict__")
-                | ast.Name(id=name)
-            ):
-                return name == self.name
-        return False
+        return _held(holder) == self.name
 
     def _repeated(self, loop: ast.For, known: Known | None) -> Known | None:
         """The value after a loop that changes it: over items that are known, or over those of the
@@ -144,23 +140,9 @@ class Walk:
                 return known
         return None
 
-    def _changes(self, statement: ast.AST) -> bool:
+    def _changes(self, statement: ast.stmt | ast.expr) -> bool:
         """True if a statement may change what the variable holds."""
-        for node in walk(statement):
-            match node:
-                case ast.Call(func=ast.Attribute(value=holder, attr=method)) if self._is_held(
-                    holder
-                ) and method.startswith(_CHANGING):
-                    return True
-                case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=name), key, _]) if (
-                    name == self.name and not isinstance(key, ast.Constant)
-                ):
-                    return True
-                case ast.Subscript(value=ast.Name(id=name), slice=key, ctx=ast.Store()) if (
-                    name == self.name and not isinstance(key, ast.Constant)
-                ):
-                    return True
-        return False
+        return _is_any_in(statement, self.changes)
 
     def _bound(self, target: ast.expr, value: ast.expr, known: Known | None) -> Known | None:
         match target:
@@ -190,9 +172,46 @@ class Walk:
         return first <= self.end <= (last.end_lineno or 0, last.end_col_offset or 0)
 
     def _binds(self, statement: ast.stmt) -> bool:
-        start = statement.lineno, statement.col_offset
-        end = statement.end_lineno or 0, statement.end_col_offset or 0
-        return any(start <= (node.lineno, node.col_offset) < end for node in self.stores)
+        return _is_any_in(statement, self.stores)
+
+
+@fact
+def changes(file: ParsedPython) -> Mapping[str, list[ast.expr]]:
+    """Where a file may change what variables hold, by their names."""
+    found: dict[str, list[ast.expr]] = {}
+    for node in file.nodes:
+        match node:
+            case ast.Call(func=ast.Attribute(value=holder, attr=method)) if method.startswith(
+                _CHANGING
+            ):
+                found.setdefault(_held(holder), []).append(node)
+            case ast.Call(func=ast.Name(id="setattr"), args=[ast.Name(id=name), key, _]) if (
+                not isinstance(key, ast.Constant)
+            ):
+                found.setdefault(name, []).append(node)
+            case ast.Subscript(value=ast.Name(id=name), slice=key, ctx=ast.Store()) if (
+                not isinstance(key, ast.Constant)
+            ):
+                found.setdefault(name, []).append(node)
+    return found
+
+
+def _held(holder: ast.expr) -> str:
+    """The variable in `conf`, `vars(conf)`, `conf.__dict__`; empty for anything else."""
+    match holder:
+        case (
+            ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id=name)])
+            | ast.Attribute(value=ast.Name(id=name), attr="__dict__")
+            | ast.Name(id=name)
+        ):
+            return name
+    return ""
+
+
+def _is_any_in(statement: ast.stmt | ast.expr, nodes: Sequence[ast.expr]) -> bool:
+    start = statement.lineno, statement.col_offset
+    end = statement.end_lineno or 0, statement.end_col_offset or 0
+    return any(start <= (node.lineno, node.col_offset) < end for node in nodes)
 
 
 def _raises(body: Sequence[ast.stmt]) -> bool:

@@ -31,6 +31,10 @@ _SWITCHING = frozenset({"enabled", "enable", "use"})
 _ALSO_CHOOSING = re.compile(
     r"tf32|load_in_[48]bit|loss_scale|(?:fp16|amp)_(?:init(?:ial)?_)?scale", re.IGNORECASE
 )
+_LEVEL = re.compile(r"(?:^|_)opt_level$|(?:^|_)matmul_precision$", re.IGNORECASE)
+_QUANTIZED = re.compile(r"[Ww]\d{1,2}[Aa]\d{1,2}")
+_LEVELS = frozenset({"O1", "O2", "O3", "medium", "high", "highest"})
+"""Of apex, and of `torch.set_float32_matmul_precision`."""
 _SWITCH = re.compile(r"(?:^|_)(?:bfloat16|bf16)$", re.IGNORECASE)
 _FLOAT16_SWITCH = re.compile(r"(?:^|_)(?:float16|fp16|amp|half)$", re.IGNORECASE)
 
@@ -67,9 +71,12 @@ def chooses_precision(name: str, value: object, section: str = "") -> bool:
     """
     if names_precision(value):
         return True
-    if isinstance(value, str | None):
-        return False
     name = name.replace("-", "_")
+    if isinstance(value, str | None):
+        if value is None:
+            return False
+        is_level = value in _LEVELS and _LEVEL.search(name) is not None
+        return is_level or (_QUANTIZED.fullmatch(value) is not None and is_about_precision(name))
     if _ALSO_CHOOSING.search(name):
         return True
     is_switch = isinstance(value, bool) or (isinstance(value, int) and value in _BIT_WIDTHS)

@@ -11,6 +11,7 @@ from precision_lint.source.shell.places import Places
 from precision_lint.source.shell.variables import Assigned, Variables, Word
 from precision_lint.source.shell.words import (
     UNKNOWN,
+    Lexer,
     Literal,
     Part,
     RawWord,
@@ -25,6 +26,7 @@ _MAX_EXPANDED = 4 * 1024 * 1024
 _MAX_CALL = 200  # characters of `$(dirname "$0")` in all its forms
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^]]*\])?(\+?=)", re.ASCII)
+_DEFAULT = re.compile(r":[-=]([\w./@%+,-]+)", re.ASCII)
 _INDEX = re.compile(r"\$?([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}", re.ASCII)
 _OWN_FOLDER = re.compile(
     r"""\$\(\s*(?:cd\s+["']?(?P<cd>\$\(.*\)[\w./-]*)["']?\s*
@@ -126,6 +128,17 @@ class Expander:
         """A word as one, whatever its variables hold."""
         return self._join(word.span, [self._text_of(part) for part in word.parts])
 
+    def body(self, body: Span, quoted: bool) -> Text | None:
+        """What a shell makes of a here-document; None if that is unclear."""
+        text, start, end = self.source.text, body.start, body.end
+        if quoted:
+            return Text(text[start:end], tuple(range(start, end)))
+        try:
+            parts = Lexer(text, range(len(text))).body(start, end)
+        except ValueError:
+            return None
+        return self._join(body, [self._text_of(part) for part in parts])
+
     def _text_of(self, part: Part) -> Text:
         match part:
             case Literal(text):
@@ -144,6 +157,9 @@ class Expander:
                     return _unknown(span)
                 if text.chars or default is None:
                     return text
+                if self.in_file and (found := _DEFAULT.fullmatch(default)):
+                    start = part.span.end - 1 - len(found[1])
+                    return Text(found[1], tuple(range(start, part.span.end - 1)))
             case Substitution(span) if self.in_file and (folder := self._own_folder(span)):
                 return Text(folder, (span.start,) * len(folder))
         return _unknown(part.span)

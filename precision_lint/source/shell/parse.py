@@ -1,14 +1,15 @@
 """Shell env files and launch scripts: what the variables hold and what the commands are given.
 
 Statements are taken in order, as a shell would. What depends on a condition, a loop, a function or
-the caller's environment is unknown after it: it is never a conflict.
+the caller's environment is unknown after it: it is never a conflict. The body of a function is read
+where it is defined, with nothing known, and again for each of its calls.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 from typing import Literal as OneOf
 from typing import TypeAlias
@@ -45,7 +46,8 @@ __all__ = ["Assigned", "Branch", "Command", "Follow", "Heredoc", "Script", "Word
 _MAX_SCOPES = 64  # deeper than anybody nests; what is assigned there is unknown
 _MAX_INNER = 3  # scripts in the words of scripts
 _MAX_PASSES = 8  # words of a loop that are followed apart
-_MAX_REPEATED = 64  # passes of all loops, beyond their first
+_MAX_REPEATED = 64  # passes of all loops, beyond their first, and calls of functions
+_MOST_ARGUMENTS = 9  # of a function
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _EXPANDED = re.compile(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
@@ -167,6 +169,16 @@ class _Passes:
 
 
 @dataclass(slots=True)
+class _Function:
+    """The body of a function, between two tokens, and the variables outside that it assigns."""
+
+    number: int
+    start: int
+    end: int = -1
+    assigns: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
 class _Frame:
     """An open construct: what closes it, and the ways that lead into it."""
 
@@ -178,6 +190,7 @@ class _Frame:
     arm: int = 0
     in_pattern: bool = False  # between `in` or `;;` and the bracket after the pattern of a case
     passes: _Passes | None = None  # of a loop over words that are known
+    function: _Function | None = None
 
     @property
     def branches(self) -> tuple[Branch, ...]:
@@ -202,7 +215,10 @@ class _Reader:
         self.heredocs: list[Heredoc] = []
         self.sourced: list[Word] = []
         self.volatile: set[str] = set()  # assigned in functions, which run who knows when
-        self.functions: set[str] = set()
+        self.functions: dict[str, _Function | None] = {}
+        self.called: set[int] = set()  # the functions whose calls are followed
+        self.altered: set[str] = set()  # what the calls that are followed assign outside
+        self.calling = 0
         self.frames: list[_Frame] = []
         self.branches: tuple[Branch, ...] = ()
         self.opened = 0
@@ -214,6 +230,7 @@ class _Reader:
             HereDocument
         ] = []  # what `cat` hands on to the next command of a pipe
         self.base = 0  # frames below belong to the script around this one
+        self.tokens: list[Token] = []  # of the script itself
         self.reading: tuple[list[Token], int] = ([], 0)  # the tokens, and which comes next
         self.passes = 0  # of loops, beyond the first
         self.variables.set(_DIRECTORY, Assigned(Span(0, 0), Text()))
@@ -228,7 +245,7 @@ class _Reader:
         self.brackets = 0  # in `for ((...))`
         self.in_test = False  # in `[[ ... ]]`
         self.signature = False  # between the brackets of `name()`
-        self.declares = False  # the next group is a function body
+        self.declares = ""  # the next group is the body of this function
         self.continues = False  # after `&&`, `||` or `|`
 
     def script(self) -> Script:
@@ -237,12 +254,19 @@ class _Reader:
         return Script(
             self.source,
             variables,
-            tuple(self.commands),
-            tuple(self.heredocs),
+            tuple(one for one in self.commands if not self.is_followed(one)),
+            tuple(one for one in self.heredocs if not self.is_followed(one.command)),
             tuple(self.sourced),
             self.variables.changed,
             self.variables.is_lost,
             self.places,
+        )
+
+    def is_followed(self, command: Command) -> bool:
+        """True if a command is that of a definition, and those of its calls are known as well."""
+        return any(
+            branch.construct == "function" and branch.number in self.called
+            for branch in command.branches
         )
 
     # Tokens to statements
@@ -250,6 +274,8 @@ class _Reader:
     def read(self, tokens: Iterable[Token], *, is_inner: bool = False) -> None:
         outer, self.base = self.base, len(self.frames)
         tokens, index = list(tokens), 0
+        if not is_inner:
+            self.tokens = tokens
         outer_reading, self.reading = self.reading, (tokens, 0)
         while index < len(tokens):
             token = tokens[index]
@@ -378,16 +404,25 @@ class _Reader:
             kind = "function"
         if kind == "case":
             arm = 1
+        name = self.declares
         is_scope = kind in _SCOPED and len(self.frames) < _MAX_SCOPES
         self.opened += 1
         frame = _Frame(kind, closing, self.branches, is_scope, self.opened, arm)
         self.frames.append(frame)
-        self.in_functions += kind == "function"
+        if kind == "function":
+            self.in_functions += 1
+            # A name that is defined twice, or inside of a function, may be either.
+            is_only = name not in self.functions and self.in_functions == 1 and not self.inner
+            frame.function = _Function(self.opened, self.reading[1]) if is_only else None
+            self.functions[name] = frame.function
         if is_scope:
             self.branches = frame.branches
             self.variables.open(loop=kind == "loop", function=kind == "function")
         else:
             self.too_deep += kind in _SCOPED
+        if kind == "loop" and self.calling:
+            for assigned in self.assigned_from(self.reading[1]):
+                self.variables.forget(assigned)
         self.begin()
 
     def arm(self, number: int, *, restore: bool = True) -> None:
@@ -469,6 +504,8 @@ class _Reader:
     def pop(self) -> None:
         frame = self.frames.pop()
         self.in_functions -= frame.kind == "function"
+        if frame.function is not None:
+            frame.function.end = self.reading[1] - 1
         self.branches = frame.outer
         if frame.is_scope:
             self.variables.close(restore=frame.kind in _SUBSHELLS)
@@ -476,8 +513,7 @@ class _Reader:
             self.too_deep -= frame.kind in _SCOPED
 
     def function(self, words: list[RawWord]) -> None:
-        self.declares = True
-        self.functions.update(word.plain for word in words[:1] if word.plain)
+        self.declares = next((word.plain for word in words[:1] if word.plain), "?")
 
     # Statements
 
@@ -520,6 +556,8 @@ class _Reader:
         here: list[HereDocument],
     ) -> None:
         expanded = tuple(self.expander.expand(words))
+        if self.follows_call(words, expanded):
+            return
         if expanded and expanded[0].text == "env":
             own |= dict(filter(None, map(self.expander.assigned, _prefix_of_env(words))))
         environment = self.variables.environment(own)
@@ -527,6 +565,7 @@ class _Reader:
         self.commands.append(command)
         self.write(command, redirects, here)
         self.builtin(words, expanded)
+        self.read_input(expanded, here)
         if script := inner_script(expanded):
             self.read_inner(script.traced)
 
@@ -547,6 +586,8 @@ class _Reader:
             self.variables.exports_all = False
         elif name in _MOVING:
             self.change_directory(name, expanded)
+        elif name == "shift" or (name == "set" and "--" in plain):
+            self.shift(expanded)
         elif name in _READING:
             for argument in plain:
                 if argument and _NAME.fullmatch(argument):
@@ -555,6 +596,80 @@ class _Reader:
                         self.variables.hide(argument)
         elif name in self.functions and self.in_functions:
             self.variables.forget_all(in_function=True)
+
+    # Functions
+
+    def follows_call(self, words: list[RawWord], expanded: tuple[Word, ...]) -> bool:
+        """Read the body of a function again, with the arguments of a call."""
+        name = words[0].plain or ""
+        function = self.functions.get(name)
+        if function is None or function.end < 0 or self.in_functions:
+            return False
+        if self.inner >= _MAX_INNER or self.passes >= _MAX_REPEATED:
+            return False
+        if len(self.frames) >= _MAX_SCOPES:
+            return False
+        self.passes, self.inner, self.calling = self.passes + 1, self.inner + 1, self.calling + 1
+        self.called.add(function.number)
+        outer, self.altered = self.altered, set()
+        self.frames.append(_Frame("subshell", "", self.branches, is_scope=True))
+        self.variables.open()
+        self.give(expanded[1:])
+        self.read(self.tokens[function.start : function.end], is_inner=True)
+        self.pop()
+        for assigned in self.altered | function.assigns:
+            self.variables.forget(assigned)
+        self.altered |= outer | function.assigns
+        self.inner, self.calling = self.inner - 1, self.calling - 1
+        return True
+
+    def give(self, arguments: Sequence[Word]) -> None:
+        """Set the arguments `$1` … and `$@` of a function."""
+        is_known = all(UNKNOWN not in word.text or word.verbatim for word in arguments)
+        for number, word in enumerate(arguments, 1):
+            # A word that may be several moves those after it.
+            is_certain = all(UNKNOWN not in one.text or one.verbatim for one in arguments[:number])
+            value = Assigned(word.span, word.traced, elsewhere=word.elsewhere)
+            self.variables.set(str(number), value if is_certain else None)
+        if is_known:
+            for number in range(len(arguments) + 1, _MOST_ARGUMENTS + 1):
+                self.variables.set(str(number), Assigned(Span(0, 0), Text()))
+        span = arguments[0].span if arguments else Span(0, 0)
+        self.variables.set("@", Assigned(span, Text(), tuple(arguments), is_array=True))
+
+    def shift(self, expanded: tuple[Word, ...]) -> None:
+        """`shift`, `shift 2`; what `set --` gives is not followed."""
+        arguments = self.variables["@"]
+        count = expanded[1].text if len(expanded) > 1 else "1"
+        if arguments is not None and expanded[0].text == "shift" and count.isdecimal():
+            self.give(arguments.elements[int(count) :])
+            return
+        for name in ("@", *map(str, range(1, _MOST_ARGUMENTS + 1))):
+            self.variables.forget(name)
+
+    def assigned_from(self, start: int) -> Iterator[str]:
+        """The variables that the tokens from one on may assign."""
+        for token in self.reading[0][start:]:
+            if isinstance(token, RawWord):
+                if assignment := assignment_of(token):
+                    yield assignment[1]
+                elif token.plain in ("shift", "set"):
+                    yield from ("@", *map(str, range(1, _MOST_ARGUMENTS + 1)))
+                elif token.plain in _MOVING:
+                    yield _DIRECTORY
+
+    def read_input(self, expanded: tuple[Word, ...], here: list[HereDocument]) -> None:
+        """`read -r -d '' NAME <<EOF` takes a whole here-document."""
+        names = [word.text for word in expanded]
+        if names[:1] != ["read"] or not here or here[-1].body is None or "" not in names:
+            return
+        at = names.index("")
+        body, quoted = here[-1].body, here[-1].quoted
+        if not names[at - 1].endswith("d") or at + 2 != len(names) or not self.expander.in_file:
+            return
+        text = self.expander.body(body, quoted)
+        if text is not None and _NAME.fullmatch(names[-1]):
+            self.assign_variable(names[-1], Assigned(body, text))
 
     def declare(self, name: str, arguments: list[RawWord]) -> None:
         options = "".join(word.plain or "" for word in arguments if (word.plain or "")[:1] == "-")
@@ -680,7 +795,11 @@ class _Reader:
     ) -> None:
         if self.in_functions and not is_local:
             self.volatile.add(name)
-        if self.too_deep or (name in self.volatile and not self.in_functions):
+            for frame in self.frames:
+                if frame.function is not None:
+                    frame.function.assigns.add(name)
+        is_inside = self.in_functions or self.calling
+        if self.too_deep or (name in self.volatile and not is_inside):
             assigned = None
         self.variables.set(name, assigned, local=is_local)
 

@@ -60,7 +60,10 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME:=default}`, `${NAME[@]}`, `${NAME[$I]}`."""
+    """`$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME:=default}`, `${NAME[@]}`, `${NAME[$I]}`.
+
+    The arguments of a function are the variables `1`, `2` …, and the array `@` of all of them.
+    """
 
     name: str
     span: Span
@@ -71,7 +74,7 @@ class Variable:
 
 @dataclass(frozen=True, slots=True)
 class Substitution:
-    """What run time computes: a command's output, arithmetic, `$1`, `${NAME%pattern}`."""
+    """What run time computes: a command's output, arithmetic, `$?`, `${NAME%pattern}`."""
 
     span: Span
     quoted: bool
@@ -133,11 +136,23 @@ _SINGLE = re.compile(r"'([^']*)'")
 _ANSI_C = re.compile(r"\$'((?:[^'\\]|\\.)*)'", re.DOTALL)
 _BACKQUOTED = re.compile(r"`(?:[^`\\]|\\.)*`", re.DOTALL)
 _NAME = re.compile(r"\$([A-Za-z_]\w*)((?:\\\r?\n)+\w+)?", re.ASCII)
-_SPECIAL = re.compile(r"\$[0-9@*#?$!-]")
-_BRACED = re.compile(r"([A-Za-z_]\w*)(\[[^][]+\])?(:?[-=].*)?", re.ASCII | re.DOTALL)
+_ARGUMENT = re.compile(r"\$(?:([1-9])|([@*]))")
+_SPECIAL = re.compile(r"\$[0#?$!-]")
+_BRACED = re.compile(
+    r"(?:([A-Za-z_]\w*)(\[[^][]+\])?|([1-9]\d*)|([@*]))(:?[-=].*)?", re.ASCII | re.DOTALL
+)
 _ARRAY = re.compile(r"[A-Za-z_]\w*\+?=", re.ASCII)
 _NESTED_HERE = re.compile(r"<<(-?)[ \t]*(['\"]?)([A-Za-z_]\w*)\2")
 _MAX_DEFECTS = 20  # each costs a scan to the end of the text
+
+
+def _argument(
+    number: str | None, all_of: str | None, span: Span, quoted: bool, default: str | None
+) -> Variable:
+    """`$1`, or `$@` and `$*`, which are the elements of one array."""
+    if number is not None:
+        return Variable(number, span, quoted, default=default)
+    return Variable("@", span, quoted, f"[{all_of}]", default)
 
 
 class _Unterminated(Exception):
@@ -180,20 +195,36 @@ class Lexer:
         Raises:
             ValueError: one of them does not end.
         """
+        yield from (span for span, _ in self._replaced(start, end))
+
+    def body(self, start: int, end: int) -> tuple[Part, ...]:
+        """The body of a here-document that is not quoted.
+
+        Raises:
+            ValueError: an expansion does not end.
+        """
+        parts: list[Part] = []
+        for span, part in self._replaced(start, end):
+            parts += [Literal(self._traced(start, span.start), quoted=True), part]
+            start = span.end
+        return (*parts, Literal(self._traced(start, end), quoted=True))
+
+    def _replaced(self, start: int, end: int) -> Iterator[tuple[Span, Part]]:
         self.at = start
         while match := _REPLACED.search(self.text, self.at, end):
-            self.at = match.end()
+            self.at = match.start()
             if match.group() in ("$", "`"):
-                self.at = match.start()
                 try:
                     part = self._expansion(quoted=True)
                 except _Unterminated as error:
                     raise ValueError(str(error)) from None
                 if isinstance(part, Literal):
                     continue
+            else:
+                part = Literal(self._escape(), quoted=True)
             if self.at > end:
                 raise ValueError("an expansion that does not end")
-            yield Span(match.start(), self.at)
+            yield Span(match.start(), self.at), part
 
     def _recover(self, message: str) -> None:
         """Go on after the line, so that one open quote does not hide the rest of the file."""
@@ -373,6 +404,9 @@ class Lexer:
             span = self._span(start, self.at)
             # A name may go on after a line's end.
             return Substitution(span, quoted) if match[2] else Variable(match[1], span, quoted)
+        if match := _ARGUMENT.match(text, start):
+            self.at = match.end()
+            return _argument(match[1], match[2], self._span(start, self.at), quoted, None)
         if self._skip(_SPECIAL):
             return Substitution(self._span(start, self.at), quoted)
         if text.startswith("$(", start):
@@ -386,7 +420,9 @@ class Lexer:
             match = _BRACED.fullmatch(text, start + 2, self.at - 1)
             if match is None:
                 return Substitution(span, quoted)
-            return Variable(match[1], span, quoted, match[2] or "", match[3])
+            if match[1] is None:
+                return _argument(match[3], match[4], span, quoted, match[5])
+            return Variable(match[1], span, quoted, match[2] or "", match[5])
         if text[start] == "`":
             self._backquotes()
             return Substitution(self._span(start, self.at), quoted)

@@ -100,6 +100,16 @@ def files(root: Path) -> list[Path]:
         (PARSER + "def change():\n    args.fp16 = x()\n" + BOTH, "--fp16", None),
         (PARSER + BOTH + "args.fp16 = x()\n", "--fp16", ("run.sh", 1)),
         (PARSER + "if not args.bf16:\n    " + BOTH, "--fp16", None),
+        (
+            PARSER + "import torch\nif torch.cuda.is_available():\n    " + BOTH,
+            "--fp16",
+            ("run.sh", 1),
+        ),
+        (
+            PARSER + "import torch\nif torch.backends.mps.is_available():\n    " + BOTH,
+            "--fp16",
+            None,
+        ),
         (CLASSES, "--bf16 True", ("run.sh", 1)),
         (CLASSES, "--bf16 True --fp16 False", None),
         (CLASSES, "", None),
@@ -228,3 +238,50 @@ def test_what_hydra_composes(tmp_path: Path, words: str, place: tuple[str, int] 
     }
     project(tmp_path, files)
     assert places(tmp_path) == [place] * (place is not None)
+
+
+REST = """\
+import fire
+import yaml
+from transformers import TrainingArguments
+
+def settings(path, **more):
+    with open(path) as file:
+        config = yaml.load(file, Loader=yaml.FullLoader)
+    return dict(config, **more)
+
+class Run:
+    def __init__(self, fp16, **rest):
+        self.fp16 = fp16
+        self.bf16 = rest.get("bf16", False)
+
+    def start(self):
+        TrainingArguments("o", fp16=self.fp16, bf16=self.bf16)
+
+def train(config="conf/a.yaml", **kwargs):
+    cfg = settings(config, **kwargs)
+    Run(**cfg).start()
+
+fire.Fire(train)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "is_found"),
+    [
+        ("--config conf/a.yaml", True),
+        ("--config conf/a.yaml --fp16 False", False),
+        ("--config conf/b.yaml", False),
+        ("--config conf/b.yaml --bf16 True", True),
+    ],
+)
+def test_the_rest_of_the_keywords(tmp_path: Path, words: str, is_found: bool) -> None:
+    config = "fp16: true\nbf16: {}\nseed: 1\n"
+    files = {
+        "run.sh": f"python train.py {words}\n",
+        "train.py": REST,
+        "conf/a.yaml": config.format("true"),
+        "conf/b.yaml": config.format("false"),
+    }
+    project(tmp_path, files)
+    assert bool(found(tmp_path, "run.sh", "conf/a.yaml", "conf/b.yaml")) is is_found

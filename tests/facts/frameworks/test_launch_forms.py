@@ -137,3 +137,45 @@ def test_what_a_script_puts_into_a_file(
 )
 def test_a_script_in_a_here_document(tmp_path: Path, script: str, row: int | None) -> None:
     assert rows(tmp_path, "run.sh", script) == ([] if row is None else [row])
+
+
+@pytest.mark.parametrize(
+    ("command", "program", "is_found"),
+    [
+        ("python -m pack.train", "src/pack/train.py", True),
+        ("python $ROOT/train.py", "train.py", True),
+        ("python ${ROOT}/tools/train.py", "tools/train.py", True),
+        ("python here/pack/train.py", "pack/train.py", True),
+        ("python pack/train.py", "lib/pack/train.py", True),
+        ("python train.py", "lib/train.py", False),
+        ("python $ROOT$NAME", "train.py", False),
+        ("python ../pack/train.py", "lib/pack/train.py", False),
+        ("python /opt/pack/train.py", "lib/pack/train.py", False),
+    ],
+)
+def test_a_program_that_is_started_from_elsewhere(
+    tmp_path: Path, command: str, program: str, is_found: bool
+) -> None:
+    project(tmp_path, {"run.sh": f"{command} --fp16 --bf16\n", program: PROGRAM})
+    assert [one.place.start.row for one in found(tmp_path, "run.sh")] == [1] * is_found
+
+
+def test_one_of_two_programs_that_may_be_meant(tmp_path: Path) -> None:
+    programs = {"a/pack/train.py": PROGRAM, "b/pack/train.py": PROGRAM}
+    project(tmp_path, {"run.sh": "python -m pack.train --fp16 --bf16\n", **programs})
+    assert not found(tmp_path, "run.sh")
+
+
+@pytest.mark.parametrize(
+    ("line", "rows_found"),
+    [
+        ("echo python train.py --fp16 --bf16\n", []),
+        ("cp train.py old.py --fp16 --bf16\n", []),
+        ("cmd='python train.py --fp16 --bf16'\necho $cmd\n", []),
+        ("cmd='python train.py --fp16 --bf16'\necho $cmd\neval $cmd\n", [1]),
+        ("exec python train.py --fp16 --bf16\n", [1]),
+        ("nohup python train.py --fp16 --bf16 &\n", [1]),
+    ],
+)
+def test_commands_that_start_nothing(tmp_path: Path, line: str, rows_found: list[int]) -> None:
+    assert rows(tmp_path, "run.sh", line) == rows_found

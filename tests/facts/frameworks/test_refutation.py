@@ -14,6 +14,7 @@ LAUNCH = (
 )
 DEEPSPEED = '{"zero_optimization": {"stage": 2}, "bf16": {"enabled": true}}\n'
 PARSER = "import argparse\n\ndef parse():\n    return argparse.ArgumentParser().parse_args()\n"
+LIB = "from lib.args import parse\n"
 MAIN = "from {module} import parse\n\nargs = parse()\n"
 
 
@@ -41,9 +42,9 @@ def test_a_program_with_a_parser_of_its_own_is_no_trainer(
     "program",
     [
         {},
-        {"train.py": "from transformers import HfArgumentParser, TrainingArguments\n"},
-        {"train.py": "from lib.args import parse\n", "lib/args.py": PARSER + "TrainingArguments\n"},
-        {"train.py": "from lib.args import parse\n", "lib/args.py": "MyTrainingArguments\n"},
+        {"train.py": "from transformers import HfArgumentParser, Trainer, TrainingArguments\n"},
+        {"train.py": LIB + "Trainer()\n", "lib/args.py": PARSER + "TrainingArguments\n"},
+        {"train.py": LIB + "SFTTrainer()\n", "lib/args.py": "MyTrainingArguments\n"},
         {"train.py": "from vendor import main\nmain()\n"},
     ],
 )  # fmt: skip
@@ -53,6 +54,35 @@ def test_a_program_that_reaches_the_trainer_or_is_not_at_hand_may_be_one(
     assert codes(project(tmp_path, {"run.sh": LAUNCH, "ds.json": DEEPSPEED, **program})) == [
         "MP703"
     ]
+
+
+OWN = """\
+import torch
+from transformers import HfArgumentParser, TrainingArguments
+from own import OwnTrainer
+
+args, = HfArgumentParser(TrainingArguments).parse_yaml_file("args.yaml")
+if __name__ == "__main__":
+    OwnTrainer(args).train()
+"""
+
+
+@pytest.mark.parametrize(
+    ("trainer", "expected"),
+    [
+        ("class OwnTrainer:\n    error = 'Trainer: it needs data'\n", []),
+        ("from transformers import Trainer\nclass OwnTrainer(Trainer): ...\n", ["MP703"]),
+    ],
+)
+def test_a_trainer_of_its_own_checks_no_deepspeed_file(
+    tmp_path: Path, trainer: str, expected: list[str]
+) -> None:
+    files = {"run.sh": "deepspeed train.py args.yaml\n", "train.py": OWN, "own.py": trainer}
+    args = "do_train: true\noutput_dir: o\nsave_steps: 1\nseed: 1\ndeepspeed: ds.json\n"
+    project(tmp_path, {**files, "args.yaml": args, "ds.json": DEEPSPEED})
+    assert [one.code for one in found(tmp_path, "args.yaml", "ds.json")] == expected
+    (tmp_path / "run.sh").unlink()
+    assert [one.code for one in found(tmp_path, "args.yaml", "ds.json")] == expected
 
 
 def test_a_launch_finds_its_program_where_it_went_to(tmp_path: Path) -> None:
@@ -98,3 +128,35 @@ def test_a_project_that_loads_its_files_by_itself(
 ) -> None:
     project(tmp_path, {"a.yaml": RECIPE, **code})
     assert bool(found(tmp_path, "a.yaml")) is expected
+
+
+PARSED = """\
+from dataclasses import dataclass
+from transformers import HfArgumentParser, TrainingArguments
+from other import align
+
+@dataclass
+class Arguments(TrainingArguments):
+    name: str = ""
+
+args, = HfArgumentParser(Arguments).parse_args_into_dataclasses()
+align(args)
+"""
+ALIGN = """\
+from transformers import TrainingArguments
+
+def align(args):
+    TrainingArguments("o", seed=args.seed, bf16=args.bf16)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [(PARSED, ["MP702"]), (PARSED.replace("(TrainingArguments)", ""), [])],
+)
+def test_a_parser_of_the_class_reads_the_command_whatever_else_is_called(
+    tmp_path: Path, program: str, expected: list[str]
+) -> None:
+    launch = "python train.py --do_train --output_dir o --seed 1 --fp16 --bf16\n"
+    project(tmp_path, {"run.sh": launch, "train.py": program, "other.py": ALIGN})
+    assert [one.code for one in found(tmp_path, "run.sh")] == expected

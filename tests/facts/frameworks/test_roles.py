@@ -304,3 +304,63 @@ def test_a_key_of_yacs_that_the_program_decides_by_itself(tmp_path: Path) -> Non
     }
     project(tmp_path, files)
     assert rows(tmp_path, "run.sh") == []
+
+
+HPARAMS = {
+    "setattr": "for k, v in kwargs.items():\n            setattr(self, k, v)",
+    "item": "for k, v in kwargs.items():\n            self[k] = Config(**v) if x(v) else v",
+    "update": "self.__dict__.update(kwargs)",
+    "other": "for k, v in kwargs.items():\n            setattr(self, k.upper(), v)",
+    "nothing": "self.kwargs = kwargs",
+}
+SPAWNED = """\
+import json
+import torch
+import torch.multiprocessing as mp
+
+class Config:
+    def __init__(self, **kwargs):
+        {body}
+
+def load(path="conf/a.json"):
+    with open(path) as file:
+        data = file.read()
+    return Config(**json.loads(data))
+
+def run(rank, count, hps):
+    print(hps.epochs, hps.data, hps.model, hps.amp)
+    scaler = torch.amp.GradScaler("cuda", enabled=hps.train.half)
+
+if __name__ == "__main__":
+    hps = load()
+    {start}
+"""
+NESTED = (
+    '{"train": {"half": true}, "amp": false, "epochs": 3, "data": "images", "model": "resnet"}\n'
+)
+
+
+@pytest.mark.parametrize(
+    ("body", "start", "is_known"),
+    [
+        ("setattr", "run(0, 1, hps)", True),
+        ("item", "mp.spawn(run, nprocs=2, args=(2, hps))", True),
+        ("update", "mp.Process(target=run, args=(0, 2, hps)).start()", True),
+        ("update", "mp.spawn(run, nprocs=2, args=(hps, 2))", False),
+        ("other", "run(0, 1, hps)", False),
+        ("nothing", "run(0, 1, hps)", False),
+    ],
+)
+def test_an_object_that_keeps_all_settings(
+    tmp_path: Path, body: str, start: str, is_known: bool
+) -> None:
+    program = SPAWNED.format(body=HPARAMS[body], start=start)
+    project(tmp_path, {"train.py": program, "conf/a.json": NESTED})
+    expected = [("scaling", "on", "a.json", 1)]
+    assert rows(tmp_path, "conf/a.json") == (expected if is_known else [])
+
+
+@pytest.mark.parametrize("word", ["--fp16_opt_level O1", "--float32_matmul_precision high"])
+def test_a_level_that_nothing_reads_is_listed(tmp_path: Path, word: str) -> None:
+    project(tmp_path, {"run.sh": f"python train.py {word}\n"})
+    assert left(tmp_path, "run.sh") == [word.split()[0].lstrip("-")]
