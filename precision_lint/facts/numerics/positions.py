@@ -212,10 +212,19 @@ def _half(dtype: DtypeSet | None, call: Call, file: PythonFile) -> str | None:
 
 def _products(file: PythonFile) -> Iterator[Position]:
     """`frequencies @ positions` in `forward`, if a program that calls it turns autocast on."""
-    regions = half_regions(file)
+    found = list(_angles_of_products(file))
+    regions = half_regions(file) if found else {}
     region = regions.get(BFLOAT16) or regions.get(FLOAT16)
     if region is None or region.dtype.origin is None:
         return
+    for node, angles in found:
+        dtype = min(region.dtype.dtypes)
+        span, use = file.span_of(node), file.span_of(angles)
+        yield Position(span, None, "product", dtype, region.dtype.origin, False, use)
+
+
+def _angles_of_products(file: PythonFile) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The products of a range in `forward`, outside of autocast, each with what makes an angle."""
     syntax = syntax_tree(file)
     for made in syntax.calls("arange"):
         function = syntax.function(made)
@@ -230,6 +239,4 @@ def _products(file: PythonFile) -> Iterator[Position]:
             operands = multiplied(node, syntax)
             angles = used_by(node, _ANGLES, syntax) if operands else None
             if angles is not None and any(mentions(each, made, held) for each in operands):
-                dtype = min(region.dtype.dtypes)
-                span, use = file.span_of(node), file.span_of(angles)
-                yield Position(span, None, "product", dtype, region.dtype.origin, False, use)
+                yield node, angles
