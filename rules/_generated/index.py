@@ -1859,7 +1859,7 @@ RULES: tuple[Rule, ...] = (
         calls=frozenset(),
         intraprocedural=frozenset(),
         precisions=(),
-        pitfalls=("J04",),
+        pitfalls=("J04", "J05"),
         preview=False,
         hooks=frozenset({"check_config"}),
     ),

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from precision_lint.facts.dtypes.bodies import Body, bodies_mentioning, rows_mentioning_in
 from precision_lint.facts.dtypes.classes import Classes
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.mentions import objects_of
 from precision_lint.facts.dtypes.program import Program
 
 
@@ -24,6 +25,8 @@ class Calling:
         None is for a file that is one too many to read.
         """
         yield from self.nearby(definition)
+        if definition.owner is not None and _is_forward(definition):
+            yield from self._calling_objects(definition.owner, definition.module)
         name = _called_as(definition)
         if name is None or definition.enclosing is not None:
             return
@@ -72,6 +75,23 @@ class Calling:
                     if other is not None and other is not module:
                         yield from self._mentioning(other, each.node.name)
 
+    def _calling_objects(
+        self, owner: Class, module: Module
+    ) -> Iterator[tuple[Body | None, frozenset[int]]]:
+        """The bodies that name objects of a class, which call its `forward`.
+
+        There may be others: an object goes from hand to hand.
+        """
+        is_called = False
+        for other in (module, *self._program.importers(module, owner.node.name)):
+            names = () if other is None else objects_of(owner.node.name, other.file.text.text)
+            for name in names:
+                for body, rows in bodies_mentioning(other, name):
+                    is_called = True
+                    yield body, rows
+        if is_called:
+            yield None, frozenset()
+
     def _mentioning(self, module: Module, name: str) -> Iterator[tuple[Body, frozenset[int]]]:
         """The bodies that mention a name of a module, or a table of the module that holds it."""
         yield from bodies_mentioning(module, name)
@@ -101,6 +121,10 @@ def _made_by(definition: Function) -> Class | None:
     """The class whose calls call a function: it is its `__init__`."""
     owner = definition.owner
     return owner if owner is not None and _called_as(definition) == owner.node.name else None
+
+
+def _is_forward(definition: Function) -> bool:
+    return isinstance(definition.node, ast.FunctionDef) and definition.node.name == "forward"
 
 
 def _called_as(definition: Function) -> str | None:

@@ -23,7 +23,7 @@ from precision_lint.facts.dtypes.calls import Argument, CallSite, Rejection
 from precision_lint.facts.dtypes.containers import item_of
 from precision_lint.facts.dtypes.definitions import Class
 from precision_lint.facts.dtypes.environment import Environment, bind, replace_everywhere
-from precision_lint.facts.dtypes.lattice import join_all, reading
+from precision_lint.facts.dtypes.lattice import join, join_all, reading
 from precision_lint.facts.dtypes.libraries import lookup
 from precision_lint.facts.dtypes.libraries.terms import Checkpoint, Library
 from precision_lint.facts.dtypes.module_inputs import rejected
@@ -214,11 +214,14 @@ def _result(
             else:
                 output = methods.of_module(function, given)
             return lookup.widened(output) if function.widens else output
+    comes_in = given.first
     given = given.read()
     match function:
         case Model(widens=widens):
             _reject(evaluator, node, function, given)
             output = models.called(function, given)
+            if isinstance(comes_in, Variable) and models.follows_input(function, given):
+                return join(output, comes_in)
             return lookup.widened(output) if widens else output
         case Tensor():  # nobody calls a tensor: it was a module that was moved
             return models.called(Model(function), given)

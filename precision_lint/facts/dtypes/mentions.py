@@ -33,6 +33,14 @@ def holders(names: frozenset[str], text: str) -> Mapping[str, str]:
     return dict(re.findall(rf"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*({'|'.join(classes)})\(", text))
 
 
+def objects_of(name: str, text: str) -> frozenset[str]:
+    """The variables and attributes that hold objects of a class: `self.norm = Norm(width)`."""
+    if f"{name}(" not in text:
+        return frozenset()
+    made = rf"\b(\w+)[ \t]*=[ \t]*(?:\w+\.)*{name}\("
+    return frozenset(re.findall(made, text))
+
+
 def rows_calling(file: SourceText, names: frozenset[str], imports: Mapping[str, str]) -> list[int]:
     """The rows with what looks like a call of `names`, as this file calls their packages.
 

@@ -124,13 +124,24 @@ def pretrained(given: CallSite, is_float32: bool) -> Model:
 
 def unknown(given: CallSite) -> ModelOutput:
     """What a module returns of which nothing is known: a module runs in the dtype of its input."""
-    parameters = caller_chosen()
+    return output(Model(_as_what_comes_in(caller_chosen(), given)), given)
+
+
+def follows_input(model: Model, given: CallSite) -> bool:
+    """True for a layer whose parameters others choose: they fit what they are given."""
+    name = model.name or ""
+    is_layer = name.startswith(_BY_PARAMETERS) and name != "Embedding"
+    return is_layer and model.parameters.caller_chosen and given.autocast is None
+
+
+def _as_what_comes_in(parameters: Tensor, given: CallSite) -> Tensor:
+    """Parameters that others choose: also those that what is given fits."""
     match given.first:
         case Tensor() | ModelOutput() as value if isinstance(made := tensor_of(value), Tensor):
             floating = replace(made, dtypes=made.dtypes & FLOATING)
             if floating.dtypes or floating.caller_chosen:
-                parameters = join_tensors(parameters, floating)
-    return output(Model(parameters), given)
+                return join_tensors(parameters, floating)
+    return parameters
 
 
 def called(model: Model, given: CallSite) -> Value:
@@ -140,7 +151,10 @@ def called(model: Model, given: CallSite) -> Value:
         region = given.autocast
         if region is not None and "Norm" not in name and name != "Embedding":
             return cast(model.parameters, _LINEAR, region)
-        return replace(model.parameters, scalar=False)
+        parameters = model.parameters
+        if parameters.caller_chosen and name != "Embedding":
+            parameters = _as_what_comes_in(parameters, given)
+        return replace(parameters, scalar=False)
     if name in _FUNCTION_OF:
         return functions.function(f"torch.nn.functional.{_FUNCTION_OF[name]}", given)
     return output(model, given)
