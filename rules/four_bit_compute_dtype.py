@@ -84,7 +84,9 @@ _COMPUTE = "bnb_4bit_compute_dtype"
 def check_source(file: PythonFile) -> Iterator[Finding]:
     syntax = syntax_tree(file)
     if any(
-        isinstance(node, ast.Attribute) and node.attr == _COMPUTE and isinstance(node.ctx, ast.Store)
+        isinstance(node, ast.Attribute)
+        and node.attr == _COMPUTE
+        and isinstance(node.ctx, ast.Store)
         for node in file.nodes
     ):
         return  # it is set later

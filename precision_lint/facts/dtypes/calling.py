@@ -84,8 +84,9 @@ class Calling:
         """
         is_called = False
         for other in (module, *self._program.importers(module, owner.node.name)):
-            names = () if other is None else objects_of(owner.node.name, other.file.text.text)
-            for name in names:
+            if other is None:
+                continue
+            for name in sorted(objects_of(owner.node.name, other.file.text.text)):
                 for body, rows in bodies_mentioning(other, name):
                     is_called = True
                     yield body, rows
