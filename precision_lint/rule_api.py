@@ -43,6 +43,8 @@ NAMES = {
     "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",
     "precision_lint.facts.dtypes.module_inputs": "LAYERS",
     "precision_lint.facts.dtypes.rejections": "callee_text is_shared_module origins rejections",
+    "precision_lint.facts.dtypes.item_writes": "may_be_indexed_write",
+    "precision_lint.facts.dtypes.named": "names_unusual_dtypes",
     "precision_lint.facts.dtypes.operands": "may_fail_on_purpose text_of",
     "precision_lint.facts.dtypes.witnesses": "witnesses",
     # Mixed precision
@@ -83,7 +85,9 @@ NAMES = {
     # Range and rounding
     "precision_lint.facts.numerics.fills": "Fill fills",
     "precision_lint.facts.numerics.half_results": (
-        "COPIES SCORES SUMS TOTALS HalfResult averaged_copy running_total scores sum_of_squares"
+        "COPIES SCORES SUMS TOTALS HalfResult averaged_copy may_be_averaged_copy "
+        "may_be_running_total may_be_scores may_be_sum_of_squares running_total scores "
+        "sum_of_squares"
     ),
     "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
     "precision_lint.facts.numerics.positions": "Position positions",

@@ -74,10 +74,12 @@ from precision_lint.facts.dtypes.conditions import (
 )
 from precision_lint.facts.dtypes.disagreements import disagreement_findings as disagreement_findings
 from precision_lint.facts.dtypes.half_run import meetings_in_half as meetings_in_half
+from precision_lint.facts.dtypes.item_writes import may_be_indexed_write as may_be_indexed_write
 from precision_lint.facts.dtypes.lacking import LACKING_CALLS as LACKING_CALLS
 from precision_lint.facts.dtypes.lacking import Lacking as Lacking
 from precision_lint.facts.dtypes.lacking import lacking as lacking
 from precision_lint.facts.dtypes.module_inputs import LAYERS as LAYERS
+from precision_lint.facts.dtypes.named import names_unusual_dtypes as names_unusual_dtypes
 from precision_lint.facts.dtypes.operands import may_fail_on_purpose as may_fail_on_purpose
 from precision_lint.facts.dtypes.operands import text_of as text_of
 from precision_lint.facts.dtypes.rejections import callee_text as callee_text
@@ -108,6 +110,12 @@ from precision_lint.facts.numerics.half_results import SUMS as SUMS
 from precision_lint.facts.numerics.half_results import TOTALS as TOTALS
 from precision_lint.facts.numerics.half_results import HalfResult as HalfResult
 from precision_lint.facts.numerics.half_results import averaged_copy as averaged_copy
+from precision_lint.facts.numerics.half_results import may_be_averaged_copy as may_be_averaged_copy
+from precision_lint.facts.numerics.half_results import may_be_running_total as may_be_running_total
+from precision_lint.facts.numerics.half_results import may_be_scores as may_be_scores
+from precision_lint.facts.numerics.half_results import (
+    may_be_sum_of_squares as may_be_sum_of_squares,
+)
 from precision_lint.facts.numerics.half_results import running_total as running_total
 from precision_lint.facts.numerics.half_results import scores as scores
 from precision_lint.facts.numerics.half_results import sum_of_squares as sum_of_squares

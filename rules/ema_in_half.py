@@ -39,6 +39,7 @@ There is no fix: what updates and what reads the average may need a cast, too.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -50,6 +51,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     averaged_copy,
+    may_be_averaged_copy,
     precision_of,
 )
 
@@ -69,6 +71,10 @@ RULE = Rule(
     pitfalls=("E07",),
     preview=True,
 )
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return may_be_averaged_copy(node, file)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

@@ -83,8 +83,13 @@ _COMPUTE = "bnb_4bit_compute_dtype"
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
     syntax = syntax_tree(file)
-    if any(isinstance(node, ast.Attribute) and node.attr == _COMPUTE for node in file.nodes):
-        return  # it may be set later
+    if any(
+        isinstance(node, ast.Attribute)
+        and node.attr == _COMPUTE
+        and isinstance(node.ctx, ast.Store)
+        for node in file.nodes
+    ):
+        return  # it is set later
     for config in syntax.calls("BitsAndBytesConfig"):
         given = {keyword.arg: keyword.value for keyword in config.keywords}
         is_on = isinstance(on := given.get("load_in_4bit"), ast.Constant) and on.value is True
@@ -125,7 +130,7 @@ def _model_dtype(config: ast.Call, file: PythonFile) -> ast.expr | None:
             continue
         is_it = quantization is config or ast.unparse(quantization) in names
         dtype = given.get("dtype", given.get("torch_dtype"))
-        is_here = syntax.function(call) is syntax.function(config)
+        is_here = syntax.function(config) in {syntax.function(call), None}
         if is_it and is_here and dtype is not None and _is_half(dtype, file):
             return dtype
     return None

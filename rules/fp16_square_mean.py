@@ -36,6 +36,7 @@ There is no fix: the result must be cast back where the function ends.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -46,6 +47,7 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    may_be_sum_of_squares,
     sum_of_squares,
 )
 
@@ -67,6 +69,10 @@ RULE = Rule(
     pitfalls=("E11",),
     preview=True,
 )
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return may_be_sum_of_squares(node, file)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

@@ -44,6 +44,7 @@ Unsafe: the result becomes float32, and a copy of the logits takes memory.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from precision_lint.fixers import calls
@@ -57,6 +58,7 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    may_be_scores,
     precision_of,
     scores,
 )
@@ -78,6 +80,10 @@ RULE = Rule(
     pitfalls=("E09", "E16"),
     preview=True,
 )
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return may_be_scores(node, file)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

@@ -36,6 +36,7 @@ Unsafe: `dtype=` becomes `torch.float32`, and so does whatever is computed with 
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -49,6 +50,7 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    may_be_running_total,
     precision_of,
     running_total,
 )
@@ -68,6 +70,10 @@ RULE = Rule(
 )
 
 _STOPS = {"bfloat16": 256, "float16": 2048}
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return may_be_running_total(node, file)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

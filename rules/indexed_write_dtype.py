@@ -53,6 +53,7 @@ not a name or an attribute.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -67,6 +68,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     disagreement_findings,
+    may_be_indexed_write,
 )
 
 _WRITING = (
@@ -89,6 +91,10 @@ RULE = Rule(
 )
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return not isinstance(node, ast.Subscript) or may_be_indexed_write(node, file)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

@@ -51,6 +51,7 @@ of the project with several arguments, or if the file does not call torch by its
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -74,6 +75,7 @@ from precision_lint.rule_api import (
     is_shared_module,
     may_fail_on_purpose,
     may_run_under_autocast,
+    names_unusual_dtypes,
     origins,
     precision_of,
     rejections,
@@ -100,6 +102,10 @@ RULE = Rule(
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
 _TORCH = re.compile(r"^import torch$|^import torch\s*#", re.MULTILINE)
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return names_unusual_dtypes(file)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

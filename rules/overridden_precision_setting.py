@@ -34,7 +34,7 @@ Safe if the overridden setting is removed and nothing else changes. Display only
 have to guess which of the two was meant.
 
 ## References
-- Pitfalls J04
+- Pitfalls J04, J05
 - docs/frameworks.md lists every combination with its source
 """
 
@@ -53,7 +53,7 @@ RULE = Rule(
     since="0.1.0",
     fix="sometimes",
     triggers=CONFIG_TRIGGERS,
-    pitfalls=("J04",),
+    pitfalls=("J04", "J05"),
 )
 
 

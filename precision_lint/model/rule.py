@@ -8,8 +8,9 @@ A rule is a module with a `RULE` and one or more hooks, each a generator of find
     check_kernel(kernel: Kernel, file: PythonFile)  for every `@triton.jit` function
     check_config(file: ConfigFile)                  for every configuration file
 
-`hooks.HOOKS` says how each is called. The docstring is the page of the rule: what it does, why it
-hurts, example, use instead, fix safety, references.
+`hooks.HOOKS` says how each is called. A rule with `check_call` may define `asks_about(node, file)`:
+the dtypes of calls for which it is false are not computed. The docstring is the page of the rule:
+what it does, why it hurts, example, use instead, fix safety, references.
 """
 
 from __future__ import annotations

@@ -1877,7 +1877,7 @@ RULES: tuple[Rule, ...] = (
         calls=frozenset(),
         intraprocedural=frozenset(),
         precisions=(),
-        pitfalls=("J04",),
+        pitfalls=("J04", "J05"),
         preview=False,
         hooks=frozenset({"check_config"}),
     ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -40,8 +40,10 @@ def test_a_new_hook_is_one_row(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
         hooks=frozenset({"check_function"}),
     )  # fmt: skip
 
-    def names(file: PythonFile, rules: list[Rule], notes: list[str]) -> Iterator[str]:
-        assert rules == [rule]
+    def names(
+        file: PythonFile, rules: Mapping[Rule, RuleModule], notes: list[str]
+    ) -> Iterator[str]:
+        assert [*rules] == [rule]
         notes.append("counted")
         yield from (node.name for node in file.tree.body)  # type: ignore[attr-defined]
 

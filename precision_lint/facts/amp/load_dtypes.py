@@ -21,7 +21,8 @@ LOADING = SETUPS | {"from_pretrained", "train"}
 
 _FLASH = frozenset({"flash_attention_2", "flash_attention_3"})
 _SETS_HALF = re.compile(
-    r"float16|fp16|bf16|half\(|\.to\(|autocast|mixed_precision|quantization|load_in_|deepspeed",
+    r"float16|fp16|bf16|half\(|autocast|mixed_precision|quantization|load_in_|deepspeed"
+    r"|\.to\((?!\s*(?:[\"'](?:cuda|cpu|mps)|(?:\w+\.)*device\s*\)))",
     re.IGNORECASE,
 )
 """What may run a model in half precision that was not loaded so."""

@@ -75,7 +75,9 @@ def raising_reads(file: PythonFile) -> Iterator[RaisingRead]:
                 continue
             is_before = _is_before(written, reference, scope, syntax)
             if is_before and not _is_set_again(name, written, reference, file):
-                is_certain = scope is written.scope and not _is_conditional(reference, syntax)
+                is_certain = not _is_conditional(reference.node, syntax) and (
+                    scope is written.scope or _certainly_follows(scope, written.scope, syntax)
+                )
                 yield RaisingRead(reference.node, name, written, is_certain)
                 break
 
@@ -126,5 +128,20 @@ def _is_set_again(name: str, written: Written, read: Reference, file: ParsedPyth
     return False
 
 
-def _is_conditional(read: Reference, syntax: SyntaxTree) -> bool:
-    return any(isinstance(each, ast.If | ast.IfExp) for each in syntax.within_function(read.node))
+def _certainly_follows(
+    reading: AnyFunction | None, writing: AnyFunction | None, syntax: SyntaxTree
+) -> bool:
+    """True if the top level of the file calls one function, and the other one before it."""
+    written, read = (
+        [
+            call.lineno
+            for call in syntax.calls(getattr(function, "name", ""))
+            if syntax.function(call) is None and not _is_conditional(call, syntax)
+        ]
+        for function in (writing, reading)
+    )
+    return bool(written and read) and min(written) < max(read)
+
+
+def _is_conditional(node: ast.AST, syntax: SyntaxTree) -> bool:
+    return any(isinstance(each, ast.If | ast.IfExp) for each in syntax.within_function(node))

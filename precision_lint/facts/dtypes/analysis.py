@@ -11,6 +11,7 @@ import ast
 from contextlib import closing
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.asked import Asked
 from precision_lint.facts.dtypes.bodies import functions_at
 from precision_lint.facts.dtypes.budget import BudgetExceeded
 from precision_lint.facts.dtypes.calls import Call, Calls, Region
@@ -24,20 +25,18 @@ _TOO_MUCH = (BudgetExceeded, RecursionError)
 class InterproceduralAnalysis:
     """The analysis of one file, and of what it reaches in its project.
 
-    For the calls of the names in `intraprocedural`, what their own body says is enough. A
-    `scenario` says which conditions hold: then the facts are those of one run. `around` is a region
-    that other files open around the functions of this one.
+    A `scenario` says which conditions hold: then the facts are those of one run. `around` is a
+    region that other files open around the functions of this one.
     """
 
     def __init__(
         self,
         file: PythonFile,
-        names: frozenset[str],
-        intraprocedural: frozenset[str] = frozenset(),
+        asked: Asked,
         scenario: Scenario | None = None,
         around: Region | None = None,
     ) -> None:
-        self._subject = Subject(file, names, intraprocedural, scenario, around)
+        self._subject = Subject(file, asked, scenario, around)
 
     def run(self) -> Calls:
         """The calls that were asked for, with the facts at each."""
@@ -88,7 +87,7 @@ class InterproceduralAnalysis:
 
     def _resolve(self, interpretation: Interpretation) -> None:
         """Ask the callers for what the calls leave open."""
-        found = interpretation.records.found
+        asked, found = self._subject.asked, interpretation.records.found
         for node, call in sorted(found.items(), key=lambda item: item[1].span):
-            if call.name not in self._subject.asked.intraprocedural:
+            if call.name not in asked.intraprocedural and asked.is_worth_a_look(call.name, node):
                 found[node] = interpretation.resolve.call(call)

@@ -35,13 +35,18 @@ from precision_lint.facts.dtypes.values import (
     Value,
 )
 from precision_lint.model.dtypes import HALF
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 SETTING_ITEM = "__setitem__"
 """`x[key] = value` as a call: of the key and the value, as Python makes it."""
 
 MODULE = "Module"
 """Calls of objects of the project's classes: of modules, mostly."""
+
+Worth = Callable[[ast.expr], bool]
+"""Whether dtypes decide on a call: a cheap question about its syntax."""
 
 _WITH_DTYPES = frozenset({"GradScaler"})
 """Calls that are judged by the dtypes around them, and not by their arguments alone."""
@@ -73,26 +78,50 @@ class Callee:
 class Asked:
     """The names of calls that rules ask for (see `Rule.calls`), and what a file makes of them.
 
-    For those in `intraprocedural`, what their own body says is enough.
+    For those in `intraprocedural`, what their own body says is enough. `worth` says of the calls of
+    some names which ones a rule may report at all, by their syntax.
     """
 
     names: frozenset[str]
     intraprocedural: frozenset[str]
+    worth: Mapping[str, Worth]
     aliases: Mapping[str, str]
     holders: Mapping[str, str]
 
     @classmethod
-    def of(cls, module: Module, names: frozenset[str], intraprocedural: frozenset[str]) -> Asked:
+    def of(
+        cls,
+        module: Module,
+        names: frozenset[str],
+        intraprocedural: frozenset[str],
+        worth: Mapping[str, Worth],
+    ) -> Asked:
         """What is asked of one file."""
-        text = module.file.text.text
-        return cls(names, intraprocedural, aliases(names, module.imports), holders(names, text))
+        local = aliases(names, module.imports)
+        return cls(names, intraprocedural, worth, local, holders(names, module.file.text.text))
 
     def rows(self, module: Module) -> list[int]:
         """The rows of the file with what looks like one of the calls."""
-        called = self.names | self.aliases.keys() | self.holders.keys()
-        rows = rows_calling(module.file.text, called, module.imports)
-        if SETTING_ITEM in self.names:
-            rows = sorted({*rows, *rows_storing_items(module.file.text)})
+        local = (*self.aliases.items(), *self.holders.items())
+        called = self.names.union(dict(local)) - self._local_names_in_worth().keys()
+        rows = {*rows_calling(module.file.text, called, module.imports)}
+        if SETTING_ITEM in called:
+            rows |= {*rows_storing_items(module.file.text)}
+        return sorted(rows | self._rows_worth_a_look(module.file))
+
+    def _rows_worth_a_look(self, file: ParsedPython) -> set[int]:
+        """The rows of the calls in `worth`."""
+        rows: set[int] = set()
+        for name, is_worth in self._local_names_in_worth().items():
+            calls = syntax_tree(file).calls(name)
+            rows |= {call.func.end_lineno or call.lineno for call in calls if is_worth(call)}
+        if (is_stored := self.worth.get(SETTING_ITEM)) is not None:
+            stored = (each for each in file.nodes if isinstance(each, ast.Subscript))
+            rows |= {
+                each.lineno
+                for each in stored
+                if isinstance(each.ctx, ast.Store) and is_stored(each)
+            }
         return rows
 
     def open_rows(self, calls: Mapping[ast.expr, Call]) -> list[int]:
@@ -100,7 +129,9 @@ class Asked:
         rows = {
             node.lineno
             for node, call in calls.items()
-            if call.name not in self.intraprocedural and _is_open(call)
+            if call.name not in self.intraprocedural
+            and self.is_worth_a_look(call.name, node)
+            and _is_open(call)
         }
         return sorted(rows)
 
@@ -108,6 +139,17 @@ class Asked:
     def wants_dtypes(self) -> bool:
         """True if which names hold a dtype counts for one of the calls."""
         return not self.names.isdisjoint(_WITH_DTYPES)
+
+    def _local_names_in_worth(self) -> dict[str, Worth]:
+        """What a file calls the names in `worth` by, and instances of classes among them."""
+        local = ((name, name) for name in self.worth)
+        every = (*local, *self.aliases.items(), *self.holders.items())
+        return {name: self.worth[meant] for name, meant in every if meant in self.worth}
+
+    def is_worth_a_look(self, name: str, node: ast.expr) -> bool:
+        """False for what no rule reports, whatever its dtypes are."""
+        is_worth = self.worth.get(name)
+        return is_worth is None or is_worth(node)
 
     def criterion(self, rows: Iterable[int]) -> Callable[[DefUse], bool]:
         """Whether a statement is at one of some rows, or says which names hold a needed dtype."""

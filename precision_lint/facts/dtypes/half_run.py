@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes import sources
 from precision_lint.facts.dtypes.agreement import disagreement
-from precision_lint.facts.dtypes.asked import SETTING_ITEM
+from precision_lint.facts.dtypes.asked import SETTING_ITEM, Asked
 from precision_lint.facts.dtypes.budget import BudgetExceeded
 from precision_lint.facts.dtypes.calls import Argument, Call, CallSite
-from precision_lint.facts.dtypes.definitions import Class
+from precision_lint.facts.dtypes.definitions import Class, module_of
 from precision_lint.facts.dtypes.escaping import fixed_dtypes_meet_others
 from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
 from precision_lint.facts.dtypes.loaded_in_half import FIXED, is_fixed
@@ -99,7 +99,7 @@ def meetings_in_half(file: PythonFile) -> tuple[Meeting, ...]:
 
 
 def _meetings(file: PythonFile) -> Iterator[Meeting]:
-    subject = Subject(file, _ASKED, frozenset(), None)
+    subject = Subject(file, Asked.of(module_of(file), _ASKED, frozenset(), {}), None)
     subject.budget.go_beyond()
     calls: list[Call] = []
     run = Interpretation(subject, {}, is_intraprocedural=False, in_half=calls)

@@ -45,14 +45,13 @@ class Subject:
     def __init__(
         self,
         file: PythonFile,
-        names: frozenset[str],
-        intraprocedural: frozenset[str],
+        asked: Asked,
         scenario: Scenario | None,
         around: Region | None = None,
     ) -> None:
         self.program = Program(file)
         self.module = self.program.main
-        self.asked = Asked.of(self.module, names, intraprocedural)
+        self.asked = asked
         self.calls = Calls(self.module.imports)
         self.budget = Budget(is_secondary=file.project.is_secondary(file.text.path))
         self.configuration = Configuration(file.project, scenario)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from precision_lint.model.dtypes import ALIASES
 from precision_lint.source.python.bindings import binding, enclosing_class
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name, named_parameters, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -28,6 +29,8 @@ _MAKING = frozenset(
 )
 _PARAMETERS = {"parameters": None, "buffers": None, "named_parameters": 1, "named_buffers": 1}
 """Methods of modules that give tensors, and where in each item the tensor is."""
+_KEEPING = frozenset({"clone", "contiguous", "cpu", "cuda", "detach", "to"})
+"""Methods of a tensor that give a tensor, as others of this name do for their objects."""
 _MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.Module"})
 
 
@@ -106,9 +109,13 @@ def _is_tensor(node: ast.expr, syntax: SyntaxTree) -> bool:
             func=ast.Name(id="next"), args=[ast.Call(func=ast.Attribute(attr=method)), *_]
         ):
             return method == "parameters"
+        case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _KEEPING:
+            return _is_tensor(owner, syntax)
         case ast.Call(func=function):
             module, _, name = qualified(function, syntax.names).rpartition(".")
             return module == "torch" and name in _MAKING
+        case ast.Attribute(value=ast.Name() as owner, attr="data"):
+            return _holds_tensor(owner, syntax)
         case ast.Attribute(value=owner, attr="weight" | "bias"):
             return _is_of_self(owner) and _is_in_module(node, syntax)
     return False
@@ -121,13 +128,23 @@ def _holds_tensor(node: ast.Name, syntax: SyntaxTree) -> bool:
         if parameter.arg == node.id:
             return _annotation(parameter, syntax) == "torch.Tensor"
     held = binding(node, syntax)
-    if isinstance(held, list) and held:
+    if isinstance(held, list) and held and not any(node in walk(each) for each in held):
         return all(isinstance(each, ast.Call) and _is_tensor(each, syntax) for each in held)
     for parent in syntax.within_function(node):
         if isinstance(parent, ast.For) and isinstance(parent.iter, ast.Call):
             method = last_name(parent.iter.func)
-            if method in _PARAMETERS and _target(parent.target, _PARAMETERS[method]) == node.id:
+            place = _PARAMETERS.get(method, 1)
+            is_given = method in _PARAMETERS or _is_of_state(parent.iter)
+            if is_given and _target(parent.target, place) == node.id:
                 return True
+    return False
+
+
+def _is_of_state(items: ast.Call) -> bool:
+    """`model.state_dict().items()`, whose values are tensors."""
+    match items.func:
+        case ast.Attribute(value=ast.Call(func=ast.Attribute(attr="state_dict")), attr="items"):
+            return True
     return False
 
 

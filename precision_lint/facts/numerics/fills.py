@@ -7,9 +7,11 @@ functions of the file under autocast (`half_regions`).
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 
 from precision_lint.facts.amp.half_regions import half_regions
 from precision_lint.facts.context import PythonFile
@@ -21,10 +23,13 @@ from precision_lint.facts.dtypes.conditions import (
 from precision_lint.facts.dtypes.conversions import as_dtype
 from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.dtypes.values import Constant, ModelOutput, Tensor
+from precision_lint.facts.numerics.wide_numbers import may_be_wide
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
+from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _NUMBER = {
     "masked_fill": (1, "value"),
@@ -44,7 +49,7 @@ _SHIFTED = frozenset({"masked_fill", "index_fill"})
 FILLS = frozenset(_NUMBER)
 
 _WORTH_A_LOOK = re.compile(
-    r"(?<![\w.])\d[\d_]*(?:\.\d*)?[eE]\+?\d{1,3}\b|\d{5}|\*\*|<<|finfo\(\s*torch\.(?:float|double)"
+    r"(?<![\w.])\d[\d_]*(?:\.\d*)?[eE]\+?\d{1,3}\b|\d{5}|[\d)]\s*(?:\*\*|<<)|finfo\(\s*torch\.(?:float|double)"
 )
 """A number above 65504, as programs write one."""
 
@@ -79,15 +84,29 @@ def fills(file: PythonFile) -> Iterator[Fill]:
     """Such calls of a file; of several dtypes that a tensor can have, float16."""
     if _WORTH_A_LOOK.search(file.text.text) is None:
         return
-    wide = {call.span: call for call in calls_in(file, FILLS) if _is_out_of(FLOAT16, call, file)}
+    may_matter = cache(partial(_may_matter, file=file))
+    calls = calls_in(file, FILLS, worth=dict.fromkeys(FILLS, may_matter))
+    wide = {call.span: call for call in calls if _is_out_of(FLOAT16, call, file)}
     found: dict[Span, Fill] = {}
     if wide:
         _add(found, list(wide.values()), file, None)
         for dtype, region in half_regions(file).items():
             if any(span not in found and _is_out_of(dtype, wide[span], file) for span in wide):
-                again = calls_in(file, FILLS, around=region)
+                worth = dict.fromkeys(FILLS, lambda node: file.span_of(node) in wide)
+                again = calls_in(file, FILLS, worth=worth, around=region)
                 _add(found, [call for call in again if call.span in wide], file, region)
     yield from (found[span] for span in sorted(found))
+
+
+def _may_matter(node: ast.expr, file: PythonFile) -> bool:
+    """False for a call that fills with no number, or with one that every dtype holds."""
+    if not isinstance(node, ast.Call):
+        return False
+    position, keyword = _NUMBER.get(callee_name(node), (0, "value"))
+    given = [*node.args[position:], *(one.value for one in node.keywords if one.arg == keyword)]
+    return any(isinstance(each, ast.Starred) for each in node.args) or any(
+        may_be_wide(each, syntax_tree(file)) for each in given
+    )
 
 
 def _add(

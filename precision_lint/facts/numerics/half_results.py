@@ -45,13 +45,22 @@ class HalfResult:
     related: tuple[Related, ...]
 
 
+def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
+    """True for a call of which single numbers are taken afterwards."""
+    return isinstance(node, ast.Call) and _use_of_scores(node, file) is not None
+
+
+def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.Call | None:
+    if any(keyword.arg == "dtype" for keyword in node.keywords):
+        return None
+    return used_by(node, _SCORED_BY, syntax_tree(file))
+
+
 def scores(call: Call, file: PythonFile) -> HalfResult | None:
     """`log_softmax` of half-precision logits, of which single numbers are taken afterwards."""
     node = calls_by_span(file).get(call.span)
-    if node is None or call.autocast is not None or "dtype" in call.keywords:
-        return None
-    use = used_by(node, _SCORED_BY, syntax_tree(file))
-    if use is None:
+    use = None if node is None else _use_of_scores(node, file)
+    if use is None or call.autocast is not None or "dtype" in call.keywords:
         return None
     used = file.related(file.span_of(use), "its digits are used here")
     logits = _operand(call)
@@ -73,13 +82,28 @@ def _of_checkpoint(
     return HalfResult(call, BFLOAT16, False, (origin.related, enabled, used))
 
 
+def may_be_sum_of_squares(node: ast.expr, file: PythonFile) -> bool:
+    """True for `x.pow(2).mean(-1)`, of whatever dtype."""
+    summed = _summed(node) if isinstance(node, ast.Call) else None
+    return summed is not None and _is_square(summed)
+
+
 def sum_of_squares(call: Call, file: PythonFile) -> HalfResult | None:
     """`x.pow(2).mean(-1)` of float16."""
     node = calls_by_span(file).get(call.span)
-    summed = None if node is None else _summed(node)
-    if summed is None or not _is_square(summed):
+    if node is None or not may_be_sum_of_squares(node, file):
         return None
     return _result(call, _operand(call), (FLOAT16,), file)
+
+
+def may_be_running_total(node: ast.expr, file: PythonFile) -> bool:
+    """True for a number with a dtype, to which a loop adds."""
+    return (
+        isinstance(node, ast.Call)
+        and any(keyword.arg == "dtype" for keyword in node.keywords)
+        and _is_single(node)
+        and _added_in_loop(node, file) is not None
+    )
 
 
 def running_total(call: Call, file: PythonFile) -> HalfResult | None:
@@ -93,6 +117,13 @@ def running_total(call: Call, file: PythonFile) -> HalfResult | None:
         return None
     use = (file.related(file.span_of(added), "it is added to here"),)
     return _result(call, as_dtype(asked.value).of_tensor(), (BFLOAT16, FLOAT16), file, use)
+
+
+def may_be_averaged_copy(node: ast.expr, file: PythonFile) -> bool:
+    """True for a copy that is called an average, and for the classes that make one."""
+    if not isinstance(node, ast.Call) or callee_name(node) != "deepcopy":
+        return True
+    return _is_called_ema(node, file)
 
 
 def averaged_copy(call: Call, file: PythonFile) -> HalfResult | None:

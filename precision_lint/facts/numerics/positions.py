@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import Literal
 
 from precision_lint.facts.amp.autocast import multiplied, regions_around
@@ -29,7 +30,7 @@ from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
 from precision_lint.source.python.statements import own_nodes
-from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
 _RANGES = frozenset({"arange", "linspace"})
@@ -74,10 +75,12 @@ def positions(file: PythonFile) -> Iterator[Position]:
     text = file.text.text
     found: list[Position] = []
     if _RANGE_IN_HALF.search(text) is not None:
-        calls = calls_in(file, _RANGES | _CASTS)
+        is_range = cache(partial(_may_be_range, file=file))
+        calls = calls_in(file, _RANGES | _CASTS, worth=dict.fromkeys(_RANGES | _CASTS, is_range))
         found += filter(None, (_range(call, file) for call in calls))
     if _CAST_TIMESTEP.search(text) is not None:
-        found += filter(None, (_timesteps(call, file) for call in calls_in(file, _CASTS)))
+        calls = calls_in(file, _CASTS, worth=dict.fromkeys(_CASTS, _may_be_timesteps))
+        found += filter(None, (_timesteps(call, file) for call in calls))
     if _PRODUCT_OF_RANGE.search(text) is not None:
         found += _products(file)
     by_place = {position.span: position for position in reversed(found)}
@@ -85,6 +88,22 @@ def positions(file: PythonFile) -> Iterator[Position]:
 
 
 # Ranges
+
+
+def _may_be_range(node: ast.expr, file: PythonFile) -> bool:
+    """True for a range with a dtype, or that is cast, with more numbers than a half dtype has."""
+    if not isinstance(node, ast.Call):
+        return False
+    if callee_name(node) in _CASTS:
+        made: ast.expr | None = node.func.value if isinstance(node.func, ast.Attribute) else None
+    else:
+        made = node if any(keyword.arg == "dtype" for keyword in node.keywords) else None
+    if not (isinstance(made, ast.Call) and callee_name(made) in _RANGES):
+        return False
+    last = _last(made)
+    if last is not None:
+        return last > LAYOUTS[BFLOAT16].integers
+    return used_by(node, _OF_POSITIONS, syntax_tree(file)) is not None
 
 
 def _range(call: Call, file: PythonFile) -> Position | None:
@@ -136,6 +155,14 @@ def _last(node: ast.Call) -> float | None:
 # Timesteps
 
 
+def _may_be_timesteps(node: ast.expr) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(value=named)):
+            inner = named.value if isinstance(named, ast.Subscript) else named
+            return _TIMESTEP.search((dotted(inner) or "").rpartition(".")[2]) is not None
+    return False
+
+
 def _timesteps(call: Call, file: PythonFile) -> Position | None:
     """`timesteps.to(torch.bfloat16)`, of what is named so."""
     if call.receiver_span is None:
@@ -185,10 +212,19 @@ def _half(dtype: DtypeSet | None, call: Call, file: PythonFile) -> str | None:
 
 def _products(file: PythonFile) -> Iterator[Position]:
     """`frequencies @ positions` in `forward`, if a program that calls it turns autocast on."""
-    regions = half_regions(file)
+    found = list(_angles_of_products(file))
+    regions = half_regions(file) if found else {}
     region = regions.get(BFLOAT16) or regions.get(FLOAT16)
     if region is None or region.dtype.origin is None:
         return
+    for node, angles in found:
+        dtype = min(region.dtype.dtypes)
+        span, use = file.span_of(node), file.span_of(angles)
+        yield Position(span, None, "product", dtype, region.dtype.origin, False, use)
+
+
+def _angles_of_products(file: PythonFile) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The products of a range in `forward`, outside of autocast, each with what makes an angle."""
     syntax = syntax_tree(file)
     for made in syntax.calls("arange"):
         function = syntax.function(made)
@@ -203,6 +239,4 @@ def _products(file: PythonFile) -> Iterator[Position]:
             operands = multiplied(node, syntax)
             angles = used_by(node, _ANGLES, syntax) if operands else None
             if angles is not None and any(mentions(each, made, held) for each in operands):
-                dtype = min(region.dtype.dtypes)
-                span, use = file.span_of(node), file.span_of(angles)
-                yield Position(span, None, "product", dtype, region.dtype.origin, False, use)
+                yield node, angles

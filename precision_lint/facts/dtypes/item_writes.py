@@ -1,0 +1,71 @@
+"""`x[key] = value`, as far as its syntax says what is written where."""
+
+from __future__ import annotations
+
+import ast
+
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
+
+_NUMBERS = frozenset({"int", "float", "len", "str", "bool", "round", "range"})
+"""Functions of Python that give no tensor."""
+_NO_TENSOR = (
+    ast.Constant, ast.JoinedStr, ast.Dict, ast.DictComp, ast.List, ast.ListComp, ast.Set,
+    ast.SetComp, ast.Tuple, ast.Lambda,
+)  # fmt: skip
+
+
+def may_be_indexed_write(node: ast.Subscript, file: ParsedPython) -> bool:
+    """True if a tensor may be written by a mask, a list or a tensor as index.
+
+    Numbers, slices and words as keys, and values that are no tensors, need no dtypes.
+    """
+    syntax = syntax_tree(file)
+    if not _may_be_advanced(node.slice, syntax):
+        return False
+    match syntax.parent(node):
+        case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
+            return not _is_no_tensor(value)
+    return True
+
+
+def _may_be_advanced(key: ast.expr, syntax: SyntaxTree) -> bool:
+    match key:
+        case ast.Constant() | ast.JoinedStr() | ast.Slice():
+            return False
+        case ast.UnaryOp(operand=ast.Constant()):
+            return False
+        case ast.Tuple(elts=keys):
+            return any(_may_be_advanced(each, syntax) for each in keys)
+        case ast.BinOp(left=left, right=right):
+            return _may_be_advanced(left, syntax) or _may_be_advanced(right, syntax)
+        case ast.Name(id=name):
+            return not _is_counted(key, name, syntax)
+    return not _is_no_tensor(key) or isinstance(key, ast.List | ast.ListComp)
+
+
+def _is_counted(node: ast.Name, name: str, syntax: SyntaxTree) -> bool:
+    """True for the variable of a loop over `range(n)`, and the first one of `enumerate(xs)`."""
+    stores = syntax.stores(syntax.function(node) or syntax.tree, name)
+    return bool(stores) and all(_counts(each, syntax) for each in stores)
+
+
+def _counts(target: ast.Name, syntax: SyntaxTree) -> bool:
+    loop = target if (parent := syntax.parent(target)) is None else parent
+    match loop:
+        case ast.For(iter=ast.Call() as over) if loop.target is target:
+            return callee_name(over) == "range"
+        case ast.Tuple(elts=[first, *_]) if first is target:
+            match syntax.parent(loop):
+                case ast.For(iter=ast.Call() as over):
+                    return callee_name(over) == "enumerate"
+    return False
+
+
+def _is_no_tensor(value: ast.expr) -> bool:
+    return isinstance(value, _NO_TENSOR) or (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Name)
+        and value.func.id in _NUMBERS
+    )
