@@ -26,15 +26,16 @@ is used as a tensor: as an argument it may be an image. Code that tests for bflo
 
 Confidence is high if the tensor is proved to have such a dtype. It is medium if the finding can
 name where the dtype comes from and the call sites on the way: a cast in the code, a value in the
-configuration, a default that names it, or autocast that a framework turns on. Weights and data that
-are loaded have the dtype of their checkpoint: they count where a file on the way, or a
-configuration beside it, makes tensors bfloat16, and a class of the project counts that the project
-itself loads with a dtype (`Encoder.from_pretrained(path, dtype=dtype)`, also in a docstring), where
-any program that the file is a part of makes tensors bfloat16. Autocast and mixed precision make no
-weights bfloat16. Data whose array becomes integers at once, as by `.astype(np.int32)`, or whose
-bytes are read (`.tobytes()`), holds packed integers and is not reported. transformers before 5
-loads float32 unless it is given a dtype. Otherwise only a caller could choose the dtype; confidence
-is low, and the finding is hidden by default. float16 is no evidence: NumPy has it.
+configuration, a default that names it, or autocast that a framework turns on. Weights of a model
+that anybody may give count where a program that the file is a part of makes tensors bfloat16, and
+so does a class of the project that the project itself loads with a dtype
+(`Encoder.from_pretrained(path, dtype=dtype)`, also in a docstring). What is loaded without a dtype
+has that of its checkpoint: it counts where a file on the way, or a configuration beside it, makes
+tensors bfloat16. Autocast and mixed precision make no weights bfloat16. Data whose array becomes
+integers at once, as by `.astype(np.int32)`, or whose bytes are read (`.tobytes()`), holds packed
+integers and is not reported. transformers before 5 loads float32 unless it is given a dtype.
+Otherwise only a caller could choose the dtype; confidence is low, and the finding is hidden by
+default. float16 is no evidence: NumPy has it.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in
@@ -138,6 +139,8 @@ _NAME = re.compile(r"\w+")
 _WIDEN = ".float()"
 _AS_INTEGERS = re.compile(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
 """What makes integers of an array. Images are made of floats with `np.uint8`."""
+_FLOATING = frozenset({"dtype", "loader", "weights", "load"})
+"""Kinds of origins of floats: a dtype that is named, and weights."""
 _OTHER_FRAMEWORKS = re.compile(
     r"tensorflow|\b(?:flax|jax|keras|mindspore|paddle|tf)\b|_tf\b|\btf_|\bTF(?=[A-Z])", re.ASCII
 )
@@ -258,7 +261,7 @@ def _is_narrow_float(tensor: Tensor) -> bool:
     A caller who may choose the dtype may pass integers as well, and data that is loaded may hold
     integers. The weights of a model are floats.
     """
-    is_named = tensor.origin is not None and tensor.origin.kind in {"dtype", "loader", "weights"}
+    is_named = tensor.origin is not None and tensor.origin.kind in _FLOATING
     is_float = tensor.dtypes <= sinks.NARROW and not tensor.may_be_other
     return is_float and (is_named if tensor.caller_chosen else bool(tensor.dtypes))
 

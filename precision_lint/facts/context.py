@@ -137,14 +137,15 @@ class PythonFile(ParsedPython):
     def bfloat16(self, origin: Origin) -> Related | None:
         """Where tensors are made bfloat16, which shows that what is loaded can hold it.
 
-        Autocast is no such place: weights stay in float32. For a class of the project that the
-        project loads with a dtype, it is a place of any program with this file. Other checkpoints
-        say nothing of their dtype: only the files on the way from there, and configurations beside
-        them, show it. A notebook is a program of its own: what other files do says nothing about
-        it.
+        Autocast is no such place: weights stay in float32. For a model that anybody may give, and
+        for a class of the project that the project loads with a dtype, it is a place of any program
+        with this file. A checkpoint that is loaded without a dtype may hold any: only the files on
+        the way from there, and configurations beside them, show it. A notebook is a program of its
+        own: what other files do says nothing about it.
         """
         if not isinstance(self.text, NotebookText):
-            if origin.kind == "loader" and self._is_loaded_with_dtype(origin):
+            is_given = origin.kind == "weights"
+            if is_given or (origin.kind == "loader" and self._is_loaded_with_dtype(origin)):
                 return self.project.bfloat16_of(self.text.path)
             sources = (self.text, origin.source, *(site.source for site in origin.route))
             paths = dict.fromkeys(source.path for source in sources)

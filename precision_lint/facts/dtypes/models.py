@@ -146,7 +146,7 @@ def pretrained(given: CallSite, is_float32: bool) -> Model:
             if dtype.dtypes:
                 loaded = given.origin("the model is loaded here", "dtype")
                 return Model(dtype.of_tensor(), cast=loaded)
-            origin = given.origin(text, "weights")
+            origin = given.origin(text, "load")
             return Model(Tensor(caller_chosen=True, origin=origin, clauses=dtype.clauses))
     if is_float32 and "**" not in given.keywords:
         return Model(tensor(FLOAT32))
@@ -154,9 +154,9 @@ def pretrained(given: CallSite, is_float32: bool) -> Model:
         spread = given.keywords["**"].value
         asked = (functions.as_dtype(keyword_of(spread, name)) for name in ("torch_dtype", "dtype"))
         chosen = replace(join_dtypes(*asked).of_tensor(), may_be_other=False)
-        return Model(replace(chosen, caller_chosen=True, origin=given.origin(text, "weights")))
+        return Model(replace(chosen, caller_chosen=True, origin=given.origin(text, "load")))
     is_named = isinstance(given.first, Constant)
-    return Model(caller_chosen(given.origin(text, "caller" if is_named else "weights")))
+    return Model(caller_chosen(given.origin(text, "caller" if is_named else "load")))
 
 
 def unknown(given: CallSite) -> ModelOutput:

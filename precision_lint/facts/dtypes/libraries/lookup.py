@@ -275,7 +275,7 @@ class _Reading:
         match module:
             case Model(parameters=parameters):
                 return replace(parameters, scalar=False)
-        return caller_chosen(self.given.origin(OF_CHECKPOINT, "weights"))
+        return caller_chosen(self.given.origin(OF_CHECKPOINT, "load"))
 
     def _is_given(self, argument: Given) -> bool:
         return argument.keyword in self.given.keywords or (
