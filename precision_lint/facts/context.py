@@ -135,24 +135,28 @@ class PythonFile(ParsedPython):
         return Confidence.MEDIUM if is_used else Confidence.LOW
 
     def bfloat16(self, origin: Origin) -> Related | None:
-        """Where tensors are made bfloat16, which shows that what is loaded can hold it.
+        """What shows that weights or data of an origin can be bfloat16.
 
-        Autocast is no such place: weights stay in float32. For a model that anybody may give, and
-        for a class of the project that the project loads with a dtype, it is a place of any program
-        with this file. A checkpoint that is loaded without a dtype may hold any: only the files on
-        the way from there, and configurations beside them, show it. A notebook is a program of its
-        own: what other files do says nothing about it.
+        Autocast stores no tensor in bfloat16. For a model that anybody may give, and for a class of
+        the project that the project loads with a dtype, what counts is a place of any program with
+        this file that makes tensors bfloat16. Who asks for the dtype of a checkpoint
+        (`dtype="auto"`) expects a half one, if such a program uses bfloat16 at all. A checkpoint
+        that is loaded without a dtype may hold any: only the files on the way from there, and
+        configurations beside them, show it. A notebook is a program of its own: what other files do
+        says nothing about it.
         """
-        if not isinstance(self.text, NotebookText):
-            is_given = origin.kind == "weights"
-            if is_given or (origin.kind == "loader" and self._is_loaded_with_dtype(origin)):
-                return self.project.bfloat16_of(self.text.path)
-            sources = (self.text, origin.source, *(site.source for site in origin.route))
-            paths = dict.fromkeys(source.path for source in sources)
-            return next(filter(None, map(self.project.bfloat16_near, paths)), None)
-        from precision_lint.facts.project.evidence import stored_in
+        if isinstance(self.text, NotebookText):
+            from precision_lint.facts.project.evidence import stored_in
 
-        return stored_in(self)
+            return stored_in(self)
+        if origin.kind == "auto":
+            return self.project.bfloat16_enabled(self.text.path)
+        is_given = origin.kind == "weights"
+        if is_given or (origin.kind == "loader" and self._is_loaded_with_dtype(origin)):
+            return self.project.bfloat16_of(self.text.path)
+        sources = (self.text, origin.source, *(site.source for site in origin.route))
+        paths = dict.fromkeys(source.path for source in sources)
+        return next(filter(None, map(self.project.bfloat16_near, paths)), None)
 
     def _is_loaded_with_dtype(self, definition: Origin) -> bool:
         """True if the project loads a class of its own with a dtype; examples in docstrings do."""

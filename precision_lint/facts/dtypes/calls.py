@@ -110,7 +110,9 @@ class CallSite:
     def origin(
         self,
         text: str,
-        kind: Literal["dtype", "loader", "weights", "load", "checkpoint", "caller"] = "caller",
+        kind: Literal[
+            "dtype", "loader", "weights", "auto", "load", "checkpoint", "caller"
+        ] = "caller",
     ) -> Origin:
         """This call as the place where a dtype comes from."""
         return Origin(self.source, self.span, text, kind, guards=self.guards)

@@ -146,7 +146,8 @@ def pretrained(given: CallSite, is_float32: bool) -> Model:
             if dtype.dtypes:
                 loaded = given.origin("the model is loaded here", "dtype")
                 return Model(dtype.of_tensor(), cast=loaded)
-            origin = given.origin(text, "load")
+            is_auto = given.keywords[keyword].value == Constant("auto")
+            origin = given.origin(text, "auto" if is_auto else "load")
             return Model(Tensor(caller_chosen=True, origin=origin, clauses=dtype.clauses))
     if is_float32 and "**" not in given.keywords:
         return Model(tensor(FLOAT32))

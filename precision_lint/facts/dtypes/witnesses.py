@@ -30,7 +30,7 @@ def witnesses(
         match origin.kind:
             case "dtype" if tensor.dtypes & dtypes:
                 yield from (origin.related, *sites)
-            case "loader" | "weights" | "load" | "checkpoint" if (
+            case "loader" | "weights" | "auto" | "load" | "checkpoint" if (
                 BFLOAT16 in dtypes
                 and (origin.kind != "checkpoint" or not (tensor.may_be_other or is_packed))
                 and (enabled := file.bfloat16(origin)) is not None

@@ -75,7 +75,7 @@ def _of_checkpoint(
     origin = None if logits is None else logits.origin
     if logits is None or origin is None or logits.may_be_other:
         return None
-    is_of_model = origin.kind in {"weights", "load", "loader"} and logits.caller_chosen
+    is_of_model = origin.kind in {"weights", "auto", "load", "loader"} and logits.caller_chosen
     enabled = file.bfloat16(origin) if is_of_model else None
     if enabled is None or any(guard_excludes_bfloat16(one, file.text) for one in call.guards):
         return None

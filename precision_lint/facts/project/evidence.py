@@ -69,8 +69,9 @@ FLOAT16 = Half(
 )
 """float16, and autocast, whose default dtype it is."""
 
+ENABLED = "bfloat16 is enabled here"
 STORED = "tensors are made bfloat16 here"
-"""What a finding says of a place that shows that checkpoints of a program can hold bfloat16."""
+"""What a finding says of places that show that checkpoints of a program can hold bfloat16."""
 
 _B, _F = "b", "f"
 _ON = frozenset({"true", "yes", "1"})
@@ -119,22 +120,14 @@ def find(
     half: Half,
     message: str,
     read_python: ReadPython,
-    *,
-    only_weights: bool = False,
-    only_stored: bool = False,
+    accepts: Callable[[Use], bool],
 ) -> Related | None:
-    """The first use that is not weak, or else the first one.
-
-    `only_weights` restricts this to settings whose name contains dtype (`backbone_dtype`),
-    `only_stored` to uses that are not weak and give tensors the dtype.
-    """
+    """The first use that is not weak, or else the first one, of those that count."""
     weak: Related | None = None
     for path in paths:
         with suppress(RecursionError):  # the file is reported when it is linted
             for text, use in _uses(path, half, read_python):
-                if only_weights and not _is_weights_dtype(use.setting):
-                    continue
-                if only_stored and (use.is_weak or not use.stored):
+                if not accepts(use):
                     continue
                 found = Related(text.place(use.span), message)
                 if not use.is_weak:
@@ -151,13 +144,30 @@ def is_used_in(file: ParsedPython) -> bool:
 def stored_in(file: ParsedPython) -> Related | None:
     """Where a Python file itself gives tensors bfloat16."""
     uses = _Code(file, BFLOAT16).uses(file.tree)
-    use = next((use for use in uses if use.stored and not use.is_weak), None)
+    use = next(filter(is_stored, uses), None)
     return None if use is None else Related(file.text.place(use.span), STORED)
 
 
-def _is_weights_dtype(name: str) -> bool:
-    """True for the name of a setting that gives the dtype of weights, not of autocast."""
-    return name.endswith("dtype") and _AUTOCAST.search(name) is None
+# Which uses count
+
+
+def is_any(use: Use) -> bool:
+    return True
+
+
+def is_enabled(use: Use) -> bool:
+    """Something computes in the dtype, or has it."""
+    return not use.is_weak
+
+
+def is_stored(use: Use) -> bool:
+    """Tensors have the dtype."""
+    return use.stored and not use.is_weak
+
+
+def is_of_weights(use: Use) -> bool:
+    """True for a setting that gives the dtype of weights, not of autocast: `backbone_dtype`."""
+    return use.setting.endswith("dtype") and _AUTOCAST.search(use.setting) is None
 
 
 def _uses(path: Path, half: Half, read_python: ReadPython) -> Iterator[tuple[SourceText, Use]]:

@@ -37,7 +37,7 @@ from precision_lint.project.disk import LARGEST_CONFIG, LARGEST_SETTINGS
 if TYPE_CHECKING:
     from precision_lint.facts.origin import Setting
     from precision_lint.facts.project.config_files import ConfigFiles
-    from precision_lint.facts.project.evidence import Half
+    from precision_lint.facts.project.evidence import Half, Use
     from precision_lint.facts.settings import SettingsIndex
     from precision_lint.project.files import Project
     from precision_lint.project.import_style import ImportStyle
@@ -59,6 +59,7 @@ class ProjectFacts:
         self._matching: dict[bytes, tuple[Path, ...]] = {}
         self._stored: dict[Path, Related | None] = {}
         self._stored_near: dict[Path, Related | None] = {}
+        self._enabled: dict[Path, Related | None] = {}
         self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
         self._reaching: dict[tuple[Path, str], bool] = {}
         self._dependencies: dict[Question, Dependency] = {}
@@ -99,32 +100,43 @@ class ProjectFacts:
 
     @cached_property
     def half_precision(self) -> Related | None:
-        from precision_lint.facts.project.evidence import BFLOAT16, FLOAT16
+        from precision_lint.facts.project.evidence import BFLOAT16, FLOAT16, is_any
 
-        return self._evidence(BFLOAT16, "the project uses bfloat16 here") or self._evidence(
-            FLOAT16, "the project uses half precision here"
+        return self._evidence(BFLOAT16, "the project uses bfloat16 here", is_any) or self._evidence(
+            FLOAT16, "the project uses half precision here", is_any
         )
 
     def bfloat16_of(self, path: Path) -> Related | None:
         """Where one of the programs that a file is a part of makes tensors bfloat16."""
+        from precision_lint.facts.project.evidence import BFLOAT16, STORED, find, is_stored
+
         if path not in self._stored:
-            self._stored[path] = self._where_stored(lambda each: self.concerns(each, path))
+            paths = self._concerning(path, BFLOAT16)
+            self._stored[path] = find(paths, BFLOAT16, STORED, self.modules.at, is_stored)
         return self._stored[path]
+
+    def bfloat16_enabled(self, path: Path) -> Related | None:
+        """Where one of the programs that a file is a part of computes in bfloat16, or stores it."""
+        from precision_lint.facts.project.evidence import BFLOAT16, ENABLED, find, is_enabled
+
+        if path not in self._enabled:
+            paths = self._concerning(path, BFLOAT16)
+            self._enabled[path] = find(paths, BFLOAT16, ENABLED, self.modules.at, is_enabled)
+        return self._enabled[path]
 
     def bfloat16_near(self, path: Path) -> Related | None:
         """Where a file itself, or a configuration beside it, makes tensors bfloat16."""
+        from precision_lint.facts.project.evidence import BFLOAT16, STORED, find, is_stored
+
         if path not in self._stored_near:
-            self._stored_near[path] = self._where_stored(
-                lambda each: each == path or self._is_configured(each, path)
-            )
+            mentioning = self._mentioning(BFLOAT16)[0]
+            near = [each for each in mentioning if each == path or self._is_configured(each, path)]
+            self._stored_near[path] = find(near, BFLOAT16, STORED, self.modules.at, is_stored)
         return self._stored_near[path]
 
-    def _where_stored(self, concerns: Callable[[Path], bool]) -> Related | None:
-        """Where one of some files makes tensors bfloat16."""
-        from precision_lint.facts.project.evidence import BFLOAT16, STORED, find
-
-        paths = filter(concerns, self._mentioning(BFLOAT16)[0])
-        return find(paths, BFLOAT16, STORED, self.modules.at, only_stored=True)
+    def _concerning(self, path: Path, half: Half) -> list[Path]:
+        """The files that mention a half dtype and are of a program that a file is a part of."""
+        return [each for each in self._mentioning(half)[0] if self.concerns(each, path)]
 
     def concerns(self, source: Path, path: Path) -> bool:
         """True if what a file says is for one of the programs that another file is a part of."""
@@ -153,19 +165,18 @@ class ProjectFacts:
 
     @cached_property
     def bfloat16_weights(self) -> Related | None:
-        from precision_lint.facts.project.evidence import BFLOAT16
+        from precision_lint.facts.project.evidence import BFLOAT16, is_of_weights
 
-        message = "the configuration offers bfloat16 here"
-        return self._evidence(BFLOAT16, message, only_weights=True)
+        return self._evidence(BFLOAT16, "the configuration offers bfloat16 here", is_of_weights)
 
-    def _evidence(self, half: Half, message: str, *, only_weights: bool = False) -> Related | None:
+    def _evidence(self, half: Half, message: str, accepts: Callable[[Use], bool]) -> Related | None:
         """The clearest use in the project's own code, or else in its tests."""
         from precision_lint.facts.project.evidence import find
 
         plain, tests = self._mentioning(half)
         parsed = self.modules.at
-        return find(plain, half, message, parsed, only_weights=only_weights) or find(
-            tests, half, message, parsed, only_weights=only_weights
+        return find(plain, half, message, parsed, accepts) or find(
+            tests, half, message, parsed, accepts
         )
 
     def _mentioning(self, half: Half) -> tuple[list[Path], list[Path]]:
@@ -401,6 +412,11 @@ class Recording:
     def bfloat16_of(self, path: Path) -> Related | None:
         """The clearest place where a program that a file is a part of makes tensors bfloat16."""
         answer: Related | None = self._ask("bfloat16_of", path)
+        return answer
+
+    def bfloat16_enabled(self, path: Path) -> Related | None:
+        """The clearest place where a program that a file is a part of enables bfloat16."""
+        answer: Related | None = self._ask("bfloat16_enabled", path)
         return answer
 
     def bfloat16_near(self, path: Path) -> Related | None:
