@@ -14,7 +14,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Argument, Call
 from precision_lint.facts.dtypes.lattice import reading
 from precision_lint.facts.dtypes.sinks import tensors
-from precision_lint.facts.dtypes.values import Model, Tensor, Value
+from precision_lint.facts.dtypes.values import Instance, Model, Tensor, Value
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.model.finding import Span
@@ -149,4 +149,6 @@ def _module(value: Value | None) -> Model | Tensor | None:
     match value if value is None else reading(value):
         case Model() | Tensor() as module:
             return module
+        case Instance(parameters=Tensor() as weights, cast=cast):
+            return Model(weights, cast=cast)
     return None

@@ -422,7 +422,8 @@ def _pretrained(evaluator: Evaluate, definition: Class, given: CallSite) -> Valu
     if not evaluator.analysis.classes.has_weights(definition):
         return UNKNOWN
     is_float32 = evaluator.analysis.configuration.loads_in_float32("")
-    return Instance(definition, parameters=models.pretrained(given, is_float32).parameters)
+    loaded = models.pretrained(given, is_float32)
+    return Instance(definition, parameters=loaded.parameters, cast=loaded.cast)
 
 
 def _call_hook(

@@ -339,7 +339,8 @@ def _join_instances(left: Instance, right: Instance) -> Instance:
         parameters = join_tensors(one, other)
     # what the class says of an attribute holds where the construction says nothing
     fields = _join_items(dict(left.fields), dict(right.fields), UNKNOWN)
-    return Instance(left.definition, fields, parameters, left.widens and right.widens)
+    cast = _one_of(left.cast, right.cast)
+    return Instance(left.definition, fields, parameters, left.widens and right.widens, cast)
 
 
 _K = TypeVar("_K")

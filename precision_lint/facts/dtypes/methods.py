@@ -71,7 +71,7 @@ def of_instance(receiver: Instance, name: str, given: CallSite) -> Value:
         if moved != parameters:
             weights = None if moved.caller_chosen else moved
             held = tuple((key, _cast_with(field, weights)) for key, field in receiver.fields)
-            return replace(receiver, fields=held, parameters=weights)
+            return replace(receiver, fields=held, parameters=weights, cast=result.cast)
         return receiver
     if isinstance(result, Unknown):
         return functions.method(name, UNKNOWN, given)

@@ -271,14 +271,15 @@ class Instance:
     """An object of a class of the project.
 
     `fields` are attributes that its construction gave it; `parameters` is the dtype of the floating
-    parameters of an `nn.Module`, None where whoever moves the module chooses it; `widens` is as in
-    a `Model`.
+    parameters of an `nn.Module`, None where whoever moves the module chooses it; `widens` and
+    `cast` are as in a `Model`.
     """
 
     definition: Class
     fields: tuple[tuple[str, Value], ...] = ()
     parameters: Tensor | None = None
     widens: bool = False
+    cast: Origin | None = field(default=None, compare=False)
 
     def field(self, name: str) -> Value | None:
         return next((value for key, value in self.fields if key == name), None)
