@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations, product
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from precision_lint.source.shell.commands import Command
@@ -218,6 +218,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 @pytest.mark.skipif(BASH is None, reason="there is no bash")
 @settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
 @given(text=scripts.map(numbered))
+@example(text="A=x\nsay 0\nexport A\nsay 1 $A\n")
 def test_what_is_known_is_what_bash_does(text: str, folder: str) -> None:
     said = run(text, folder)
     if not said:

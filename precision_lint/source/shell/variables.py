@@ -194,6 +194,7 @@ class Variables:
             if self._scopes:
                 self._scopes[-1].exported.add(name)
             if fact := self._facts.get(name):
+                self._time += 1  # commands before this one do not get it
                 self._history.setdefault(name, []).append((self._time, fact))
 
     def hide(self, name: str) -> None:
