@@ -150,13 +150,14 @@ class PythonFile(ParsedPython):
 
             return stored_in(self)
         if origin.kind == "auto":
-            return self.project.bfloat16_enabled(self.text.path)
+            return self.project.bfloat16(self.text.path, "enabled")
         is_given = origin.kind == "weights"
         if is_given or (origin.kind == "loader" and self._is_loaded_with_dtype(origin)):
-            return self.project.bfloat16_of(self.text.path)
+            return self.project.bfloat16(self.text.path, "stored")
         sources = (self.text, origin.source, *(site.source for site in origin.route))
         paths = dict.fromkeys(source.path for source in sources)
-        return next(filter(None, map(self.project.bfloat16_near, paths)), None)
+        found = (self.project.bfloat16(path, "stored near") for path in paths)
+        return next(filter(None, found), None)
 
     def _is_loaded_with_dtype(self, definition: Origin) -> bool:
         """True if the project loads a class of its own with a dtype; examples in docstrings do."""

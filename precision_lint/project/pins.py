@@ -114,7 +114,10 @@ _MONTHS = (
     (20, 4), (20, 7), (20, 10), (21, 3), (21, 6), (21, 10), (22, 3), (22, 6), (22, 10), (23, 3),
     (23, 10), (24, 1), (24, 4), (24, 7), (24, 10), (25, 1), (25, 4), (25, 8), (25, 10),
 )  # fmt: skip
-"""When torch 1.5 and each release after it came out, up to 2.9."""
+"""When torch 1.5 and each release after it came out, up to 2.9.
+
+The wiki of pytorch/pytorch lists those up to 2.7 (read on 2026-11-23); it has 1.11 a month earlier.
+"""
 _RELEASES = ((1, 5), *((1, minor) for minor in range(6, 14)), *((2, minor) for minor in range(10)))
 
 

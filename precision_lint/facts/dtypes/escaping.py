@@ -24,7 +24,7 @@ _FIXED = re.compile(r"torch\.(?:float|float32|double|float64|half|float16)$")
 _MAKING = frozenset(
     {"zeros", "ones", "full", "empty", "rand", "randn", "eye", "linspace", "tensor"}
 )
-"""Functions of torch whose result is float32 if nothing else is asked for."""
+"""Functions of torch whose result is float32 if no dtype is given."""
 _FIXING = frozenset({"float", "double", "half"})
 _CASTING = frozenset({"to", "type", "type_as", "bfloat16", "long", "int", "bool", "item", "tolist"})
 _DEVICE = re.compile(r"device|cuda|cpu|rank")

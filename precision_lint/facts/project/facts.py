@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from precision_lint.facts.project.imports import (
     Imports,
@@ -46,6 +46,11 @@ if TYPE_CHECKING:
     from precision_lint.source.text.text import SourceText
 
 
+Bfloat16 = Literal["stored", "enabled", "stored near"]
+"""What shows that weights or data can be bfloat16: a program of the file makes tensors bfloat16, it
+uses bfloat16 at all, or the file itself or a configuration beside it makes tensors bfloat16."""
+
+
 class ProjectFacts:
     """The facts of a project, read from its files on first use."""
 
@@ -57,9 +62,7 @@ class ProjectFacts:
         self.imports = Imports(project, self.records)
         self._matched: dict[bytes, bool] = {}
         self._matching: dict[bytes, tuple[Path, ...]] = {}
-        self._stored: dict[Path, Related | None] = {}
-        self._stored_near: dict[Path, Related | None] = {}
-        self._enabled: dict[Path, Related | None] = {}
+        self._bfloat16: dict[tuple[Path, Bfloat16], Related | None] = {}
         self._ranked: dict[Half, tuple[list[Path], list[Path]]] = {}
         self._reaching: dict[tuple[Path, str], bool] = {}
         self._dependencies: dict[Question, Dependency] = {}
@@ -106,37 +109,28 @@ class ProjectFacts:
             FLOAT16, "the project uses half precision here", is_any
         )
 
-    def bfloat16_of(self, path: Path) -> Related | None:
-        """Where one of the programs that a file is a part of makes tensors bfloat16."""
-        from precision_lint.facts.project.evidence import BFLOAT16, STORED, find, is_stored
+    def bfloat16(self, path: Path, how: Bfloat16) -> Related | None:
+        """What shows that a file's weights or data can be bfloat16; None if nothing does."""
+        from precision_lint.facts.project import evidence
 
-        if path not in self._stored:
-            paths = self._concerning(path, BFLOAT16)
-            self._stored[path] = find(paths, BFLOAT16, STORED, self.modules.at, is_stored)
-        return self._stored[path]
+        key = path, how
+        if key not in self._bfloat16:
+            is_of_file = self._is_near_file if how == "stored near" else self.concerns
+            mentioning = self._mentioning(evidence.BFLOAT16)[0]
+            paths = (each for each in mentioning if is_of_file(each, path))
+            message, accepts = (
+                (evidence.ENABLED, evidence.is_enabled)
+                if how == "enabled"
+                else (evidence.STORED, evidence.is_stored)
+            )
+            self._bfloat16[key] = evidence.find(
+                paths, evidence.BFLOAT16, message, self.modules.at, accepts
+            )
+        return self._bfloat16[key]
 
-    def bfloat16_enabled(self, path: Path) -> Related | None:
-        """Where one of the programs that a file is a part of computes in bfloat16, or stores it."""
-        from precision_lint.facts.project.evidence import BFLOAT16, ENABLED, find, is_enabled
-
-        if path not in self._enabled:
-            paths = self._concerning(path, BFLOAT16)
-            self._enabled[path] = find(paths, BFLOAT16, ENABLED, self.modules.at, is_enabled)
-        return self._enabled[path]
-
-    def bfloat16_near(self, path: Path) -> Related | None:
-        """Where a file itself, or a configuration beside it, makes tensors bfloat16."""
-        from precision_lint.facts.project.evidence import BFLOAT16, STORED, find, is_stored
-
-        if path not in self._stored_near:
-            mentioning = self._mentioning(BFLOAT16)[0]
-            near = [each for each in mentioning if each == path or self._is_configured(each, path)]
-            self._stored_near[path] = find(near, BFLOAT16, STORED, self.modules.at, is_stored)
-        return self._stored_near[path]
-
-    def _concerning(self, path: Path, half: Half) -> list[Path]:
-        """The files that mention a half dtype and are of a program that a file is a part of."""
-        return [each for each in self._mentioning(half)[0] if self.concerns(each, path)]
+    def _is_near_file(self, source: Path, path: Path) -> bool:
+        """True for a file itself, and for a configuration of it."""
+        return source == path or self._is_configured(source, path)
 
     def concerns(self, source: Path, path: Path) -> bool:
         """True if what a file says is for one of the programs that another file is a part of."""
@@ -409,19 +403,9 @@ class Recording:
         answer: Related | None = self._ask("half_precision")
         return answer
 
-    def bfloat16_of(self, path: Path) -> Related | None:
-        """The clearest place where a program that a file is a part of makes tensors bfloat16."""
-        answer: Related | None = self._ask("bfloat16_of", path)
-        return answer
-
-    def bfloat16_enabled(self, path: Path) -> Related | None:
-        """The clearest place where a program that a file is a part of enables bfloat16."""
-        answer: Related | None = self._ask("bfloat16_enabled", path)
-        return answer
-
-    def bfloat16_near(self, path: Path) -> Related | None:
-        """The clearest place where a file, or a configuration beside it, makes tensors bfloat16."""
-        answer: Related | None = self._ask("bfloat16_near", path)
+    def bfloat16(self, path: Path, how: Bfloat16) -> Related | None:
+        """The clearest place where bfloat16 is stored or enabled, for a file."""
+        answer: Related | None = self._ask("bfloat16", path, how)
         return answer
 
     def concerns(self, source: Path, path: Path) -> bool:

@@ -44,9 +44,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "import_style": lambda facts, path: facts.project.import_style(path),
     # Evidence and settings
     "half_precision": lambda facts: facts.half_precision,
-    "bfloat16_of": lambda facts, path: facts.bfloat16_of(path),
-    "bfloat16_enabled": lambda facts, path: facts.bfloat16_enabled(path),
-    "bfloat16_near": lambda facts, path: facts.bfloat16_near(path),
+    "bfloat16": lambda facts, path, how: facts.bfloat16(path, how),
     "concerns": lambda facts, source, path: facts.concerns(source, path),
     "bfloat16_weights": lambda facts: facts.bfloat16_weights,
     "setting": lambda facts, path, near: facts.configured.setting(path, near),
@@ -100,7 +98,7 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return ("imports\n", "words\n")
         case ("half_precision" | "bfloat16_weights",):
             return ("evidence\n",)
-        case ("bfloat16_of" | "bfloat16_enabled" | "bfloat16_near" | "concerns", *_):
+        case ("bfloat16" | "concerns", *_):
             return ("evidence\n", *_IMPORTS)
         case ("setting" | "variable", *_):
             return _SETTINGS
