@@ -4,11 +4,12 @@
 Finds calls of operators that raise for bfloat16 or float16 and work in float32, on a tensor of such
 a dtype: `torch.quantile`, most of `torch.linalg` (`svd`, `qr`, `eigh`, `inv`, `det`, `cholesky`,
 `solve`, `lstsq`), `torch.fft` of bfloat16, `torch.complex`, `torch.polar` and
-`torch.view_as_complex` of bfloat16, `F.ctc_loss`, `torch.cdist` outside autocast. Which they are
-was measured on CPU (torch 2.13) and on an H100 (torch 2.11); an operator counts if it raises on
-both. One that raises on one of them alone (`torch.fft.fft` of float16 works on CUDA for powers of
-two) is reported where the code names this device: `x.cpu()`, `x.to("cuda")`. Inside of an autocast
-region it counts if it raises there, too: CUDA's autocast casts nothing for `torch.quantile`.
+`torch.view_as_complex` of bfloat16, `F.ctc_loss`, `F.pdist` outside autocast. Which they are was
+measured on CPU (torch 2.13) and on an H100 (torch 2.11); an operator counts if it raises on both,
+for operands of any size: `torch.cdist` raises for up to 25 rows only. One that raises on one of
+them alone (`torch.fft.fft` of float16 works on CUDA for powers of two) is reported where the code
+names this device: `x.cpu()`, `x.to("cuda")`. Inside of an autocast region it counts if it raises
+there, too: CUDA's autocast casts nothing for `torch.quantile`.
 
 It is an error if the tensor certainly is of such a dtype, and a warning if the program shows that
 it can be. Calls in `try` are left alone.

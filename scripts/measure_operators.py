@@ -227,10 +227,14 @@ def describe(value: object) -> tuple[str, ...]:
 
 
 def scope(
-    dtypes: Mapping[str, str], device: str = "cpu", scalars: str = "", vectors: str = ""
+    dtypes: Mapping[str, str],
+    device: str = "cpu",
+    scalars: str = "",
+    vectors: str = "",
+    size: int = 4,
 ) -> dict[str, object]:
     """The variables of the expressions; those of `scalars` have no dimension, of `vectors` one."""
-    square = torch.eye(4, device=device) * 2 + 1
+    square = torch.eye(size, device=device) * 2 + 1
     tensors = {
         name: square[(0,) * ((name in vectors) + 2 * (name in scalars))].to(getattr(torch, dtype))
         for name, dtype in dtypes.items()
@@ -238,9 +242,9 @@ def scope(
     return {
         "torch": torch,
         **tensors,
-        "i": torch.arange(4, device=device),
-        "j": torch.zeros([] if scalars else [4, 4], dtype=torch.int64, device=device),
-        "m": torch.ones([] if scalars else [4, 4], dtype=torch.bool, device=device),
+        "i": torch.arange(size, device=device),
+        "j": torch.zeros([] if scalars else [size] * 2, dtype=torch.int64, device=device),
+        "m": torch.ones([] if scalars else [size] * 2, dtype=torch.bool, device=device),
     }
 
 

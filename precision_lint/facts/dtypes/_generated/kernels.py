@@ -23,16 +23,6 @@ LACKING: Mapping[str, Mapping[str, Lack]] = {
             in_regions=("cuda",),
         ),
     },
-    "cdist": {
-        "float16": Lack(
-            cpu="NotImplementedError: \"cdist\" not implemented for 'Half'",
-            cuda="NotImplementedError: \"cdist_cuda\" not implemented for 'Half'",
-        ),
-        "bfloat16": Lack(
-            cpu="NotImplementedError: \"cdist\" not implemented for 'BFloat16'",
-            cuda="NotImplementedError: \"cdist_cuda\" not implemented for 'BFloat16'",
-        ),
-    },
     "cholesky": {
         "float16": Lack(
             cpu="NotImplementedError: \"cholesky_cpu\" not implemented for 'Half'",
