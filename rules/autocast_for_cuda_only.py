@@ -11,7 +11,8 @@ that uses a device which its user chooses (`self.device`, `args.device`).
 Confidence is low, so that the finding is hidden by default, where the program only chooses another
 device and the region is not there to keep a part of a module in float32.
 
-Not reported: regions under a condition on the device, also in `enabled=`, and files that call
+Not reported: regions around nothing that autocast runs in half precision (a mean, a division),
+regions under a condition on the device, also in `enabled=`, and files that call
 `.cuda()` or need CUDA in another way. The CPU does not count as another device: it is rarely meant
 for more than a try.
 

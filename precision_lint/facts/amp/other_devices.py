@@ -15,9 +15,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
-from precision_lint.facts.amp.autocast import AutocastCall, autocasts
+from precision_lint.facts.amp.autocast import AutocastCall, autocasts, region_of
 from precision_lint.facts.amp.device_choices import NEEDS_CUDA, chosen_device
 from precision_lint.facts.amp.device_guesses import chosen_beside, guess_of
+from precision_lint.facts.amp.lowered import may_hold_lowered
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.finding import Related
 from precision_lint.source.python.bindings import enclosing_class
@@ -61,7 +62,7 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
             guesses.add(guess)
             if (chosen := chosen_beside(each, file, syntax)) is not None:
                 yield FixedDevice(guess, "guess", *chosen)
-    fixed = [each for each in made if _names_cuda(each, syntax)]
+    fixed = [each for each in made if _names_cuda(each, syntax) and _has_effect(each, syntax)]
     if not fixed or re.search(NEEDS_CUDA, file.text.text):
         return
     beside = list(_any_device(file))
@@ -84,6 +85,12 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
 def _names_cuda(made: AutocastCall, syntax: SyntaxTree) -> bool:
     """True for a region for CUDA that no condition on the device decides about."""
     return made.device == "cuda" and not made.has_stars and not _asks_for_device(made, syntax)
+
+
+def _has_effect(made: AutocastCall, syntax: SyntaxTree) -> bool:
+    """False for a region around nothing that autocast runs in half precision."""
+    region = region_of(made, syntax)
+    return region is None or may_hold_lowered(region.body, syntax)
 
 
 def _asks_for_device(made: AutocastCall, syntax: SyntaxTree) -> bool:
