@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from precision_lint.project import disk
+from precision_lint.project.cuda_builds import newest_torch
 
 FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "requirements*.txt",
@@ -89,7 +90,8 @@ def lowest_version(root: Path, library: str) -> str | None:
     """The lowest version of a library that the project declares to support; None if there is none.
 
     `torch>=2.1,<3` gives 2.1. With only an upper bound (`torch<2.3`), that bound is returned. Where
-    no requirement has a version, what its documents say counts: "PyTorch 2.0 required".
+    no requirement has a version, what its documents say counts: "PyTorch 2.0 required", and then
+    for which CUDA its commands install torch.
     """
     name = _conda_name(library)
     requirement = re.compile(
@@ -107,6 +109,9 @@ def lowest_version(root: Path, library: str) -> str | None:
     ]
     named = (_release(library, one) for one in _documented(root, name)) if not declared else ()
     declared += [one for one in named if one is not None]
+    if not declared and library == "torch":
+        contents = _contents(root, (*DECLARATIONS, *DOCUMENTS))
+        declared += [one for one in map(newest_torch, contents) if one is not None]
     return ".".join(map(str, min(declared))) if declared else None
 
 

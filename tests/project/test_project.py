@@ -93,6 +93,13 @@ def test_a_pin_precedes_the_documentation(tmp_path: Path) -> None:
         ("docs/setup.md", "pip install torch==1.10.1+cu113\n", "1.10.1"),
         ("README.md", "- [PyTorch 21.07+ NGC container](https://ngc.nvidia.com)\n", "1.9"),
         ("install.sh", "pip3 install torch==2.0.1\n", "2.0.1"),
+        ("README.md", "conda install pytorch cudatoolkit=11.3 -c pytorch\n", "1.12"),
+        ("README.md", "conda install pytorch pytorch-cuda=12.1 -c pytorch\n", None),
+        ("README.md", "conda install pytorch==1.8.0 cudatoolkit=11.1\n", "1.8.0"),
+        ("README.md", "pip install torch -i https://download.pytorch.org/whl/cu117\n", "2.0"),
+        ("README.md", "pip install torch -i https://download.pytorch.org/whl/cu121\n", None),
+        ("environment.yml", "dependencies:\n  - pytorch\n  - cudatoolkit=10.2\n", "1.12"),
+        ("environment.yml", "dependencies:\n  - jax\n  - cudatoolkit=10.2\n", None),
     ],
 )
 def test_lowest_version(name: str, content: str, version: str | None, tmp_path: Path) -> None:

@@ -69,8 +69,25 @@ class Names:
     """Optimizers that a scaler steps."""
 
 
+_OTHER_FRAMEWORKS = frozenset({"paddle", "mindspore", "oneflow", "jittor", "megengine"})
+
+
+def _is_of_another_framework(tree: ast.Module) -> bool:
+    """True for a file that imports Paddle or its like, and not torch: its scalers are others."""
+    imported: set[str] = set()
+    for node in walk(tree):
+        match node:
+            case ast.Import(names=names):
+                imported.update(alias.name.partition(".")[0] for alias in names)
+            case ast.ImportFrom(module=str(module), level=0):
+                imported.add(module.partition(".")[0])
+    return "torch" not in imported and not _OTHER_FRAMEWORKS.isdisjoint(imported)
+
+
 def names_in(tree: ast.Module) -> Names:
     """The scalers of a file: made here, or used as only a scaler can be."""
+    if _is_of_another_framework(tree):
+        return Names(frozenset(), {}, frozenset())
     scalers: set[str] = set()
     scaled_by: dict[str, str] = {}
     backward: set[str] = set()
@@ -124,6 +141,8 @@ def names_in(tree: ast.Module) -> Names:
 
 def scalers_made(tree: ast.Module) -> frozenset[str]:
     """The names that hold a scaler which the file makes, and which is not off from the start."""
+    if _is_of_another_framework(tree):
+        return frozenset()
     found = set()
     for node in walk(tree):
         match node:
