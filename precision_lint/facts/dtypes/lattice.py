@@ -298,16 +298,23 @@ def _place_of_definition(member: _Member) -> _Place:
 _V = TypeVar("_V", bound=Value)
 
 
-_Flat = Bottom | Tensor | ModelOutput | Dtype | Constant | NonTensor | Variable
+_Flat = Bottom | Tensor | Model | ModelOutput | Dtype | Constant | NonTensor | Variable
 
 
-def _without_objects(value: _V) -> _V:
-    """An object with the fields that hold no others: those would grow without end."""
+def _without_objects(value: _V, depth: int = 1) -> _V:
+    """An object whose fields hold no objects but those of `depth` levels: more would grow forever.
+
+    One level is kept: `model.vae = model.vae.float()` outlasts the cast of the model before it.
+    """
     match value:
         case Instance(fields=fields):
-            return replace(value, fields=tuple(one for one in fields if isinstance(one[1], _Flat)))
+            kept = _Flat | Instance if depth else _Flat
+            shallow = [(name, one) for name, one in fields if isinstance(one, kept)]
+            return replace(
+                value, fields=tuple((name, _without_objects(one, 0)) for name, one in shallow)
+            )
         case FunctionValue(receiver=Instance() as receiver):
-            return replace(value, receiver=_without_objects(receiver))
+            return replace(value, receiver=_without_objects(receiver, depth))
     return value
 
 
