@@ -296,7 +296,7 @@ def _dtypes_of(value: Value, unknown: Tensor) -> Tensor | None:
             return tensor
         case Dtype() | Setting() | Constant(value=str()) as named:
             dtype = as_dtype(named)
-            return dtype.of_tensor() if dtype.dtypes else None
+            return dtype.of_tensor() if dtype.dtypes or dtype.clauses else None
         case Model(parameters=parameters):
             return parameters
         case Instance(parameters=parameters):

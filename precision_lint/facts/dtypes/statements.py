@@ -14,7 +14,12 @@ from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16,
 )
 from precision_lint.facts.dtypes.containers import item_of
-from precision_lint.facts.dtypes.environment import Environment, bind, join_into
+from precision_lint.facts.dtypes.environment import (
+    Environment,
+    bind,
+    join_into,
+    replace_everywhere,
+)
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import join, reading
@@ -22,12 +27,14 @@ from precision_lint.facts.dtypes.loaded_in_half import returned as handed_on
 from precision_lint.facts.dtypes.narrowing import refine, refine_case, without_bfloat16
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.relevance import may_open_autocast
+from precision_lint.facts.dtypes.rewriting import rewriting
 from precision_lint.facts.dtypes.values import (
     SOME_DTYPE,
     UNKNOWN,
     AutocastContext,
     ClassObject,
     Constant,
+    Dictionary,
     FunctionValue,
     Instance,
     Sequence,
@@ -210,6 +217,7 @@ class StatementInterpreter:
         return join_into(reaches, env)
 
     def loop(self, node: Loop, env: Environment) -> bool:
+        start = env.copy()
         outer, self.frame.left = self.frame.left, []
         is_endless = isinstance(node, ast.While) and (
             isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -237,10 +245,23 @@ class StatementInterpreter:
         self.frame.loops -= 1
         del self.frame.iterated[len(self.frame.iterated) - len(iterated) :]
         left, self.frame.left = self.frame.left, outer
+        if isinstance(node, ast.For) and self.frame.evaluates(node):
+            self.rewrite(node, start, env)
         completes = self.block(node.orelse, env)
         if is_endless and not left:
             return False
         return completes or bool(left)
+
+    def rewrite(self, node: ast.For, start: Environment, env: Environment) -> None:
+        """What a loop that assigns every entry of a mapping leaves in it."""
+        found = rewriting(node)
+        held = None if found is None else env.get(found.mapping)
+        if found is None or held is None:
+            return
+        inner = start.copy()
+        bind(node.target, item_of(self.evaluate(node.iter, inner)), inner)
+        self.block([*found.before], inner)
+        replace_everywhere(held, Dictionary(self.evaluate(found.value, inner)), env)
 
     def context(self, node: With, env: Environment) -> bool:
         regions = 0
