@@ -33,8 +33,9 @@ _BETWEEN = "\n\n"
 _PYTHON = frozenset({"python", "python3", "ipython"})
 _SHELLS = frozenset({"bash", "sh", "shell", "shellscript", "zsh"})
 _VISIBLE = re.compile(r"[^\r\n]")
-_UNREAD = re.compile(r"(?:[ \t]*[\r\n])*(?:[ \t]+[^\s#]|[ \t]*(?:>>>|In \[\d*\]:))")
-"""Of what starts so IPython takes off the indentation or the prompts: it is left alone."""
+_UNREAD = re.compile(r"(?:[ \t]*[\r\n])*(?:[ \t]+[^\s#]|[ \t]*(?:>>>|In \[\d*\]:|@\w+[ \t]*\{))")
+"""What starts so is left alone: IPython takes off indentation and prompts, and `@article{` begins a
+citation in BibTeX."""
 
 
 @dataclass(frozen=True, slots=True)

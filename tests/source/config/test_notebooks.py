@@ -77,6 +77,8 @@ def test_code_cells_are_numbered_among_all() -> None:
         ("%%python2\nprint 1", None),
         ("  x = 1\n  y = 2", None),
         (">>> x = 1", None),
+        ("@manual{Intro,\n title={Counting cells},\n}", None),
+        ("@cache\ndef f(): ...", "python"),
         ("pip install torch", None),
         ("cd ../x", None),
         ("import torch", "python"),
