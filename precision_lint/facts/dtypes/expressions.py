@@ -25,7 +25,10 @@ from precision_lint.facts.dtypes.values import (
     Constant,
     Dictionary,
     FunctionValue,
+    Instance,
+    Model,
     Sequence,
+    Symbol,
     Unknown,
     Value,
     Variable,
@@ -199,10 +202,25 @@ class Evaluator:
         known = self.analysis.configuration.holds(test)
         if known is not None:
             return known
+        if self._is_test_of_module(test, env):
+            return True
         switches = self.frame.switches
         if self.frame.records:
             return decided(test, switches)
         return decided(test, {**switches, **env} if switches else env)
+
+    def _is_test_of_module(self, test: ast.expr, env: Environment) -> bool:
+        """`isinstance(x, nn.Module)` of an object that is one, as its class or annotation says."""
+        match test:
+            case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kind]):
+                if self(kind, env) != Symbol("torch.nn.Module"):
+                    return False
+                match self.read(subject, env):
+                    case Model():
+                        return True
+                    case Instance(definition=definition):
+                        return self.analysis.classes.derives_from(definition, "Module")
+        return False
 
     def conditional(self, node: ast.IfExp, env: Environment) -> Value:
         self(node.test, env)
