@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, NamedTuple
 
 from precision_lint.facts.dtypes.lattice import deep_reading, reading
@@ -11,11 +11,12 @@ from precision_lint.facts.dtypes.values import UNKNOWN, Dtype, Mixed, Model, Mod
 from precision_lint.facts.origin import Origin, PathCondition
 from precision_lint.model.dtypes import FLOAT32
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo
 from precision_lint.source.text.text import SourceText
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Argument:
     """An argument's value and the span of its expression; `starred` for `*args` and `**kwargs`."""
 
@@ -28,7 +29,7 @@ class Argument:
         return replace(self, value=deep_reading(self.value))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Region:
     """An autocast region: its device ("cuda", "cpu" …; None if not known) and its dtype."""
 
@@ -44,7 +45,7 @@ class Rejection(NamedTuple):
     parameters: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallSite:
     """A call as the transfer functions see it: its place, its arguments, what surrounds it.
 
@@ -118,7 +119,7 @@ class CallSite:
         return Origin(self.source, self.span, text, kind, guards=self.guards)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A call that a rule asked for.
 

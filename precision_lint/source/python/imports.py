@@ -6,8 +6,8 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks, statements
 
@@ -16,7 +16,7 @@ Import = ast.Import | ast.ImportFrom
 _INDENTED = re.compile(r"[\r\n][ \t]+(?:from|import)\b")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imported:
     """A name that an import binds; `*` for what `import *` brings."""
 
