@@ -64,8 +64,11 @@ def bodies_at(module: Module, rows: list[int]) -> Iterator[tuple[Body, frozenset
 
 
 def bodies_mentioning(module: Module, name: str) -> Iterator[tuple[Body, frozenset[int]]]:
-    """The bodies of a module that mention a name, with the rows that do."""
-    yield from bodies_at(module, rows_mentioning(module.file.text, name))
+    """The bodies of a module that mention a name, with the rows that do: many files ask for it."""
+    yield from module.fact(
+        (bodies_mentioning, name),
+        lambda: tuple(bodies_at(module, rows_mentioning(module.file.text, name))),
+    )
 
 
 def rows_mentioning_in(function: Function, name: str) -> frozenset[int]:
