@@ -55,10 +55,10 @@ def _below(
 
 def bodies_at(module: Module, rows: list[int]) -> Iterator[tuple[Body, frozenset[int]]]:
     """The bodies of a module that hold some rows, with these rows."""
-    outside = set(rows)
+    outside, inside = set(rows), frozenset(rows)
     for function in functions_at(module, rows):
         outside -= set(range(function.node.lineno, (function.node.end_lineno or 0) + 1))
-        yield function, frozenset(rows)
+        yield function, inside
     if outside:
         yield module, frozenset(outside)
 

@@ -59,8 +59,10 @@ class ParsedModules:
         another part of the project does not stay for ever.
         """
         self._least = 0
+        self._used: set[Path] = set()
+        """The files that were asked for since the file that is being checked."""
         self._dropped: WeakSet[ParsedPython] = WeakSet()
-        """The files whose trees are no longer kept; the file being checked may still use them."""
+        """Those of them whose trees are no longer kept."""
         self._uncollected = 0
         """Characters of the files whose trees were dropped since garbage was collected."""
         self._lock = Lock()
@@ -103,12 +105,13 @@ class ParsedModules:
             return None
 
     def free_dropped(self) -> None:
-        """Free the trees that were dropped: nobody uses them from now on.
+        """A file is checked: nobody uses what was dropped from now on.
 
         Some of their nodes may be a part of cycles, which are looked for after many of them.
         """
         with self._lock:
             dropped, self._dropped = self._dropped, WeakSet()
+            self._used.clear()
         for parsed in dropped:
             parsed.forget()
         if self._uncollected > _MOST_DROPPED:
@@ -118,6 +121,7 @@ class ParsedModules:
     def _kept(self, path: Path) -> _Read | None:
         with self._lock:
             self._asked[path] += 1
+            self._used.add(path)
             read = self._read.get(path)
             if read is not None:
                 self._weigh(path)
@@ -151,8 +155,12 @@ class ParsedModules:
 
     def _let_go(self, read: _Read) -> None:
         self._uncollected += read.size
-        if read.parsed is not None:
+        if read.parsed is None:
+            return
+        if read.text.path in self._used:
             self._dropped.add(read.parsed)
+        else:
+            read.parsed.forget()
 
 
 def _parsed(text: SourceText) -> _Read:
