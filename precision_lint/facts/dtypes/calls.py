@@ -26,7 +26,8 @@ class Argument:
 
     def read(self) -> Argument:
         """The argument as rules see it: of one kind, and so are the items of a container."""
-        return replace(self, value=deep_reading(self.value))
+        value = deep_reading(self.value)
+        return self if value is self.value else Argument(value, self.span, self.starred)
 
 
 @frozen
@@ -96,8 +97,8 @@ class CallSite:
 
     def read(self) -> CallSite:
         """The call as functions that are not seen take it: each argument of one kind."""
-        values = (*self.values, *(one.value for one in self.keywords.values()))
-        if not any(isinstance(value, Mixed) for value in values):
+        every = (*self.arguments, *self.keywords.values())
+        if Mixed not in [type(one.value) for one in every]:
             return self
         return replace(
             self,
