@@ -310,7 +310,7 @@ class Module(Memo):
     @cached_property
     def star_imports(self) -> tuple[str, ...]:
         """The modules that `from … import *` reads."""
-        return starred_imports(self.file.tree)
+        return starred_imports(self.file)
 
     @cached_property
     def top(self) -> Mapping[str, Function | Class]:
