@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal
 
 from precision_lint.model.finding import Related, Span, Witness
+from precision_lint.model.frozen import frozen
 from precision_lint.source.text.text import SourceText
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PathCondition:
     """A condition around a place: where it is written, and whether it holds there or fails."""
 
@@ -17,7 +18,7 @@ class PathCondition:
     holds: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """Where a dtype comes from: a place of any file of the project, and what happens there."""
 
@@ -49,7 +50,7 @@ _LONGEST = 4
 """Places of a way that a reader wants to see."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setting:
     """What the project's configuration makes of a setting: one choice for each place that sets it.
 
@@ -59,7 +60,7 @@ class Setting:
     choices: tuple[Choice, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Choice:
     """A value that a configuration file, an argument's default or an env file gives a setting."""
 

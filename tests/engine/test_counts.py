@@ -6,6 +6,7 @@ import ast
 import gc
 import os
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ from precision_lint.project import files
 from precision_lint.project.files import Project
 from precision_lint.source.config import parse, trees
 from precision_lint.source.config.config_file import Format
+from precision_lint.source.python import imports
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.text.text import SourceText
 from tests.cli.running import project
 from tests.cli.running import run as command
@@ -95,6 +98,20 @@ def test_a_file_is_parsed_once(job: Job, monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(modules, "_parsed", counted)
     check(job)
     assert parses == dict.fromkeys((name for name in FILES if name.endswith(".py")), 1)
+
+
+def test_the_imports_of_a_file_are_read_once(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: Counter[ParsedPython] = Counter()
+    read = imports._imports
+
+    def counted(file: ParsedPython) -> Iterator[ast.stmt]:
+        reads[file] += 1
+        return read(file)
+
+    monkeypatch.setattr(imports, "_imports", counted)
+    check(job)
+    assert {file.text.path.name for file in reads} == {n for n in FILES if n.endswith(".py")}
+    assert set(reads.values()) <= {1, 2}  # for the names, and for `import *`
 
 
 def test_trees_are_freed_without_a_search_for_garbage(

@@ -302,6 +302,49 @@ def test_few_trees_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert modules.at(paths[0]) is not trees[0]
 
 
+@pytest.fixture
+def few(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """Six files, of which three are kept."""
+    monkeypatch.setattr("precision_lint.facts.project.modules._KEPT", 3 * len("x = 0\n"))
+    paths = [tmp_path / f"m{n}.py" for n in range(6)]
+    write(tmp_path, {path.name: f"x = {n}\n" for n, path in enumerate(paths)})
+    return paths
+
+
+def test_the_trees_that_are_asked_for_most_are_kept(few: list[Path]) -> None:
+    modules = ParsedModules()
+    shared, *others = few
+    tree = modules.at(shared)
+    for other in others:  # each file that is checked asks for the same one
+        assert modules.at(other) is not None
+        assert modules.at(shared) is tree
+
+
+def test_a_tree_that_nobody_asks_for_any_more_is_dropped(few: list[Path]) -> None:
+    modules = ParsedModules()
+    shared, *others = few
+    trees = [modules.at(shared) for _ in range(3)]
+    for _ in range(3):
+        for other in others:
+            modules.at(other)
+    assert modules.at(shared) is not trees[0]
+
+
+def test_a_dropped_tree_keeps_its_facts_for_the_file_that_asked_for_it(few: list[Path]) -> None:
+    modules = ParsedModules()
+    used, *others = few
+    for is_used in (True, False):
+        parsed = modules.at(used)
+        assert parsed is not None
+        known = parsed.fact("fact", list)
+        if not is_used:
+            modules.free_dropped()  # the next file is checked
+        for other in others:
+            modules.at(other)
+        assert modules.at(used) is not parsed
+        assert (parsed.fact("fact", list) is known) is is_used
+
+
 def test_what_cannot_be_parsed(tmp_path: Path) -> None:
     write(tmp_path, {"broken.py": "x = (\n", "large.py": "x = 1\n" * 200})
     (tmp_path / "latin.py").write_bytes(b"# coding: latin-1\nx = '\xe9'\n")

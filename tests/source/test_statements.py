@@ -429,3 +429,31 @@ def test_statements_are_in_the_order_of_the_source() -> None:
         own = [each.lineno for each in own_statements(tree.body)]
         assert own == (rows[:1] if name in DEFINITIONS else rows)
         assert name in DEFINITIONS or parts(tree.body[0]) == [*head(tree.body[0])]
+
+
+def test_a_name_that_is_bound_inside_of_a_function_is_none_of_the_statement() -> None:
+    source = """
+def f(n=(default := 1)):
+    if (inside := n):
+        return [(each := one) for one in inside]
+
+class C:
+    if (held := 1):
+        pass
+
+while (item := next(items)):
+    y = (below := item)
+"""
+    file = python(source)
+    written = {
+        each.node.lineno: each.writes & {"default", "inside", "each", "held", "item", "below"}
+        for each in def_uses(file.tree.body, file.text)
+    }
+    assert written == {
+        2: {"default"},
+        6: set(),
+        7: {"held"},
+        8: set(),
+        10: {"item"},
+        11: {"below"},
+    }

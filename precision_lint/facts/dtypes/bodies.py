@@ -55,17 +55,20 @@ def _below(
 
 def bodies_at(module: Module, rows: list[int]) -> Iterator[tuple[Body, frozenset[int]]]:
     """The bodies of a module that hold some rows, with these rows."""
-    outside = set(rows)
+    outside, inside = set(rows), frozenset(rows)
     for function in functions_at(module, rows):
         outside -= set(range(function.node.lineno, (function.node.end_lineno or 0) + 1))
-        yield function, frozenset(rows)
+        yield function, inside
     if outside:
         yield module, frozenset(outside)
 
 
 def bodies_mentioning(module: Module, name: str) -> Iterator[tuple[Body, frozenset[int]]]:
-    """The bodies of a module that mention a name, with the rows that do."""
-    yield from bodies_at(module, rows_mentioning(module.file.text, name))
+    """The bodies of a module that mention a name, with the rows that do: many files ask for it."""
+    yield from module.fact(
+        (bodies_mentioning, name),
+        lambda: tuple(bodies_at(module, rows_mentioning(module.file.text, name))),
+    )
 
 
 def rows_mentioning_in(function: Function, name: str) -> frozenset[int]:

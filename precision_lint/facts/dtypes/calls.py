@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, NamedTuple
 
 from precision_lint.facts.dtypes.lattice import deep_reading, reading
@@ -11,11 +11,12 @@ from precision_lint.facts.dtypes.values import UNKNOWN, Dtype, Mixed, Model, Mod
 from precision_lint.facts.origin import Origin, PathCondition
 from precision_lint.model.dtypes import FLOAT32
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo
 from precision_lint.source.text.text import SourceText
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Argument:
     """An argument's value and the span of its expression; `starred` for `*args` and `**kwargs`."""
 
@@ -25,10 +26,11 @@ class Argument:
 
     def read(self) -> Argument:
         """The argument as rules see it: of one kind, and so are the items of a container."""
-        return replace(self, value=deep_reading(self.value))
+        value = deep_reading(self.value)
+        return self if value is self.value else Argument(value, self.span, self.starred)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Region:
     """An autocast region: its device ("cuda", "cpu" …; None if not known) and its dtype."""
 
@@ -44,7 +46,7 @@ class Rejection(NamedTuple):
     parameters: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CallSite:
     """A call as the transfer functions see it: its place, its arguments, what surrounds it.
 
@@ -95,8 +97,8 @@ class CallSite:
 
     def read(self) -> CallSite:
         """The call as functions that are not seen take it: each argument of one kind."""
-        values = (*self.values, *(one.value for one in self.keywords.values()))
-        if not any(isinstance(value, Mixed) for value in values):
+        every = (*self.arguments, *self.keywords.values())
+        if Mixed not in [type(one.value) for one in every]:
             return self
         return replace(
             self,
@@ -118,7 +120,7 @@ class CallSite:
         return Origin(self.source, self.span, text, kind, guards=self.guards)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A call that a rule asked for.
 

@@ -21,7 +21,7 @@ _OTHERS = re.compile(r"(?:fp|float)?(?:8|16|32|64)(?:-(?:mixed|true))?|half|floa
 """Dtypes and precisions other than bfloat16, as literals name them: `16-mixed`, `fp32`, `no`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class _Run:
     """A run in one precision: what names it, and what names the other one of half precision."""
 

@@ -19,6 +19,7 @@ from precision_lint.facts.dtypes.relevance import (
     casts_by_name,
     def_uses,
     link,
+    mentions_cast,
 )
 from precision_lint.facts.dtypes.scopes import Scope, changed_by, scope_of
 from precision_lint.facts.dtypes.sources import NUMPY_RUNTIMES
@@ -83,8 +84,9 @@ class Function:
     @property
     def casts_parameters(self) -> bool:
         """True if the body may cast parameters of the modules that it is given to float32."""
-        return self.module.may_cast_parameters and any(
-            effect.casts_parameters for effect in self.def_uses
+        return self.module.may_cast_parameters and self.module.fact(
+            (Function.casts_parameters, self.node),
+            lambda: any(effect.casts_parameters for effect in self.def_uses),
         )
 
     @property
@@ -298,12 +300,17 @@ class Module(Memo):
     def may_cast_parameters(self) -> bool:
         """False if nothing in the file casts parameters of modules apart from the others."""
         text = self.file.text.text
-        return ".data = " in text or casts_by_name(text)
+        return ".data = " in text or mentions_cast(text)
+
+    @cached_property
+    def mentions_autocast(self) -> bool:
+        """False if nothing in the file opens an autocast region."""
+        return "autocast" in self.file.text.text
 
     @cached_property
     def star_imports(self) -> tuple[str, ...]:
         """The modules that `from … import *` reads."""
-        return starred_imports(self.file.tree)
+        return starred_imports(self.file)
 
     @cached_property
     def top(self) -> Mapping[str, Function | Class]:

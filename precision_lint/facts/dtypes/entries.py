@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from precision_lint.facts.dtypes.calls import Rejection
 from precision_lint.facts.dtypes.fixpoint import FixpointTable
 from precision_lint.facts.dtypes.frame import Change, OuterName
 from precision_lint.facts.dtypes.values import BOTTOM, UNKNOWN, Value
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Summary:
     """The value of an entry.
 

@@ -170,7 +170,10 @@ def join_into(branches: list[Environment], env: Environment) -> bool:
     if not branches:
         return False
     first, *others = branches
-    merged = Environment(first)
+    if not others:
+        env.replace_with(first)
+        return True
+    merged = first.copy()
     for branch in others:
         joined: dict[tuple[int, int], tuple[Value, Value, Value]] = {}
         for name, value in branch.items():
@@ -183,10 +186,9 @@ def join_into(branches: list[Environment], env: Environment) -> bool:
                     joined[key] = held, value, _new(join(held, value), held, value)
                 merged[name] = joined[key][-1]
         merged.paths |= branch.paths
-    if others:
-        for path in [path for path in merged.paths if any(path not in each for each in branches)]:
-            merged.paths.discard(path)
-            merged.pop(path, None)
+    for path in [path for path in merged.paths if any(path not in each for each in branches)]:
+        merged.paths.discard(path)
+        merged.pop(path, None)
     env.replace_with(merged)
     return True
 

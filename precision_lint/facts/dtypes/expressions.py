@@ -46,6 +46,7 @@ class Evaluator:
         self.analysis = analysis
         self.frame = frame
         self.source = frame.module.file.text
+        self._count = analysis.budget.count
         self.span_of: Callable[[ast.expr], Span] = frame.module.file.span_of
 
     def __call__(self, node: ast.expr | None, env: Environment) -> Value:
@@ -54,7 +55,7 @@ class Evaluator:
             return UNKNOWN
         evaluate = _EVALUATE.get(type(node))
         if evaluate is not None:
-            self.analysis.budget.count()
+            self._count()
             return evaluate(self, node, env)
         for child in children(node):
             if isinstance(child, ast.expr):

@@ -15,6 +15,7 @@ from precision_lint.facts.dtypes.lattice import join
 from precision_lint.facts.dtypes.relevance import Slice
 from precision_lint.facts.dtypes.values import BOTTOM, Constant, Value
 from precision_lint.facts.origin import PathCondition
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 
 
@@ -25,7 +26,7 @@ class OuterName(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """What calls do to such a variable: what it held before, and what it holds afterwards."""
 

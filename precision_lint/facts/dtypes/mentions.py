@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from precision_lint.source.text.text import SourceText
 
-_CALL = re.compile(r"\s*\(")
+_CALLED = re.compile(r"\b\w+\b(?=\s*\()")
 _CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
 _ASSIGNS = re.compile(r"[ \t]*=(?!=)")
 _STORES_ITEM = re.compile(r"(?<![\"'])(?<!\[\d)(?<!\[-\d)\][ \t]*=(?!=)")
@@ -36,22 +36,21 @@ def holders(names: frozenset[str], text: str) -> Mapping[str, str]:
 def rows_calling(file: SourceText, names: frozenset[str], imports: Mapping[str, str]) -> list[int]:
     """The rows with what looks like a call of `names`, as this file calls their packages.
 
-    Plain search: a regular expression of so many words would take as long as parsing.
+    One search for all calls: one for each of so many words would take four times as long, and a
+    regular expression of all of them as long as parsing.
     """
+    text = file.text
+    starts = {found.start() for found in _CALLED.finditer(text) if found[0] in names}
     packages = {name.removesuffix(".*") for name in names if name.endswith(".*")}
-    words = [(name, _CALL) for name in names if not name.endswith(".*")]
-    words += [
-        (alias, _CALL_OF_MEMBER)
-        for alias, name in imports.items()
-        if name.partition(".")[0] in packages
-    ]
-    rows = {
-        file.row(start)
-        for word, call in words
-        for start in _words(file.text, word)
-        if call.match(file.text, start + len(word))
-    }
-    return sorted(rows)
+    for alias, name in imports.items():
+        if name.partition(".")[0] in packages:
+            length = len(alias)
+            starts |= {
+                start
+                for start in _words(text, alias)
+                if _CALL_OF_MEMBER.match(text, start + length)
+            }
+    return sorted({file.row(start) for start in starts})
 
 
 def rows_storing_items(file: SourceText) -> list[int]:

@@ -55,7 +55,7 @@ class Regions:
         """
         is_late = definition.name.rpartition(".")[2] not in _OF_CONSTRUCTION
         around = self._around if is_late else None
-        if "autocast" not in definition.module.file.text.text:
+        if not definition.module.mentions_autocast:
             return around
         is_intraprocedural = self._analysis.is_intraprocedural
         passed_on: set[Region | None] = set()

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from precision_lint.facts.dtypes.mutations import root
 from precision_lint.facts.dtypes.scopes import changed_by, lambdas_of
@@ -24,6 +25,7 @@ from precision_lint.source.python.statements import (
     With,
     blocks,
     bound_names,
+    head,
     single_targets,
     targets,
 )
@@ -172,10 +174,10 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefU
     writes = set(bound_names(node))
     last_row = node.end_lineno or node.lineno
     match node:
-        case ast.If(test=head) | ast.While(test=head) | ast.Match(subject=head):
-            last_row = head.end_lineno or last_row
-        case ast.For(iter=head) | ast.AsyncFor(iter=head):
-            last_row = head.end_lineno or last_row
+        case ast.If(test=asked) | ast.While(test=asked) | ast.Match(subject=asked):
+            last_row = asked.end_lineno or last_row
+        case ast.For(iter=iterated) | ast.AsyncFor(iter=iterated):
+            last_row = iterated.end_lineno or last_row
         case ast.With() | ast.AsyncWith():
             last_row = node.body[0].lineno - 1 or last_row
         case ast.Try() | TryStar():
@@ -191,7 +193,8 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefU
             writes |= _roots(single)
     span = source.span_of_rows(node.lineno, max(last_row, node.lineno))
     if source.text.find(":=", span.start, span.end) >= 0:
-        writes |= {child.target.id for child in walk(node) if isinstance(child, ast.NamedExpr)}
+        inner = (child for expression in head(node) for child in walk(expression))
+        writes |= {child.target.id for child in inner if isinstance(child, ast.NamedExpr)}
     if source.text.find("lambda", span.start, span.end) >= 0:
         for function in lambdas_of(node):
             writes |= set(changed_by(function.body))
@@ -207,10 +210,16 @@ _CASTING = (
 )
 
 
-def casts_by_name(text: str) -> bool:
-    """True for the name of a helper that casts parameters of modules to float32, or one in text."""
+def mentions_cast(text: str) -> bool:
+    """True for text with the name of a helper that casts parameters of modules to float32."""
     lowered = text.lower()
     return any(word in lowered for word in _CASTING)
+
+
+@lru_cache(maxsize=4096)
+def casts_by_name(name: str) -> bool:
+    """True for the name of such a helper: every call is asked for it."""
+    return mentions_cast(name)
 
 
 def _casts_parameters(node: ast.stmt) -> bool:

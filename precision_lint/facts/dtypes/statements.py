@@ -75,22 +75,20 @@ class StatementInterpreter:
 
     def block(self, statements: list[ast.stmt], env: Environment) -> bool:
         """Interpret statements in order; False if control never reaches the end."""
-        above = len(self.frame.guards)
-        reaches_end = all(self._of_block(statement, env) for statement in statements)
-        del self.frame.guards[above:]
-        return reaches_end
-
-    def _of_block(self, node: ast.stmt, env: Environment) -> bool:
-        """Interpret a statement; an assertion that excludes bfloat16 guards those after it."""
-        reaches = self.statement(node, env)
-        if isinstance(node, ast.Assert) and condition_excludes_bfloat16(node.test):
-            self.frame.guards.append(PathCondition(self.evaluate.span_of(node.test), True))
-        return reaches
+        guards, within = self.frame.guards, self.frame.slice
+        above = len(guards)
+        for node in statements:
+            if (within is None or node in within.entered) and not self.statement(node, env):
+                del guards[above:]
+                return False
+            # an assertion that excludes bfloat16 guards those after it
+            if isinstance(node, ast.Assert) and condition_excludes_bfloat16(node.test):
+                guards.append(PathCondition(self.evaluate.span_of(node.test), True))
+        del guards[above:]
+        return True
 
     def statement(self, node: ast.stmt, env: Environment) -> bool:
-        """Interpret a statement; False if control never passes it."""
-        if self.frame.slice is not None and node not in self.frame.slice.entered:
-            return True
+        """Interpret a statement of the slice; False if control never passes it."""
         match node:
             case ast.Assign(targets=targets, value=expression):
                 value = self.evaluate(expression, env)
@@ -308,7 +306,7 @@ class StatementInterpreter:
         during = env.copy()
         completes = True
         for statement in node.body:  # the body can fail anywhere: handlers see every state
-            completes = self.statement(statement, env)
+            completes = self.block([statement], env)
             join_into([during, env], during)
             if not completes:
                 break

@@ -8,8 +8,10 @@ with the same functions that evaluate expressions, and so learns what the term i
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from precision_lint.model.frozen import frozen
 
 if TYPE_CHECKING:
     from precision_lint.facts.dtypes.definitions import Function, Module
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_STEPS = 8
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """What the callers of a function give to one of its parameters."""
 
@@ -34,7 +36,7 @@ class Parameter:
 Root: TypeAlias = "Parameter"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Step:
     """A use of an object: where it is, and what takes part in it.
 
@@ -64,7 +66,7 @@ class Step:
     module: Module | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Term:
     """What one gets from a root in some steps."""
 

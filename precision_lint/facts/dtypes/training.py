@@ -64,7 +64,7 @@ def apply_casts(evaluate: Evaluate, node: ast.Call, function: Value, env: Enviro
     if _prepares(name):
         for held in _mentioned(evaluate, node, env):
             _change(evaluate, held, replace(held, parameters=tensor(FLOAT32)), env)
-    elif _widens(name) or (
+    elif casts_by_name(name) or (
         isinstance(function, FunctionValue) and function.definition.casts_parameters
     ):
         for held in _mentioned(evaluate, node, env):
@@ -91,11 +91,6 @@ def widen(evaluate: Evaluate, module: ast.expr, env: Environment) -> None:
 @lru_cache(maxsize=4096)
 def _prepares(name: str) -> bool:
     return _PREPARING.search(name) is not None
-
-
-@lru_cache(maxsize=4096)
-def _widens(name: str) -> bool:
-    return casts_by_name(name)
 
 
 def _mentioned(evaluate: Evaluate, node: ast.expr, env: Environment) -> list[Model]:

@@ -6,29 +6,30 @@ Their order and their join are in `lattice`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from precision_lint.facts.dtypes.terms import Step, Term
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.model.dtypes import FLOATING, INT64
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 if TYPE_CHECKING:
     from precision_lint.facts.dtypes.definitions import Class, Function
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bottom:
     """No value: the item of an empty list, what a call that never returns gives."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unknown:
     """Any object, and nothing shows that it is a tensor."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variable(Unknown):
     """Any object, that somebody else gives: it is what one of the terms stands for."""
 
@@ -69,7 +70,7 @@ ANONYMOUS: Clause = frozenset()
 """What is not known and has no term: beside it, no term says all."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DtypeSet:
     """The dtypes that a tensor can have.
 
@@ -112,7 +113,7 @@ class DtypeSet:
         return bool(self.dtypes & dtypes) or (self.caller_chosen and bool(dtypes & FLOATING))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tensor(DtypeSet):
     """A torch tensor.
 
@@ -129,7 +130,7 @@ class Tensor(DtypeSet):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dtype(DtypeSet):
     """A `torch.dtype` object."""
 
@@ -140,7 +141,7 @@ class Dtype(DtypeSet):
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Constant:
     """A literal: str, bytes, int, float, complex, bool, None or Ellipsis."""
 
@@ -152,14 +153,14 @@ class Constant:
         object.__setattr__(self, "kind", type(self.value))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Condition:
     """A truth value, or a tensor of them, whose source text says what it depends on."""
 
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NonTensor:
     """Not a torch tensor: an array of NumPy, a frame of pandas, a Python number …
 
@@ -171,14 +172,14 @@ class NonTensor:
     scalar: bool | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Symbol:
     """A module, function or class by its qualified name: `torch.nn.functional.linear`."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LibraryObject:
     """An object of a class of another package, as the tables of libraries call it.
 
@@ -190,7 +191,7 @@ class LibraryObject:
     precision: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sequence:
     """A list, tuple, set or iterator. `items` when each is known, else what any item can be."""
 
@@ -198,7 +199,7 @@ class Sequence:
     items: tuple[Value, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dictionary:
     """A mapping whose values can be `item`; `items` by constant key, when each is known.
 
@@ -217,7 +218,7 @@ class Dictionary:
         return dict(self.items).get(key, missing)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Model:
     """A module whose code is not seen: `AutoModel.from_pretrained(…)`, `nn.Linear(…)`.
 
@@ -239,7 +240,7 @@ class Model:
     """The classes of the layers of a `Sequential`, in order, if all are of torch."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelOutput:
     """What a model returned: `tensor`, or a tuple, dict or object of such tensors."""
 
@@ -250,7 +251,7 @@ class ModelOutput:
         return self.tensor.may_be(dtypes)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FunctionValue:
     """A function, method or lambda of the project; `receiver` is what it is bound to."""
 
@@ -259,14 +260,14 @@ class FunctionValue:
     closure: Mapping[str, Value] | None = field(default=None, compare=False, hash=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassObject:
     """A class of the project."""
 
     definition: Class
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Instance:
     """An object of a class of the project.
 
@@ -289,7 +290,7 @@ class Instance:
         return replace(self, fields=tuple({**dict(self.fields), name: value}.items()))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Partial:
     """A function with some of its arguments: `functools.partial(load, dtype=torch.bfloat16)`."""
 
@@ -298,7 +299,7 @@ class Partial:
     keywords: tuple[tuple[str, Value], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AutocastContext:
     """An autocast region before it is entered: `torch.autocast("cuda", dtype=torch.bfloat16)`.
 
@@ -310,7 +311,7 @@ class AutocastContext:
     dtype: Dtype | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OneOf:
     """One of several functions, classes or objects: `Fast() if fast else Plain()`, `LOADERS[name]`.
 
@@ -321,7 +322,7 @@ class OneOf:
     members: tuple[FunctionValue | ClassObject | Instance | Symbol | Partial, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mixed:
     """A value that is one of several kinds of objects: at most one member for each facet.
 

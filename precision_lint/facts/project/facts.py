@@ -134,7 +134,7 @@ class ProjectFacts:
 
     def concerns(self, source: Path, path: Path) -> bool:
         """True if what a file says is for one of the programs that another file is a part of."""
-        return source in self.imports.linked(path) or self._is_configured(source, path)
+        return self.imports.are_linked(source, path) or self._is_configured(source, path)
 
     def _is_configured(self, source: Path, path: Path) -> bool:
         """True if a file is a configuration of the code in another one."""
@@ -243,7 +243,7 @@ class ProjectFacts:
 
     def runs_with(self, other: Path, path: Path) -> bool:
         """True if one of the programs that a file is a part of contains another file."""
-        return other in self.imports.linked(path)
+        return self.imports.are_linked(other, path)
 
 
 def _evidence(path: Path, content: bytes, argument: str) -> str:

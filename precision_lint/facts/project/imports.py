@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from precision_lint.facts.project.module_files import ModuleFiles
+from precision_lint.facts.project.reaching import MOST_LINKED, Numbers, Reaching
 from precision_lint.model.trace import apart
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Program(Iterable[Path]):
             imported = apart(lambda: self._imports_of(self._found[self._followed]))
             self._followed += 1
             for path in imported:
-                if path not in self._known and len(self._found) < _MOST_LINKED:
+                if path not in self._known and len(self._found) < MOST_LINKED:
                     self._found.append(path)
                     self._known.add(path)
         return at < len(self._found)
@@ -76,7 +77,11 @@ class Imports:
         self.locate = self._files.locate
         """The file of the module that a file in a folder calls by a name."""
         self._imported: dict[Path, tuple[Path, ...]] = {}
-        self._linked: dict[Path, frozenset[Path]] = {}
+        self._numbers = Numbers()
+        self._reached = Reaching(self._numbers, self._imports_of)
+        self._reached_back = Reaching(self._numbers, self._imported_by)
+        self._reached_by_modules = Reaching(self._numbers, self._modules_importing)
+        self._linked: dict[Path, frozenset[int]] = {}
         self._users: dict[Path, frozenset[Path]] = {}
         self._programs: dict[Path, Program] = {}
         self._named: dict[str, frozenset[Path]] = {}
@@ -133,15 +138,15 @@ class Imports:
             if self._records.of("has word", candidate, name):
                 yield candidate
 
-    def linked(self, path: Path) -> frozenset[Path]:
-        """The Python files of the programs that a file is a part of.
+    def are_linked(self, other: Path, path: Path) -> bool:
+        """True if one of the programs that a Python file is a part of contains another one.
 
         These are the files that import it, by others or by themselves, and what all of them import.
         """
         if path not in self._linked:
-            above = _reached({path}, self._imported_by)
-            self._linked[path] = frozenset(_reached(above, self._imports_of))
-        return self._linked[path]
+            above = self._reached_back({self._numbers.of(path)})
+            self._linked[path] = frozenset(self._reached(above))
+        return self._numbers.of(other) in self._linked[path]
 
     def program(self, path: Path) -> Program:
         """A Python file and those of the project that it imports, nearest first."""
@@ -155,7 +160,9 @@ class Imports:
         A package that imports all that it contains is no user of it, and no way to another.
         """
         if path not in self._users:
-            self._users[path] = frozenset(_reached({path}, self._modules_importing) - {path})
+            own = self._numbers.of(path)
+            found = self._reached_by_modules({own}) - {own}
+            self._users[path] = frozenset(self._numbers.paths[number] for number in found)
         return self._users[path]
 
     def _modules_importing(self, path: Path) -> Iterator[Path]:
@@ -301,20 +308,6 @@ def has_word(path: Path, content: bytes, argument: str) -> str:
 def _in_order(paths: Iterable[Path]) -> list[Path]:
     """The paths in their order; comparing them one by one takes many times as long."""
     return sorted(paths, key=lambda path: path.parts)
-
-
-def _reached(start: Iterable[Path], following: Callable[[Path], Iterable[Path]]) -> set[Path]:
-    """The files that are reached from some, themselves included; each is followed in path order."""
-    found = set(start)
-    pending = _in_order(found)
-    while pending and len(found) < _MOST_LINKED:
-        new = [path for path in following(pending.pop()) if path not in found]
-        found.update(new)
-        pending += new
-    return found
-
-
-_MOST_LINKED = 2_000
 
 
 def _named(statement: re.Match[bytes]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections import OrderedDict
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LARGEST = 1_000_000
 """Bytes; larger Python files are generated tables and not useful."""
 
-_KEPT = 5_000_000
+_KEPT = 4_000_000
 """Characters of the files whose trees are kept; a tree takes thirty times as many bytes."""
 
 _MOST_DROPPED = 50_000_000
@@ -41,16 +41,28 @@ class _Read:
 
 
 class ParsedModules:
-    """The Python files that were parsed last: whoever asks for one gets the same tree.
+    """The Python files that are parsed: whoever asks for one gets the same tree.
 
-    A run over more than `_KEPT` characters may parse a file again, and holds no more trees.
+    A run over more than `_KEPT` characters may parse a file again, and holds no more trees. Those
+    that were asked for most often are kept longest: many files import the same few.
     """
 
     def __init__(self) -> None:
-        self._read: OrderedDict[Path, _Read] = OrderedDict()
+        self._read: dict[Path, _Read] = {}
         self._size = 0
+        self._asked: Counter[Path] = Counter()
+        """How often each file was asked for."""
+        self._worth: dict[Path, int] = {}
+        """The files that are kept, those that were asked for last at the end: the least is dropped.
+
+        It starts from that of the file that was dropped last, so that what was asked for often in
+        another part of the project does not stay for ever.
+        """
+        self._least = 0
+        self._used: set[Path] = set()
+        """The files that were asked for since the file that is being checked."""
         self._dropped: WeakSet[ParsedPython] = WeakSet()
-        """The files whose trees are no longer kept; the file being checked may still use them."""
+        """Those of them whose trees are no longer kept."""
         self._uncollected = 0
         """Characters of the files whose trees were dropped since garbage was collected."""
         self._lock = Lock()
@@ -93,12 +105,13 @@ class ParsedModules:
             return None
 
     def free_dropped(self) -> None:
-        """Free the trees that were dropped: nobody uses them from now on.
+        """A file is checked: nobody uses what was dropped from now on.
 
         Some of their nodes may be a part of cycles, which are looked for after many of them.
         """
         with self._lock:
             dropped, self._dropped = self._dropped, WeakSet()
+            self._used.clear()
         for parsed in dropped:
             parsed.forget()
         if self._uncollected > _MOST_DROPPED:
@@ -107,23 +120,47 @@ class ParsedModules:
 
     def _kept(self, path: Path) -> _Read | None:
         with self._lock:
-            if path in self._read:
-                self._read.move_to_end(path)
-            return self._read.get(path)
+            self._asked[path] += 1
+            self._used.add(path)
+            read = self._read.get(path)
+            if read is not None:
+                self._weigh(path)
+            return read
+
+    def _weigh(self, path: Path) -> None:
+        self._worth.pop(path, None)
+        self._worth[path] = self._least + self._asked[path]
 
     def _keep(self, read: _Read) -> None:
-        if read.size > LARGEST:
-            return
+        path = read.text.path
         with self._lock:
-            replaced = self._read.pop(read.text.path, None)
-            self._read[read.text.path] = read
-            self._size += read.size - (replaced.size if replaced else 0)
-            while self._size > _KEPT:
-                dropped = self._read.popitem(last=False)[1]
-                self._size -= dropped.size
-                self._uncollected += dropped.size
-                if dropped.parsed is not None:
-                    self._dropped.add(dropped.parsed)
+            if path in self._read:
+                self._drop(path)
+            if read.size > min(LARGEST, _KEPT):
+                self._let_go(read)
+                return
+            while self._size + read.size > _KEPT:
+                least = min(self._worth, key=self._worth.__getitem__)
+                self._least = self._worth[least]
+                self._drop(least)
+            self._read[path] = read
+            self._size += read.size
+            self._weigh(path)
+
+    def _drop(self, path: Path) -> None:
+        del self._worth[path]
+        dropped = self._read.pop(path)
+        self._size -= dropped.size
+        self._let_go(dropped)
+
+    def _let_go(self, read: _Read) -> None:
+        self._uncollected += read.size
+        if read.parsed is None:
+            return
+        if read.text.path in self._used:
+            self._dropped.add(read.parsed)
+        else:
+            read.parsed.forget()
 
 
 def _parsed(text: SourceText) -> _Read:

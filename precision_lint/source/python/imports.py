@@ -6,17 +6,18 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import blocks, statements
+from precision_lint.source.python.statements import blocks
 
 Import = ast.Import | ast.ImportFrom
 
 _INDENTED = re.compile(r"[\r\n][ \t]+(?:from|import)\b")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Imported:
     """A name that an import binds; `*` for what `import *` brings."""
 
@@ -46,6 +47,7 @@ def base_of(node: ast.ImportFrom) -> str:
     return "." * node.level + (node.module or "")
 
 
+@fact
 def imported_names(file: ParsedPython) -> Mapping[str, str]:
     """Local name to qualified name for every import in a module; relative ones keep their dots.
 
@@ -73,10 +75,10 @@ def _imports(file: ParsedPython) -> Iterator[ast.stmt]:
                 pending += reversed(block.body)
 
 
-def starred_imports(tree: ast.Module) -> tuple[str, ...]:
+def starred_imports(file: ParsedPython) -> tuple[str, ...]:
     """The modules of `from … import *`; relative ones keep their dots."""
     return tuple(
         base_of(node)
-        for node in statements(tree.body)
+        for node in _imports(file)
         if isinstance(node, ast.ImportFrom) and node.names[0].name == "*"
     )

@@ -31,7 +31,7 @@ def children(node: ast.AST) -> list[ast.AST]:
     for name in _FIELDS[type(node)]:
         value = getattr(node, name, None)
         if isinstance(value, list):
-            found += [each for each in value if isinstance(each, ast.AST)]
+            found += value if None not in value else [each for each in value if each is not None]
         elif isinstance(value, ast.AST):
             found.append(value)
     return found

@@ -45,7 +45,8 @@ class SyntaxTree(Memo):
         self._calls: dict[str, list[ast.Call]] = {}
         self.nodes = file.nodes
         for node in file.nodes:
-            self._parents |= dict.fromkeys(children(node), node)
+            for child in children(node):
+                self._parents[child] = node
             if isinstance(node, ast.Call):
                 self._calls.setdefault(callee_name(node), []).append(node)
 
