@@ -69,6 +69,7 @@ def runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]:
 
 
 def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]:
+    file = project.config(file.text, file.format) or file  # what others know of it is known here
     linker = _Linker(file, project)
     own = [linker.linked(reading) for reading in linker.readings(file)]
     path = file.text.path

@@ -11,13 +11,14 @@ import ast
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 from typing import TypeAlias
 
 from precision_lint.facts.amp.scalers import makes_grad_scaler
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs import yacs
+from precision_lint.facts.runs.answers import Answers, Dependence
 from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.exits import exits
 from precision_lint.facts.runs.hydra import configuration
 from precision_lint.facts.runs.known import (
     Given,
@@ -31,13 +32,13 @@ from precision_lint.facts.runs.known import (
     truth,
 )
 from precision_lint.facts.runs.objects import WRAPPED, Objects, display
+from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.runs.returns import Returns
 from precision_lint.facts.runs.variables import Walk, changes
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.dtypes import ALIASES, DtypeName
-from precision_lint.model.finding import Span
 from precision_lint.model.memo import T
 from precision_lint.source.python.bindings import attribute, enclosing_class
 from precision_lint.source.python.parse import ParsedPython
@@ -85,7 +86,6 @@ _PROCESSES = {"spawn": 1, "start_processes": 1, "Process": 0, "Thread": 0, "laun
 _NOTHING = object()
 _Store: TypeAlias = "tuple[ParsedPython, ast.expr]"
 _RunningStore: TypeAlias = "tuple[bool | None, ParsedPython, ast.expr]"
-_Read: TypeAlias = "dict[tuple[Path, Span], Occurrence]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,18 +125,48 @@ class Miss:
 class Evaluator:
     """Evaluates expressions in one run; each question has a budget."""
 
-    run: RunEnvironment
+    _run: RunEnvironment
     _steps: int = 0
     _depth: int = 0
     """How many questions wait for the one that is answered now."""
-    _found: dict[ast.expr, tuple[Known | None, _Read]] = field(default_factory=dict)
-    """What expressions came to where no call gives anything; None while one is worked out."""
-    _read: _Read = field(default_factory=dict)
-    """The settings that are read for what is worked out now."""
     missed: list[Miss] = field(default_factory=list)
     """The values of settings for which an expression raises."""
-    _reaching: dict[ast.AST, tuple[bool | None, _Read]] = field(default_factory=dict)
-    """What is known of the functions that may be called, and what was read to find out."""
+
+    def __post_init__(self) -> None:
+        self._now = Dependence()
+        self._values: Answers[Known] = Answers(self._run, self._now, "values")
+        """What expressions came to where no call gives anything."""
+        self._reaching: dict[int, Answers[bool]] = {}
+        """Which functions are called, by how many calls are followed."""
+
+    @property
+    def program(self) -> Program:
+        """The program, whatever the run."""
+        return self._run.program
+
+    @property
+    def run(self) -> RunEnvironment:
+        """The run: what is worked out with it holds for no other one."""
+        self._now.is_of_run = True
+        return self._run
+
+    @property
+    def options(self) -> Known:
+        """The options of the program, as the declarations of its parsers say."""
+        return Known(Options(self.option, self._declares))
+
+    def option(self, name: str) -> Known | None:
+        """An option by its name. What is worked out holds for all runs that do not give it."""
+        self._now.names.add(name)
+        return self._run.option(name)
+
+    def _declares(self, name: str) -> bool:
+        self._now.names.add(name)
+        return self._run.declares(name)
+
+    def _items(self, name: str) -> Items | None:
+        self._now.names.add(name)
+        return self._run.items(name)
 
     def value(self, node: ast.expr, file: ParsedPython) -> Known | None:
         """What an expression of a file of the program comes to."""
@@ -149,9 +179,9 @@ class Evaluator:
 
     def noting(self, work: Callable[[], T]) -> tuple[T, tuple[Occurrence, ...]]:
         """What some work comes to, and the settings that are read for it."""
-        before, self._read = self._read, {}
+        before, self._now.read = self._now.read, {}
         result = work()
-        found, self._read = self._read, before
+        found, self._now.read = self._now.read, before
         return result, tuple(found.values())
 
     def truth(self, node: ast.expr, file: ParsedPython) -> bool | None:
@@ -165,37 +195,26 @@ class Evaluator:
     def _value(self, node: ast.expr, at: _Place) -> Known | None:
         if at.given or at.bound:
             return self._computed(node, at)
-        if node not in self._found:
-            self._found[node] = None, {}  # what needs itself has no value
-            before, self._read = self._read, {}
-            known = self._computed(node, at)
-            self._found[node] = known, self._read
-            self._read = before
-        known, read = self._found[node]
-        self._read |= read
-        return known
+        return self._values.of(node, at.file, lambda: self._computed(node, at))
 
-    def reaches_function(self, function: ast.AST, work: Callable[[], bool | None]) -> bool | None:
-        """Whether a function is called, worked out once; None while it is."""
-        if function not in self._reaching:
-            self._reaching[function] = None, {}
-            before, self._read = self._read, {}
-            state = work()
-            self._reaching[function] = state, self._read
-            self._read = before
-        state, read = self._reaching[function]
-        self._read |= read
-        return state
+    def reaches_function(
+        self, function: ast.AST, file: ParsedPython, hops: int, work: Callable[[], bool | None]
+    ) -> bool | None:
+        """Whether a function of a file is called, as far as some calls are followed."""
+        if hops not in self._reaching:
+            self._reaching[hops] = Answers(self._run, self._now, "reached", hops)
+        return self._reaching[hops].of(function, file, work)
 
     def _noted(self, known: Known | None) -> Known | None:
         """A setting that is read; a section is none by itself."""
         if known is not None and known.is_plain and (written := known.written) is not None:
-            self._read[written.file.text.path, written.origin.span] = written
+            self._now.read[written.file.text.path, written.origin.span] = written
         return known
 
     def _computed(self, node: ast.expr, at: _Place) -> Known | None:
         self._steps += 1
         if self._steps > _MAX_STEPS or at.depth > _MAX_DEPTH:
+            self._now.gave_up()
             return None
         at = at.deeper()
         match node:
@@ -207,7 +226,7 @@ class Evaluator:
                 return self._display(node, at)
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 return Known(Items(tuple(self._value(item, at) for item in items)))
-            case ast.Attribute() if (known := yacs.member(node, self.run)) is not None:
+            case ast.Attribute() if (known := self._of_yacs(node)) is not None:
                 return self._noted(known)
             case ast.Attribute(value=ast.Name(id="self")):
                 return self._of_self(node, at)
@@ -237,6 +256,9 @@ class Evaluator:
 
     # Names
 
+    def _of_yacs(self, node: ast.Attribute) -> Known | None:
+        return yacs.member(node, self.run) if yacs.is_merged(self.program) else None
+
     def _named(self, node: ast.expr, at: _Place) -> Known | None:
         """What a library keeps under a name: a dtype, the flags of absl."""
         path = qualified(node, at.syntax.names)
@@ -246,7 +268,7 @@ class Evaluator:
         return self._objects(at).named(path)
 
     def _objects(self, at: _Place) -> Objects:
-        return Objects(self.run, at.file, lambda node: self._value(node, at))
+        return Objects(self, at.file, lambda node: self._value(node, at))
 
     def _display(self, node: ast.Dict, at: _Place) -> Known | None:
         values: dict[str, Known | None] = {}
@@ -314,7 +336,7 @@ class Evaluator:
         position = -1 if rest else names.index(name) - is_method
         found = (
             (file, call)
-            for file, call in self.run.program.calls_of(called, at.file)
+            for file, call in self.program.calls_of(called, at.file)
             if (is_method and not is_built) or _is_plain(call, file)
         )
         calls = list(islice(found, _MAX_CALLS + 1))
@@ -328,7 +350,7 @@ class Evaluator:
             return self._keywords(call, names, _Place(file, {}, at.depth + 1))
         values = [self._argument(call, file, name, position, function, at) for file, call in calls]
         is_options = not calls and holds_settings(name)
-        return agreed([*values, *handed]) or (self._objects(at).options if is_options else None)
+        return agreed([*values, *handed]) or (self.options if is_options else None)
 
     def _keywords(self, call: ast.Call, names: Sequence[str], at: _Place) -> Known | None:
         """What a call gives to `**kwargs` of a function with other parameters by their names."""
@@ -343,7 +365,7 @@ class Evaluator:
     def _handed_over(self, function: str, position: int, at: _Place) -> Iterator[Known | None]:
         """What processes give to a parameter: `mp.spawn(run, args=(config,))`, after their rank."""
         for starter, before in _PROCESSES.items():
-            for file, call in self.run.program.calls(starter):
+            for file, call in self.program.calls(starter):
                 given = {each.arg: each.value for each in call.keywords}
                 started = given.get("target") or given.get("fn") or next(iter(call.args), None)
                 arguments = given.get("args") or next(iter(call.args[1:2]), None)
@@ -404,7 +426,7 @@ class Evaluator:
             if called.rpartition(".")[2] in _COMMANDS and "." in called:
                 return self._default_of(name, function, at)
         for starter in _STARTERS:
-            for _, call in self.run.program.calls(starter):
+            for _, call in self.program.calls(starter):
                 given = [each.id for each in call.args if isinstance(each, ast.Name)]
                 if function.name in given:
                     return self._default_of(name, function, at)
@@ -416,8 +438,8 @@ class Evaluator:
         """
         if function.args.kwarg is not None and function.args.kwarg.arg == name:
             return Known(self.run.command_line)
-        if name in self.run.program.options:
-            return self._noted(self.run.option(name))
+        if name in self.program.options:
+            return self._noted(self.option(name))
         default = _default(function, name)
         return self._noted(self._objects(at).parameter(name, default))
 
@@ -442,12 +464,12 @@ class Evaluator:
         if stores := self._running(self._stored(name, owner, at)):
             return self._assigned_member(stores)
         match known.value:
-            case Options() if (items := self.run.items(name)) is not None:
+            case Options() if (items := self._items(name)) is not None:
                 return Known(items)
             case Holder() as holder:
                 found = holder.get(name)
                 is_section = found is None and isinstance(holder, Options)
-                if is_section and name in self.run.program.sections:
+                if is_section and name in self.program.sections:
                     return Known(holder)
                 return self._noted(found)
         return None
@@ -457,7 +479,7 @@ class Evaluator:
         own = at.syntax.function(read)
         return [
             (file, node)
-            for file, node in self.run.program.assigned.get(name, ())
+            for file, node in self.program.assigned.get(name, ())
             if not (
                 file is at.file and own is at.syntax.function(node) and node.lineno > read.lineno
             )
@@ -537,7 +559,7 @@ class Evaluator:
                     found = self._value(value, at)
                     return index.derived(found.value) if found is not None else None
         names = [key.value for key in table.keys if isinstance(key, ast.Constant)]
-        is_added = index.value in self.run.program.assigned
+        is_added = index.value in self.program.assigned
         if len(names) == len(table.keys) and not is_added:
             self._miss(index, node, at, f"KeyError: {index.value!r}", names)
         return None
@@ -614,7 +636,7 @@ class Evaluator:
 
     def _returned(self, name: str, call: ast.Call, at: _Place) -> Known | None:
         """What a function of the program returns: `load_config(args.config)`."""
-        found = self.run.program.functions(name)
+        found = self.program.functions(name)
         if len(found) != 1 or not isinstance(call.func, ast.Name | ast.Attribute):
             return None
         file, function = found[0]
@@ -634,7 +656,7 @@ class Evaluator:
         if function.args.kwarg is not None:
             given[function.args.kwarg.arg] = self._keywords(call, names, at)
         inside = _Place(file, given, at.depth + 1)
-        return Returns(lambda each: self._value(each, inside)).of(function)
+        return Returns(lambda each: self._value(each, inside), exits(file)).of(function)
 
     def _getattr(
         self, owner: ast.expr, key: ast.expr, rest: list[ast.expr], at: _Place
@@ -669,7 +691,7 @@ class Evaluator:
             return None
         found = self._member(owner, index.value, at)
         is_absent = isinstance(known.value, Holder) and not known.value.has(index.value)
-        if found is None and is_absent and rest and index.value not in self.run.program.assigned:
+        if found is None and is_absent and rest and index.value not in self.program.assigned:
             return self._value(rest[0], at)
         return found
 

@@ -94,7 +94,7 @@ def _of_branches(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
     meant = _meant(written.value)
     if sink.kind not in ("autocast", "weights") or meant in ("", use.value):
         return
-    if any(written.value in _compared(file) for file in evaluator.run.program.files):
+    if any(written.value in _compared(file) for file in evaluator.program.files):
         return
     reason = f"{NOTES[sink.kind]} gets {use.value}"
     says = f"no comparison and no key of the program is {written.value!r}: the rest is taken"

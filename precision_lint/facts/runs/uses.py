@@ -55,7 +55,7 @@ def _trains(evaluator: Evaluator) -> bool:
     """True if the run certainly scales a loss: `scaler.scale(loss)`."""
     return any(
         len(call.args) == 1 and reached(call, file, evaluator)
-        for file, call in evaluator.run.program.calls("scale")
+        for file, call in evaluator.program.calls("scale")
     )
 
 
