@@ -18,6 +18,7 @@ from precision_lint.facts.runs.evaluation import Evaluator, Miss
 from precision_lint.facts.runs.losers import losers
 from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.runs.torch_sinks import NOTES
+from precision_lint.facts.runs.undeclared import undeclared
 from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.words import refused
 from precision_lint.facts.settings.vocabulary import (
@@ -50,6 +51,12 @@ def problems_of(
         at = _used(word.declaration, word.file, "its declaration")
         yield problem(form, word.written, at, word.reason, word.says)
     yield from _of_yacs(run)
+    for option, made, file, like in undeclared(run):
+        written = Occurrence(option.name, option.value, option, run.file)
+        reason = f"its parser has {like}" if like else "its parser has no option of precision"
+        says = f"error: unrecognized arguments: --{option.name}"
+        found = problem("undeclared", written, _used(made, file, "its parser"), reason, says)
+        yield {**found, "undeclared": replace(_only(found), value=f"--{option.name}")}
     for use in used:
         if use.is_certain:
             yield from _of_branches(use, evaluator)
