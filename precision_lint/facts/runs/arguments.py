@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from precision_lint.facts.runs.hydra import configuration
+from precision_lint.facts.runs.hydra import config_name, configuration
 from precision_lint.facts.runs.known import Holder, Known, agreed
 from precision_lint.facts.runs.objects import WRAPPED, display
 from precision_lint.facts.runs.places import MAX_CALLS, Evaluation, Place
@@ -139,7 +139,10 @@ class Arguments:
             called = qualified(call.func if call else decorator, at.syntax.names)
             if called.endswith(("hydra.main", "hydra_runner")) and call is not None:
                 path = configuration(self._evaluation.run)
-                settings = self._evaluation.run.settings_at(path, overrides=True) if path else None
+                if path is None:
+                    name = config_name(self._evaluation.run)
+                    return self._evaluation.objects(at).stored(name) if name else None
+                settings = self._evaluation.run.settings_at(path, overrides=True)
                 return Known(settings) if settings is not None else None
             if called in WRAPPED and name == named_parameters(function.args)[0].arg:
                 wanted = named_parameters(function.args)[0].annotation

@@ -253,6 +253,24 @@ class Objects:
         spread = [each.value for each in call.keywords if each.arg is None]
         return display(values, [self.value(each) for each in (*call.args, *spread)])
 
+    def stored(self, name: str) -> Known | None:
+        """What `ConfigStore.instance().store(name="config", node=Config)` keeps for Hydra, below
+        the words of the command line. A list of defaults would compose it of others.
+        """
+        found = []
+        for _, call in self.program.calls("store"):
+            given = dict(zip(("name", "node", "group"), call.args, strict=False))
+            given |= {each.arg: each.value for each in call.keywords if each.arg}
+            match given:
+                case {"name": ast.Constant(value=label), "node": node} if label == name:
+                    found.append(None if "group" in given else node)
+        stored = found[0] if len(found) == 1 else None
+        wanted = last_name(stored.func if isinstance(stored, ast.Call) else stored)
+        kind = record(wanted, self.program) if wanted else None
+        if kind is None or any(field.name == "defaults" for field in kind.fields):
+            return None
+        return _over([Known(self.run.assignments), self.instance(wanted)])
+
     def instance(self, name: str, depth: int = 0) -> Known | None:
         """An instance of a class of the program with the defaults of its fields."""
         kind = record(name, self.program)
