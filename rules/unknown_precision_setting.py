@@ -10,8 +10,8 @@ argparse makes it, all of its options are in sight, and nothing else takes words
 
 ## Why it hurts
 DeepSpeed 0.17.1 and newer reject the file: `Extra inputs are not permitted`, even if the section is
-not enabled. Older versions ignore the key silently. argparse stops at an option that it does not know:
-`error: unrecognized arguments: --fp16`.
+not enabled. Older versions ignore the key silently. argparse stops at an option that it does not
+know: `error: unrecognized arguments: --fp16`.
 
 ## Example
 ```json
