@@ -5,9 +5,13 @@ Finds keys in a section in which the framework does not know them, such as a los
 `bf16` section of a DeepSpeed file, usually copied from its `fp16` section. Which keys exist depends
 on the version: the linter uses the version that the project pins.
 
+Also finds options of a launch, such as `--fp16`, that the program's own parser does not have, if
+argparse makes it, all of its options are in sight, and nothing else takes words of the line.
+
 ## Why it hurts
 DeepSpeed 0.17.1 and newer reject the file: `Extra inputs are not permitted`, even if the section is
-not enabled. Older versions ignore the key silently.
+not enabled. Older versions ignore the key silently. argparse stops at an option that it does not
+know: `error: unrecognized arguments: --fp16`.
 
 ## Example
 ```json

@@ -296,8 +296,10 @@ def _run_config(
     content = text.text.encode("utf-8", "surrogatepass")
     if kind == "yaml" and is_only_composed(content) and not project.composes_settings(text.path):
         return
-    follow = project.follow(text.path)
-    parsed = parse_config(text, kind, follow=follow, parse_python=project.parse)
+    parsed = project.config(text, kind)
+    if parsed is None:
+        follow = project.follow(text.path)
+        parsed = parse_config(text, kind, follow=follow, parse_python=project.parse)
     file = ConfigFile.of(parsed, project)
     if file.defect is not None:
         yield _unparsable(text, file.defect, "Only what can be read here was checked.")

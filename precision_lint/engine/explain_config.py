@@ -185,7 +185,7 @@ def runs_of(
         read = runs(file, facts)
         if file.defect is not None and (read or path in named):
             note(f"{_problem(path, file.defect)}; only the readable part is explained")
-        rest = list(unread(file, read)) if file.format not in ("python", "markdown") else []
+        rest = list(unread(file, read)) if file.format != "python" else []
         left |= {(path, one.span): one for one in rest}
         if not read and not rest and path in named:
             note(f"{path}: {_nothing_read(file)}")

@@ -97,6 +97,9 @@ class Kept(Generic[T]):
     def __iter__(self) -> Iterator[Hashable]:
         return iter(self._known)
 
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._known
+
     def drop(self, key: Hashable) -> None:
         """Forget a result."""
         del self._known[key]

@@ -358,3 +358,24 @@ def test_what_others_do_not_report_is_not_shown(tmp_path: Path) -> None:
     assert "MP706 recipe.yaml" in told
     assert "MP706 tests/" not in told
     assert "tests/recipe.yaml" not in reported
+
+
+def test_the_commands_of_a_document(tmp_path: Path) -> None:
+    fence = "```bash\npython train.py --data <your data> --dtype {dtype} --port=<port>/x\n```\n"
+    program = (
+        "import argparse\nimport torch\n"
+        "parser = argparse.ArgumentParser()\n"
+        "parser.add_argument('--data')\nparser.add_argument('--port')\n"
+        "parser.add_argument('--dtype', choices=['fp16', 'bf16'])\nargs = parser.parse_args()\n"
+        "dtypes = {'fp16': torch.float16, 'bf16': torch.bfloat16}\n"
+        "with torch.autocast('cuda', dtype=dtypes[args.dtype]):\n    model(x)\n"
+    )
+    document = fence.format(dtype="bf16") + fence.format(dtype="half")
+    project(tmp_path, {"README.md": document, "train.py": program})
+    shown = run("explain-config", "--isolated", "README.md", cwd=tmp_path)
+    assert "compute  bfloat16 (autocast, train.py:9)  README.md:2  --dtype bf16" in shown.out
+    assert "error MP705 README.md:5" in shown.out
+    checked = run(
+        "--isolated", "--markdown", "--output-format", "concise", "README.md", cwd=tmp_path
+    )
+    assert "README.md:5:36: MP705 the program does not take `half`" in checked.out

@@ -6,6 +6,7 @@ Such calls are the optimizer (of its parameters, the flow says which module they
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,7 +20,7 @@ from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.model.finding import Span
 from precision_lint.source.python.syntax import callee_name
-from precision_lint.source.python.syntax_tree import calls_by_span
+from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
 TRAINERS = frozenset({"Trainer", "Seq2SeqTrainer"})
 
@@ -108,7 +109,9 @@ def _reaches(call: Call, given: Argument, optimizer: Call, file: PythonFile) -> 
     if given.span.start <= call.span.start and call.span.end <= given.span.end:
         return True
     module = _module(call.receiver)
-    if module is None or call.scope != optimizer.scope or _makes_an_object(call, file):
+    if module is None or call.scope != optimizer.scope:
+        return False
+    if _makes_an_object(call, file) or _is_frozen(call, file):
         return False
     weights = module.parameters if isinstance(module, Model) else module
     return weights.origin is not None and any(
@@ -122,6 +125,27 @@ def _makes_an_object(call: Call, file: PythonFile) -> bool:
         span.start < call.span.start and call.span.end <= span.end and _is_class(callee_name(node))
         for span, node in calls_by_span(file).items()
     )
+
+
+def _is_frozen(call: Call, file: PythonFile) -> bool:
+    """True for `for parameter in copy.parameters(): parameter.requires_grad = False`."""
+    node = calls_by_span(file).get(call.span)
+    match syntax_tree(file).parent(node) if node is not None else None:
+        case ast.For(
+            iter=iterated,
+            body=[
+                ast.Assign(
+                    targets=[ast.Attribute(attr="requires_grad")], value=ast.Constant(value=False)
+                )
+                | ast.Expr(
+                    ast.Call(
+                        func=ast.Attribute(attr="requires_grad_"), args=[ast.Constant(value=False)]
+                    )
+                )
+            ],
+        ):
+            return iterated is node
+    return False
 
 
 def _is_class(name: str | None) -> bool:

@@ -175,6 +175,7 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveCo
                 else _is_started(started, way)
                 and _recognizes(way, given.__contains__)
                 and (not way.mentions or _program_mentions(file, project, started, way.mentions))
+                and (not way.parses or _is_parsed(way.parses, started, file, project))
             )
             if not _is_refuted(framework, program_of(started, file, project), project)
         ]
@@ -207,6 +208,29 @@ def _program_mentions(
         return False
     text = project.config_files.text(path)
     return re.search(rf"\b(?:{'|'.join(map(re.escape, words))})\b", text) is not None
+
+
+def _is_parsed(
+    classes: tuple[str, ...], started: Launch, file: ParsedConfig, project: Recording
+) -> bool:
+    """True if the started file makes its options of one of some classes, or hands that on to what
+    it imports. A class of the same name that extends none is another one.
+    """
+    path = program_of(started, file, project)
+    if path is None:
+        return False
+    text = project.config_files.text(path)
+    parsing = _parsing(classes)
+    if re.search(rf"\bclass[ \t]+{any_of(classes)}[ \t]*:", text):
+        return False
+    if re.search(_PARSERS, text):
+        return re.search(parsing, text) is not None
+    return project.reaches(path, parsing)
+
+
+@lru_cache(maxsize=64)
+def _parsing(classes: tuple[str, ...]) -> str:
+    return rf"\b(?:HfArgumentParser|TrlParser)\([^)]*?{any_of(classes)}"
 
 
 def program_of(started: Launch, file: ParsedConfig, project: Recording) -> Path | None:

@@ -69,6 +69,7 @@ def runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]:
 
 
 def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]:
+    file = project.config(file.text, file.format) or file  # what others know of it is known here
     linker = _Linker(file, project)
     own = [linker.linked(reading) for reading in linker.readings(file)]
     path = file.text.path
@@ -216,8 +217,8 @@ class _Linker:
             yield from self.unlaunched(file)
         for each in (file, *(embedded.file for embedded in file.embedded)):
             commands = each.script.commands if each.script is not None else ()
-            if each.is_excerpt:
-                continue
+            if each.is_excerpt and file.text.path != self.current.text.path:
+                continue  # a document is asked for its commands, and not followed to others
             for started in filter(None, map(launch, commands[:_MAX_LAUNCHES])):
                 path = program_of(started, each, self.project)
                 if path is not None:

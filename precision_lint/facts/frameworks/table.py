@@ -56,6 +56,10 @@ class Recognizer:
     """Of commands: patterns for the file, the module or the first two words of what is started."""
     mentions: tuple[str, ...] = ()
     """For commands: words of which the program must contain one; its file is in the project."""
+    parses: tuple[str, ...] = ()
+    """For commands: classes of which the program's HfArgumentParser makes one of its options, `*`
+    for a part of a name; its file is in the project.
+    """
     files: tuple[str, ...] = ()
     """Patterns for the name of the file; any if there are none."""
     variables: Mapping[str, str] = field(default_factory=dict)

@@ -71,6 +71,10 @@ class ConfigFiles:
         note(("read", path))
         return self._parsed.get(path, lambda: self._parse(path))
 
+    def knows(self, path: Path) -> bool:
+        """True if the file at a path was asked for."""
+        return path in self._parsed
+
     def free_python(self) -> None:
         """Let go of the Python files: their trees are large, and `modules` says which are kept."""
         for path in [*self._parsed]:

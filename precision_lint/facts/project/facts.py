@@ -41,10 +41,14 @@ if TYPE_CHECKING:
     from precision_lint.facts.settings import SettingsIndex
     from precision_lint.project.files import Project
     from precision_lint.project.import_style import ImportStyle
+    from precision_lint.source.config.config_file import ParsedConfig
     from precision_lint.source.python.parse import ParsedPython
     from precision_lint.source.shell.parse import Follow, Script
     from precision_lint.source.text.text import SourceText
 
+
+_SCRIPTS = frozenset({"shell", "makefile", "dockerfile", "notebook"})
+"""The formats of the files that start programs: others ask for them."""
 
 Bfloat16 = Literal["stored", "enabled", "stored near"]
 """What shows that weights or data can be bfloat16: a program of the file makes tensors bfloat16, it
@@ -340,6 +344,17 @@ class Recording:
             Unparsable: see `parse_python`.
         """
         return self._facts.modules.parse(text, is_on_disk=text.path == self._on_disk)
+
+    def config(self, text: SourceText, kind: str) -> ParsedConfig | None:
+        """The file that asks, as other files see it; None if they see another text, or never look.
+
+        Settings that are no script are kept for others only once somebody asked for them.
+        """
+        files = self._facts.config_files
+        if text.path != self._on_disk or not (kind in _SCRIPTS or files.knows(text.path)):
+            return None
+        found = files.at(text.path)
+        return found if found is not None and (found.format, found.text) == (kind, text) else None
 
     # The project
 

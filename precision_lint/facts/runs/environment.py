@@ -79,6 +79,17 @@ class RunEnvironment(Memo):
             return None
         return default
 
+    def is_silent(self, name: str) -> bool:
+        """True if nothing of the run gives an option: it is what the program says."""
+        if self.opened is not None or name in self.chosen:
+            return False
+        return self.fact(
+            ("silent", name), lambda: self.given(name) is None and not self._below(name)
+        )
+
+    def _below(self, name: str) -> bool:
+        return any(word.startswith(f"{name}.") for word in self.words)
+
     def declares(self, name: str) -> bool:
         """True if an option has the name, or may have it."""
         return name in self.program.options or self.command_line.has(name)

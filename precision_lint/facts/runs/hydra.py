@@ -43,6 +43,12 @@ def configuration(run: RunEnvironment) -> Path | None:
     return None if chooses else found
 
 
+def config_name(run: RunEnvironment) -> str:
+    """The name of the configuration that Hydra starts from; empty if only run time knows it."""
+    declared = _declared(run.program.files[0]) if run.program.files else None
+    return dict(_said(run)).get("config_name") or (declared or {}).get("config_name", "")
+
+
 def _candidates(
     run: RunEnvironment, said: dict[str, str], declared: dict[str, str] | None, file: str
 ) -> Iterator[Path]:

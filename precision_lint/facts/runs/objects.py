@@ -24,6 +24,8 @@ from precision_lint.facts.runs.known import (
     Options,
     Unclear,
 )
+from precision_lint.facts.runs.program import Program
+from precision_lint.facts.runs.questions import Questions
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, last_name
 
@@ -59,14 +61,21 @@ Value = Callable[[ast.expr], Known | None]
 class Objects:
     """Makes what calls in one place make; `value` says what expressions of that place come to."""
 
-    run: RunEnvironment
+    questions: Questions
     file: ParsedPython
     value: Value
 
     @property
+    def run(self) -> RunEnvironment:
+        return self.questions.run
+
+    @property
+    def program(self) -> Program:
+        return self.questions.program
+
+    @property
     def options(self) -> Known:
-        """The options of the program, as the declarations of its parsers say."""
-        return Known(Options(self.run.option, self.run.declares))
+        return self.questions.options
 
     def named(self, name: str) -> Known | None:
         """An object that libraries keep under a name."""
@@ -89,7 +98,7 @@ class Objects:
             return self.filled(last_name(wanted), _TYPED[called]) or self.options
         if name in _FILES and call.args:
             settings = self.value(call.args[0]) if name == "parse_dict" else self.loaded(call)
-            below = Known(Options(self.run.default, self.run.program.options.__contains__))
+            below = Known(Options(self.run.default, self.program.options.__contains__))
             return _each(_over([settings, below])) if settings else None
         if called in _MERGING:
             return _over([self.value(each) for each in reversed(call.args)])
@@ -128,15 +137,18 @@ class Objects:
         """
         below: list[Known | None] = []
         for name in ("set_defaults", "add_arguments"):
-            for file, other in self.run.program.calls(name):
+            for file, other in self.program.calls(name):
                 if file is not self.file or other.lineno > call.lineno:
                     continue
                 if name == "add_arguments":
                     below += self._group(other)
                 elif spread := [each.value for each in other.keywords if each.arg is None]:
                     below += [self.value(each) or Known(Unclear()) for each in spread]
+        named = [*self._options_of_files()]
+        if not below and not named:
+            return self.options
         above = Known(self.run.command_line)
-        for name in self._options_of_files():
+        for name in named:
             above = self.with_file(above, name)
         if not below and isinstance(above.value, CommandLine):
             return self.options
@@ -146,7 +158,7 @@ class Objects:
         """The options of `add_argument("--config", action=ActionConfigFile)` of jsonargparse, and
         of `add_argument("--config", is_config_file=True)` of configargparse.
         """
-        for _, call in self.run.program.calls("add_argument"):
+        for _, call in self.program.calls("add_argument"):
             given = {each.arg: each.value for each in call.keywords}
             if last_name(given.get("action")) == "ActionConfigFile" or "is_config_file" in given:
                 for each in call.args:
@@ -207,16 +219,16 @@ class Objects:
         """`_PRECISION = flags.DEFINE_string("precision", …)`, whose `value` is the flag's."""
         match name:
             case ast.Constant(value=str(option)):
-                return Known(Given({"value": self.run.option(option)}))
+                return Known(Given({"value": self.questions.option(option)}))
         return None
 
     def constructed(self, call: ast.Call, name: str) -> Known | None:
         """An instance of a class of the program: its arguments over the defaults of its fields."""
         if not isinstance(call.func, ast.Name | ast.Attribute):
             return None
-        kind = record(name, self.run.program)
+        kind = record(name, self.program)
         if kind is None:
-            return self.kept(call) if keeps_all(name, self.run.program) else None
+            return self.kept(call) if keeps_all(name, self.program) else None
         if "BaseSettings" in kind.bases and kind.has_options:
             return None  # other names, other files
         if any(isinstance(each, ast.Starred) for each in call.args):
@@ -241,9 +253,27 @@ class Objects:
         spread = [each.value for each in call.keywords if each.arg is None]
         return display(values, [self.value(each) for each in (*call.args, *spread)])
 
+    def stored(self, name: str) -> Known | None:
+        """What `ConfigStore.instance().store(name="config", node=Config)` keeps for Hydra, below
+        the words of the command line. A list of defaults would compose it of others.
+        """
+        found = []
+        for _, call in self.program.calls("store"):
+            given = dict(zip(("name", "node", "group"), call.args, strict=False))
+            given |= {each.arg: each.value for each in call.keywords if each.arg}
+            match given:
+                case {"name": ast.Constant(value=label), "node": node} if label == name:
+                    found.append(None if "group" in given else node)
+        stored = found[0] if len(found) == 1 else None
+        wanted = last_name(stored.func if isinstance(stored, ast.Call) else stored)
+        kind = record(wanted, self.program) if wanted else None
+        if kind is None or any(field.name == "defaults" for field in kind.fields):
+            return None
+        return _over([Known(self.run.assignments), self.instance(wanted)])
+
     def instance(self, name: str, depth: int = 0) -> Known | None:
         """An instance of a class of the program with the defaults of its fields."""
-        kind = record(name, self.run.program)
+        kind = record(name, self.program)
         if kind is None or depth > _MAX_DEPTH:
             return None
         return self._defaults(kind, depth)
@@ -272,7 +302,7 @@ class Objects:
     def _plain(self, field: Field, node: ast.expr, depth: int) -> Known | None:
         match node:
             case ast.Constant(value=None | str() | bool() | int() | float() as value):
-                file = self.run.program.project.config_files.at(field.file.text.path)
+                file = self.program.project.config_files.at(field.file.text.path)
                 if file is None or value is None:
                     return Known(value)
                 place = CodePlace(field.file.span_of(node), "the default")

@@ -14,10 +14,12 @@ from typing import Literal, TypeAlias
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs import yacs
 from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator, Miss
+from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.losers import losers
+from precision_lint.facts.runs.places import Miss
 from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.runs.torch_sinks import NOTES
+from precision_lint.facts.runs.undeclared import undeclared
 from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.words import refused
 from precision_lint.facts.settings.vocabulary import (
@@ -50,6 +52,12 @@ def problems_of(
         at = _used(word.declaration, word.file, "its declaration")
         yield problem(form, word.written, at, word.reason, word.says)
     yield from _of_yacs(run)
+    for option, made, file, like in undeclared(run):
+        written = Occurrence(option.name, option.value, option, run.file)
+        reason = f"its parser has {like}" if like else "its parser has no option of precision"
+        says = f"error: unrecognized arguments: --{option.name}"
+        found = problem("undeclared", written, _used(made, file, "its parser"), reason, says)
+        yield {**found, "undeclared": replace(_only(found), value=f"--{option.name}")}
     for use in used:
         if use.is_certain:
             yield from _of_branches(use, evaluator)
@@ -94,7 +102,7 @@ def _of_branches(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
     meant = _meant(written.value)
     if sink.kind not in ("autocast", "weights") or meant in ("", use.value):
         return
-    if any(written.value in _compared(file) for file in evaluator.run.program.files):
+    if any(written.value in _compared(file) for file in evaluator.program.files):
         return
     reason = f"{NOTES[sink.kind]} gets {use.value}"
     says = f"no comparison and no key of the program is {written.value!r}: the rest is taken"

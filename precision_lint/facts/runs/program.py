@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
+from operator import contains
 from pathlib import Path
 
 from precision_lint.facts.frameworks._generated import marks
@@ -159,7 +160,7 @@ class Program(Memo):
         from precision_lint.source.python.syntax_tree import syntax_tree
 
         for file in self.files:
-            if name in file.text.text:
+            if file.fact(("mentions", name), partial(contains, file.text.text, name)):
                 yield from ((file, call) for call in syntax_tree(file).calls(name))
 
 

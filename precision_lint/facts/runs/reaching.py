@@ -5,16 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
+from precision_lint.facts.runs.exits import exits
 from precision_lint.facts.runs.questions import Questions
 from precision_lint.facts.runs.reachable import is_main
 from precision_lint.model.memo import fact
-from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
     FUNCTIONS,
     FunctionDefinition,
-    Leaving,
-    blocks,
 )
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -43,7 +41,7 @@ def reached(
     if isinstance(function, FunctionDefinition) and hops:
         owner = function
         state = evaluator.reaches_function(
-            owner, lambda: _called(owner, file, evaluator, syntax, hops)
+            owner, file, hops, lambda: _called(owner, file, evaluator, syntax, hops)
         )
         if state is False:
             return False
@@ -58,12 +56,12 @@ def _conditions(
     inner = node
     for parent in syntax.around(node):
         if isinstance(inner, ast.stmt) and isinstance(parent, ast.stmt):
-            for statement in _before(inner, parent):
+            for statement in exits(file).before.get(inner, ()):
                 leaves = _leaves(statement, file, evaluator)
                 yield leaves if leaves is None else not leaves
         match parent:
             case ast.If() if is_main(parent):
-                yield file is evaluator.run.program.files[0]
+                yield file is evaluator.program.files[0]
             case ast.If(test=test, body=body) if inner is not test:
                 holds = evaluator.truth(test, file)
                 yield holds if holds is None else holds is (inner in body)
@@ -81,14 +79,6 @@ def _conditions(
         inner = parent
 
 
-def _before(statement: ast.stmt, parent: ast.stmt) -> Sequence[ast.stmt]:
-    """The statements before one in its block."""
-    found = [parent.body] if isinstance(parent, FunctionDefinition) else []
-    found += [block.body for block in blocks(parent)]
-    block = next((each for each in found if statement in each), [])
-    return block[: block.index(statement)] if block else ()
-
-
 def _leaves(statement: ast.stmt, file: ParsedPython, evaluator: Questions) -> bool | None:
     """Whether a statement leaves its block; None if that is not known.
 
@@ -98,8 +88,7 @@ def _leaves(statement: ast.stmt, file: ParsedPython, evaluator: Questions) -> bo
         case ast.Return() | ast.Raise() | ast.Break() | ast.Continue():
             return True
         case ast.If(test=test, body=body, orelse=orelse):
-            exits = [node for node in walk(statement) if isinstance(node, Leaving)]
-            if not exits:
+            if statement not in exits(file).leaving:
                 return False
             holds = evaluator.truth(test, file)
             if holds is not None:
@@ -107,7 +96,7 @@ def _leaves(statement: ast.stmt, file: ParsedPython, evaluator: Questions) -> bo
             ways = {_any(body, file, evaluator), _any(orelse, file, evaluator)}
             if ways == {True}:
                 return True
-            return None if any(isinstance(node, ast.Return) for node in exits) else False
+            return None if statement in exits(file).returning else False
         case ast.With(body=body) | ast.AsyncWith(body=body):
             return _any(body, file, evaluator)
     return False
@@ -139,7 +128,7 @@ def _called(
 
 
 def _any_called(name: str, file: ParsedPython, evaluator: Questions, hops: int) -> bool | None:
-    calls = evaluator.run.program.calls_of(name, file)
+    calls = evaluator.program.calls_of(name, file)
     if name.startswith("__") or not calls or len(calls) > _MOST_CALLS:
         return True if not calls else None
     states = [reached(call, where, evaluator, hops - 1) for where, call in calls]
@@ -148,13 +137,13 @@ def _any_called(name: str, file: ParsedPython, evaluator: Questions, hops: int) 
 
 def _made(owner: ast.ClassDef, evaluator: Questions, hops: int) -> bool | None:
     """Whether a class is used that a condition chooses: `(AMP if args.amp else Plain)(model)`."""
-    files = evaluator.run.program.files
+    files = evaluator.program.files
     chosen = [(node, file) for file in files for node in _chosen(file).get(owner.name, ())]
     if not chosen or len(chosen) > _MOST_CALLS or hops < 1:
         return True if not chosen else None
     if any(owner.name in _bases(file) for file in files):
         return None
-    calls = [(call, file) for file, call in evaluator.run.program.calls(owner.name)]
+    calls = [(call, file) for file, call in evaluator.program.calls(owner.name)]
     return _any_of([reached(node, file, evaluator, hops - 1) for node, file in (*chosen, *calls)])
 
 

@@ -90,21 +90,34 @@ def _entries(mapping: Mapping, section: str = "") -> Iterator[tuple[Entry, str]]
 
 def _programs(format: str, project: Recording) -> tuple[tuple[Path, frozenset[str]], ...]:
     """The programs that load such files, each with the names that its code mentions."""
-    return project.config_files.once(
-        ("readers", format), lambda: tuple(_found(re.compile(_LOADERS[format]), project))
-    )
+    return project.config_files.once(("readers", format), lambda: tuple(_found(format, project)))
 
 
-def _found(loader: re.Pattern[str], project: Recording) -> Iterator[tuple[Path, frozenset[str]]]:
-    files = project.config_files
+def _found(format: str, project: Recording) -> Iterator[tuple[Path, frozenset[str]]]:
     started = project.python_sources_matching(_STARTED)
     for path in started[:_MOST_PROGRAMS]:
         parts = tuple(islice(project.program(path), _MOST_FILES))
-        texts = [files.text(part) for part in parts]
-        if any(mark in text for text in texts for mark in _MARKS) and any(
-            map(loader.search, texts)
+        if any(_is_precise_code(part, project) for part in parts) and any(
+            _loads(part, format, project) for part in parts
         ):
             yield path, frozenset().union(*(_mentioned(part, project) for part in parts))
+
+
+def _is_precise_code(path: Path, project: Recording) -> bool:
+    """True for a file that is certainly about a precision."""
+    files = project.config_files
+    return files.once(
+        ("is precise", path), lambda: any(mark in files.text(path) for mark in _MARKS)
+    )
+
+
+def _loads(path: Path, format: str, project: Recording) -> bool:
+    """True for a file that loads such files."""
+    files = project.config_files
+    return files.once(
+        ("loads", format, path),
+        lambda: re.search(_LOADERS[format], files.text(path)) is not None,
+    )
 
 
 def _mentioned(path: Path, project: Recording) -> frozenset[str]:

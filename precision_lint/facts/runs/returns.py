@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
 
+from precision_lint.facts.runs.exits import Exits
 from precision_lint.facts.runs.known import Known, agreed, truth
-from precision_lint.source.python.nodes import children
-from precision_lint.source.python.statements import FunctionDefinition, own_nodes
+from precision_lint.source.python.statements import FunctionDefinition
 
 
 class _End(Enum):
@@ -29,10 +29,12 @@ class Returns:
 
     value: Callable[[ast.expr], Known | None]
     """What an expression of the function comes to."""
+    exits: Exits
+    """What may leave a block in its file."""
 
     def of(self, function: FunctionDefinition) -> Known | None:
         """What the function returns; None if that is not known, or it returns nothing."""
-        if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own_nodes(function)):
+        if function in self.exits.generators:
             return None
         found = self._block(function.body)
         return None if isinstance(found, _End) else found
@@ -44,14 +46,14 @@ class Returns:
                     return self.value(value) if value is not None else Known(None)
                 case ast.Raise():
                     return _End.RAISES
-                case ast.If() if _leaves(statement):
+                case ast.If() if statement in self.exits.ending:
                     found = self._choice(statement, body[index + 1 :])
-                case ast.With() | ast.AsyncWith() | ast.Try() if _leaves(statement):
+                case ast.With() | ast.AsyncWith() | ast.Try() if statement in self.exits.ending:
                     found = self._block(statement.body)
                 case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                     continue
                 case _:
-                    found = None if _leaves(statement) else _End.FALLS
+                    found = None if statement in self.exits.ending else _End.FALLS
             if found is not _End.FALLS:
                 return found
         return _End.FALLS
@@ -71,14 +73,3 @@ class Returns:
         if _End.FALLS in ways:
             values.append(Known(None))
         return agreed(values) if values else _End.RAISES
-
-
-def _leaves(statement: ast.stmt) -> bool:
-    """True if a return or a raise is in a statement."""
-    pending: list[ast.AST] = [statement]
-    while pending:
-        node = pending.pop()
-        if isinstance(node, ast.Return | ast.Raise):
-            return True
-        pending += [each for each in children(node) if not isinstance(each, ast.expr)]
-    return False

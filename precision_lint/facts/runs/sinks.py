@@ -47,7 +47,7 @@ class Sink:
 def sinks(evaluator: Evaluator) -> Iterator[Sink]:
     """The sinks of a program that one of its runs reaches."""
     yield from _of_frameworks(evaluator)
-    for one in _places(evaluator.run.program):
+    for one in _places(evaluator.program):
         file = one.file
         if one.part is not None and evaluator.reaches(one.node, file):
             span = file.span_of(one.node)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from precision_lint.facts.frameworks.sources import Occurrence
-from precision_lint.facts.runs.evaluation import Evaluator, Miss
+from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.known import Known
+from precision_lint.facts.runs.places import Miss
 from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
@@ -55,7 +56,7 @@ def _trains(evaluator: Evaluator) -> bool:
     """True if the run certainly scales a loss: `scaler.scale(loss)`."""
     return any(
         len(call.args) == 1 and reached(call, file, evaluator)
-        for file, call in evaluator.run.program.calls("scale")
+        for file, call in evaluator.program.calls("scale")
     )
 
 

@@ -17,6 +17,7 @@ from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Oc
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.known import Holder, Known
+from precision_lint.facts.runs.program import Program
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Span
 from precision_lint.source.config.options import pairs
@@ -216,13 +217,20 @@ class Part(Holder):
         return self.of.get(f"{self.name}.{name}")
 
 
+def is_merged(program: Program) -> bool:
+    """True if a program merges files into a tree of yacs, or may do so."""
+    return program.fact(
+        is_merged, lambda: any("merge_from_file" in file.text.text for file in program.files)
+    )
+
+
 def configured(run: RunEnvironment) -> Configured | None:
     """The configuration of a run; None if its program has no tree, or reads no file."""
     return run.fact(configured, lambda: _configured(run))
 
 
 def _configured(run: RunEnvironment) -> Configured | None:
-    if not any("merge_from_file" in file.text.text for file in run.program.files):
+    if not is_merged(run.program):
         return None
     tree = tree_of(run.program.project)
     if tree is None:

@@ -25,6 +25,8 @@ _PROMPT = re.compile(r"[ \t]*(?:\([\w.-]+\)[ \t]*)?\$[ \t]")
 _MORE = re.compile(r"[ \t]*>[ \t]")
 _CONTINUED = re.compile(r"\\\r?\n\Z")
 
+_PLACEHOLDER = re.compile(r"<[A-Za-z](?:[\w ./-]*\w)>")
+"""`<your_path>`, which a shell would take for two redirections."""
 _CHOICE = re.compile(r"\[-{1,2}\w|\|[ \t]*--|--[\w-]{1,40}[= ][^\s|\"']{1,40}\|\w")
 """`[--fp16]`, `--fp16 | --bf16`, `--dtype fp16|bf16`."""
 
@@ -38,6 +40,8 @@ def copied(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
         lines = [(fence.body, file.text[fence.body])]
         if format == "shell" and (fence.is_session or _has_prompt(text, fence.body)):
             lines = list(_typed(text, fence.body))
+        if format == "shell":
+            lines = [(span, _PLACEHOLDER.sub(_variable, written)) for span, written in lines]
         part = parse(file, mask.replacing(lines), format, margin=fence.margin)
         if part is not None and not _is_list(part, fence, lines):
             yield Embedded(_name(fence, text), part)
@@ -59,6 +63,12 @@ def _name(fence: Fence, text: str) -> str:
         return title[1] or title[2] or ""
     headline = _HEADLINE.match(text, *fence.body)
     return headline[1] if headline else ""
+
+
+def _variable(placeholder: re.Match[str]) -> str:
+    """A variable as long as a placeholder: nobody knows its value."""
+    name = re.sub(r"\W", "_", placeholder[0][2:-1])
+    return f"${{{name}}}"
 
 
 def _has_prompt(text: str, body: Span) -> bool:
