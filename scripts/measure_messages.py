@@ -94,9 +94,14 @@ def measured() -> dict[str, list[str]]:
         ):
             plain = _DTYPE.sub("", message)
             found.setdefault(name, {}).setdefault(plain, " ".join(message.split()))
-    others = {plain for name in found.keys() - {"F06"} for plain in found[name]}
-    for plain in found["F06"].keys() & others:
-        del found["F06"][plain]
+    for name, others in (("F06", "ABCDEF"), ("F02", "D")):  # what an operator is made of says less
+        alike = {
+            plain
+            for other in found
+            if other[0] in others and other != name
+            for plain in found[other]
+        }
+        found[name] = {plain: one for plain, one in found[name].items() if plain not in alike}
     return {name: sorted(messages.values()) for name, messages in sorted(found.items())}
 
 

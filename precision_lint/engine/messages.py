@@ -25,7 +25,7 @@ Certainty = Literal["certain", "likely", "unsure"]
 
 _MOST = 3
 _LEAST, _LIKELY, _CERTAIN = 0.4, 0.55, 0.7
-_DOUBT = 2.0
+_DOUBT = 4.0
 """Added to the weight of every message: what is in common with a short one says less."""
 _OF_WINDOW = 0.1
 """How much it counts that a message explains all of a window, and not only some of its words."""

@@ -33,6 +33,8 @@ _KERNEL = re.compile(
 )
 """A kernel, `linalg_svd_cpu` or `svd_cuda_gesvdj`, and a dtype. The parts of its name say which
 operator it is of."""
+_PREFIX = re.compile(r"(?<=\b[Uu]n)-(?=[a-z])|(?<=\b[Nn]on)-(?=[a-z])|(?<=\b[Mm]is)-(?=[a-z])")
+"""The hyphen in `un-supported`."""
 _DECORATION = re.compile(r"\x1b\[[0-9;]*m|[│╭╰╮╯─❱▏]+|\[rank\d+\]:|^E {2,}")
 _VARIABLE = re.compile(r"<\[[^\]]*\],?\s*|\[\d[\d, ]*\]|0x[0-9a-f]+|\d+")
 
@@ -76,7 +78,8 @@ def plain_rows(text: str) -> list[str]:
 
 def _plain(text: str) -> str:
     """A text with one word for each dtype and each kernel, and without shapes and numbers."""
-    plain = _KERNEL.sub(_operator, "\n".join(plain_rows(text)))
+    plain = _PREFIX.sub("", "\n".join(plain_rows(text)))
+    plain = _KERNEL.sub(_operator, plain)
     return _VARIABLE.sub(" ", _DTYPE.sub(_named, plain))
 
 
@@ -114,7 +117,12 @@ def _operator(match: re.Match[str]) -> str:
     dtype = (match[2] or "").lower().partition("_")[0]
     named = [dtype, *match[1].lower().split("_")]
     pitfall = next((known[part] for part in named if part in known), None)
+    if pitfall is None and dtype in _WHOLE:
+        return " kernel_for_whole_numbers "
     return match[0] if pitfall is None else f" kernel_of_{pitfall} "
+
+
+_WHOLE = {"long", "int", "short", "char", "byte", "bool"}
 
 
 def _named(match: re.Match[str]) -> str:
