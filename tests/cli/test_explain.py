@@ -100,11 +100,12 @@ def in_a_box(text: str) -> str:
 
 @pytest.mark.parametrize("form", [wrapped, in_a_traceback, on_rank_one, in_a_box])
 def test_a_message_may_be_pasted_in_any_form(form: Any) -> None:
-    right = 0
-    for message in QUOTED.keys() - SHORT:
-        found = answers(form(message))
-        right += any(ids(answer) & QUOTED[message] for answer in found)
-    assert right / len(QUOTED.keys() - SHORT) >= 0.95
+    messages = sorted(QUOTED.keys() - SHORT)[::4]
+    right = [
+        any(ids(answer) & QUOTED[message] for answer in answers(form(message)))
+        for message in messages
+    ]
+    assert sum(right) / len(right) >= 0.95
 
 
 @pytest.mark.parametrize(
