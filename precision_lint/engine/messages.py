@@ -24,7 +24,7 @@ from precision_lint.model.rule import Rule
 Certainty = Literal["certain", "likely", "unsure"]
 
 _MOST = 3
-_LEAST, _LIKELY, _CERTAIN = 0.4, 0.55, 0.7
+_LEAST, _LIKELY, _CERTAIN = 0.4, 0.55, 0.72
 _DOUBT = 4.0
 """Added to the weight of every message: what is in common with a short one says less."""
 _OF_WINDOW = 0.1

@@ -54,13 +54,18 @@ def parts(text: str) -> list[str]:
     A dtype is a word like any other dtype; which one it is decides between messages that are alike.
     """
     exact = [_stem(word.lower()) for word in _WORD.findall(_plain(text)) if _says(word)]
-    words = ["dtype" if word.startswith(_IS_DTYPE) else word for word in exact]
+    words = [_any_dtype(word) if word.startswith(_IS_DTYPE) else word for word in exact]
     which = [
         f"={' '.join(pair)}"
         for pair in pairwise(exact)
         if any(word.startswith(_IS_DTYPE) for word in pair)
     ]
     return [*words, *(" ".join(pair) for pair in pairwise(words)), *which]
+
+
+def _any_dtype(word: str) -> str:
+    """One word for all floating dtypes, and one for those of whole numbers."""
+    return "whole" if word.startswith((f"{_IS_DTYPE}int", f"{_IS_DTYPE}uint")) else "dtype"
 
 
 def vocabulary(text: str) -> set[str]:

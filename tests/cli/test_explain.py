@@ -109,7 +109,8 @@ def test_a_message_may_be_pasted_in_any_form(form: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "count"), [("threads", 60), ("more_threads", 40), ("third_threads", 40)]
+    ("name", "count"),
+    [("threads", 60), ("more_threads", 40), ("third_threads", 40), ("fourth_threads", 30)],
 )
 def test_messages_of_threads(name: str, count: int) -> None:
     rows = tomllib.loads((MESSAGES / f"{name}.toml").read_text("utf-8"))["message"]
