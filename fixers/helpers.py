@@ -21,6 +21,8 @@ class Helper:
     edits: tuple[Edit, ...] = ()
     is_at_hand: bool = True
     """The file imports it, or the settings name the module that has it: no new dependency."""
+    is_asked_for: bool = True
+    """The settings name a module, even if it lacks this helper."""
     note: str = ""
     """What the import needs, for the message of the fix."""
 
@@ -31,7 +33,7 @@ def helper(
     """A helper for a use at the offset `before`.
 
     Where the settings name no module, it comes from the runtime package, on which the project need
-    not depend: a fix with such an import is not for use unseen.
+    not depend: nobody asked for it.
     """
     if module.is_here:
         return Helper(name)
@@ -39,4 +41,5 @@ def helper(
     if not edits or (module.is_named and module.has_helper):
         return Helper(local, tuple(edits))
     vendor = f" (run `precision-lint vendor {name}` first)"
-    return Helper(local, tuple(edits), False, vendor if module.is_named else _NEEDS_PACKAGE)
+    note = vendor if module.is_named else _NEEDS_PACKAGE
+    return Helper(local, tuple(edits), False, module.is_named, note)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from precision_lint.fixers.import_order import AnyImport, NewImport, added, blocks_of_imports
 from precision_lint.model.finding import Edit, Span
@@ -167,15 +167,26 @@ def _rows_of_header(file: ParsedPython) -> int:
     return row - 1
 
 
-def remove_name(file: ParsedPython, statement: ast.stmt, alias: ast.alias) -> Edit | None:
+def remove_name(
+    file: ParsedPython, statement: ast.stmt, alias: ast.alias, others: Iterable[Edit] = ()
+) -> Edit | None:
     """The edit that removes one name from an import, or the whole statement if it is the only name.
 
-    None if more than the name would be lost: a comment, or the only statement of a block.
+    None if more than the name would be lost: a comment, or the only statement of a block. Blank
+    lines around a statement stay where one of the `others` puts an import in its place.
     """
     assert isinstance(statement, ast.Import | ast.ImportFrom)
     position = statement.names.index(alias)
     if len(statement.names) == 1:
         span = _lines_of(file, statement)
+        if span is not None:
+            wider = _with_blank_lines(file, span)
+            is_replaced = any(
+                wider.start <= one.span.start <= wider.end
+                and one.content.lstrip().startswith(("import ", "from "))
+                for one in others
+            )
+            span = span if is_replaced else wider
     elif position + 1 < len(statement.names):
         span = Span(_start(file, alias), _start(file, statement.names[position + 1]))
     else:
@@ -191,7 +202,7 @@ def _lines_of(file: ParsedPython, statement: ast.stmt) -> Span | None:
     is_alone = any(
         block.body == [statement] for node in statements(file.tree.body) for block in blocks(node)
     )
-    return None if around.strip() or is_alone else _with_blank_lines(file, lines)
+    return None if around.strip() or is_alone else lines
 
 
 def _with_blank_lines(file: ParsedPython, lines: Span) -> Span:

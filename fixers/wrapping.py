@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from precision_lint.model.finding import Edit, Span, apply_edits
 from precision_lint.project.import_style import ImportStyle
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 from precision_lint.source.text.text import SourceText
 
 _END_OF_WITH = re.compile(r"(?:as \w+)?(?:, [^#]*)?:")
@@ -48,19 +48,30 @@ def within_lines(
     return (*(one for one in edits if one not in own or one.span.end < opening), inside)
 
 
+def edit_within_lines(
+    file: ParsedPython, call: Span, edit: Edit | None, style: ImportStyle
+) -> tuple[Edit, ...]:
+    """The edit of the call at a span, with line breaks if its line gets too long."""
+    if edit is None:
+        return ()
+    node = calls_by_span(file).get(call)
+    return (edit,) if node is None else within_lines(file, node, [edit], style)
+
+
 def _choice_of(file: ParsedPython, call: ast.Call) -> ast.IfExp | None:
-    """The choice of `x = f(…) if a else b` and of `return`, on one line without parentheses."""
+    """The choice of `x = f(…) if a else b` and of `return`, on one line or alone on its line."""
     syntax, text = syntax_tree(file), file.text
     choice = syntax.parent(call)
     if not isinstance(choice, ast.IfExp) or choice.test is call:
         return None
     span, body, test, other = map(file.span_of, (choice, choice.body, choice.test, choice.orelse))
     line = text.line_span(text.row(span.start))
+    before = text[Span(line.start, span.start)]
     is_plain = (
         text[Span(body.end, test.start)] == " if "
         and text[Span(test.end, other.start)] == " else "
         and (body.start, other.end) == (span.start, span.end)
-        and text[Span(line.start, span.start)].endswith(("= ", "return "))
+        and (before.endswith(("= ", "return ")) or not before.strip())
         and text[Span(span.end, max(span.end, line.end))].strip() == ""
     )
     is_value = isinstance(syntax.parent(choice), ast.Assign | ast.AnnAssign | ast.Return)
@@ -75,20 +86,25 @@ def _with_broken_choice(
     line = text.line_span(text.row(span.start))
     before = text[Span(line.start, span.start)]
     indent = before[: len(before) - len(before.lstrip())]
+    is_alone = not before.strip()  # in parentheses, whose lines are there
+    deeper = indent if is_alone else indent + "    "
     inside = [edit for edit in own if span.start <= edit.span.start and edit.span.end <= span.end]
     parts = [("", choice.body), ("if ", choice.test), ("else ", choice.orelse)]
     rows = []
     for word, part in parts:
         place = file.span_of(part)
         changes = [one for one in inside if place.start <= one.span.start < place.end]
-        rows.append(f"{indent}    {word}{_edited(text, place, changes)}")
+        rows.append(f"{deeper}{word}{_edited(text, place, changes)}")
     whole = _edited(text, span, inside)
     fits = len(before + whole) <= limit
-    if len(f"{indent}    {whole}") <= limit:
-        rows = [f"{indent}    {whole}"]
+    if len(f"{deeper}{whole}") <= limit:
+        rows = [f"{deeper}{whole}"]
     if fits or max(map(len, rows)) > limit or len(text[line].rstrip()) > limit:
         return tuple(edits)
-    broken = text.newline.join(["(", *rows, f"{indent})"])
+    if is_alone:
+        broken = text.newline.join(rows).lstrip()
+    else:
+        broken = text.newline.join(["(", *rows, f"{indent})"])
     return (*(one for one in edits if one not in inside), Edit(span, broken))
 
 
@@ -97,7 +113,7 @@ def _ends_line(file: ParsedPython, call: ast.Call) -> bool:
     text, span, syntax = file.text, file.span_of(call), syntax_tree(file)
     row = text.row(span.start)
     rest = text[Span(span.end, max(span.end, text.line_span(row).end))].strip()
-    if row != text.row(span.end) or not (call.args or call.keywords):
+    if row != text.row(span.end):
         return False
     match syntax.parent(call):
         case ast.withitem() as item:

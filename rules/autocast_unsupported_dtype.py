@@ -48,6 +48,7 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.fixers import calls, dtype_names
+from precision_lint.fixers.wrapping import edit_within_lines
 from precision_lint.rule_api import (
     ALIASES,
     BFLOAT16,
@@ -217,5 +218,7 @@ def _turn_off(made: AutocastCall, file: PythonFile) -> Fix | None:
             return Fix(Applicability.SAFE, message, (edit,))
     if made.argument("enabled") is not None:
         return None  # by position
-    added = calls.add_keyword(file, file.span_of(made.node), "enabled", "False")
-    return None if added is None else Fix(Applicability.SAFE, message, (added,))
+    span = file.span_of(made.node)
+    added = calls.add_keyword(file, span, "enabled", "False")
+    edits = edit_within_lines(file, span, added, file.import_style)
+    return Fix(Applicability.SAFE, message, edits) if edits else None

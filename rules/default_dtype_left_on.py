@@ -14,7 +14,8 @@ the top level of a module.
 ## Why it hurts
 Everything that is made after that without a dtype is in half precision. `torch.arange(0, 300.0)`
 then has 279 different values instead of 300 in bfloat16 (torch 2.13), and code of others gets
-operands that do not fit, `RuntimeError: mat1 and mat2 must have the same dtype`.
+operands that do not fit, `RuntimeError: mat1 and mat2 must have the same dtype, but got Half and
+Float`.
 
 ## Example
 ```python

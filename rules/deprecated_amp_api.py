@@ -175,13 +175,14 @@ def _of_import(old: DeprecatedImport, file: PythonFile) -> Finding:
 
 def _removed(old: DeprecatedImport, file: PythonFile) -> Fix | None:
     """The import goes once nothing uses it: together with the migration of its uses."""
-    removal = imports.remove_name(file, old.statement, old.alias)
     migrated = [_migrated(use, file) for use in old.uses]
     fixes = [fix for fix in migrated if fix is not None]
+    migrations = [edit for fix in fixes for edit in fix.edits]
+    removal = imports.remove_name(file, old.statement, old.alias, migrations)
     if removal is None or len(fixes) < len(migrated):
         return None
     if not fixes:
         return Fix(Applicability.SAFE, "Remove the import, which nothing uses", (removal,))
     level = min(fix.applicability for fix in fixes)
-    edits = dict.fromkeys((removal, *(edit for fix in fixes for edit in fix.edits)))
+    edits = dict.fromkeys((removal, *migrations))
     return Fix(level, f"{fixes[0].message}, and remove the import", tuple(edits))

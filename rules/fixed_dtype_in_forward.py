@@ -17,8 +17,9 @@ loads in float32 by default and nothing in the project uses half precision.
 ## Why it hurts
 `RuntimeError: mat1 and mat2 must have the same dtype, but got Float and BFloat16`, `RuntimeError:
 expected m1 and m2 to have the same dtype, but got: float != c10::BFloat16`, `RuntimeError: Expected
-query, key, and value to have the same dtype` (torch 2.13). In float32, and under autocast, the same
-model runs, so the mistake shows only when somebody loads it in half precision. transformers 5 does
+query, key, and value to have the same dtype, but got query.dtype: float key.dtype: c10::BFloat16
+and value.dtype: c10::BFloat16 instead` (torch 2.13). In float32, and under autocast, the same model
+runs, so the mistake shows only when somebody loads it in half precision. transformers 5 does
 so whenever the checkpoint is in half precision.
 
 ## Example

@@ -69,6 +69,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.fixers import comparisons, scalers
+from precision_lint.fixers.wrapping import edit_within_lines
 from precision_lint.rule_api import (
     SCALING_CALLS,
     Applicability,
@@ -204,4 +205,5 @@ def _fix(scaling: Scaling, file: PythonFile) -> Fix | None:
             edit, message = scalers.turn_off(file, call, enabled), "Turn the scaler off"
         elif switch.dtype is not None:
             edit = scalers.only_for_float16(file, call, enabled, switch.dtype)
-    return None if edit is None else Fix(applicability, message, (edit,))
+    edits = edit_within_lines(file, call.span, edit, file.import_style)
+    return Fix(applicability, message, edits) if edits else None

@@ -62,10 +62,11 @@ or, if the tensor may be integral or float64, the helper `to_numpy(logits.cpu())
 Where the tensor is certainly of a floating dtype that float32 holds, the fix inserts `.float()`,
 after the move to the host so that half the bytes are copied; it needs no import. Where the tensor
 may be integral or float64, which `.float()` would change, the fix is `to_numpy`: it converts the
-dtypes that NumPy lacks to float32 and leaves every other tensor unchanged. That fix is safe if the
-configuration names the module with the helper (`fix.helper-module`) or the file imports it already,
-and otherwise unsafe, because it imports `precision_lint.runtime`. The items of literals, of
-comprehensions and of lists in variables are converted one by one.
+dtypes that NumPy lacks to float32 and leaves every other tensor unchanged. That fix needs the
+helper: the configuration names its module (`fix.helper-module`), or the file imports it already.
+Without a helper the fix is `.float()`, and unsafe; where the value may be something else than a
+tensor, `to_numpy` is shown and not applied. The items of literals, of comprehensions and of lists
+in variables are converted one by one.
 
 Safe if the values are certainly tensors of torch. Unsafe if they may be something else, as both
 `.float()` and `to_numpy` reject Python numbers in a list, and tensors of TensorFlow, which also
@@ -212,21 +213,23 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
     )
 
     is_of_parameter = any(_is_of_parameter(file, argument.span) for argument in converted)
+    are_tensors = all(_are_tensors(sink, file, argument) for argument in converted)
+    is_helper_wanted = helper.is_asked_for or not are_tensors
+
+    def is_float(tensor: Tensor) -> bool:
+        by_route = tensor.caller_chosen and tensor.origin is not None and tensor.origin.route
+        is_certain = _is_narrow_float(tensor) and not (by_route and is_of_parameter)
+        return is_certain or sink.array == "something else"
 
     def choose(tensor: Tensor) -> str | None:
         if not tensor.may_be(sinks.LACKING):
             return None
-        by_route = tensor.caller_chosen and tensor.origin is not None and tensor.origin.route
-        if (
-            _is_narrow_float(tensor) and not (by_route and is_of_parameter)
-        ) or sink.array == "something else":
-            return _WIDEN
-        return helper.local
+        return helper.local if is_helper_wanted and not is_float(tensor) else _WIDEN
 
     edits: list[Edit] = []
     for argument in converted:
         part = (
-            _of_receiver(call, file, choose(_lacking(argument)[0]) or helper.local)
+            _of_receiver(call, file, choose(_lacking(argument)[0]) or _WIDEN)
             if sink.receiver
             else arrays.convert_argument(file, call, argument, choose)
         )
@@ -234,12 +237,17 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
             return None
         edits += part
     level = min(_applicability(sink, call, file, argument) for argument in converted)
-    if not any(f"{helper.local}(" in edit.content for edit in edits):
+    if any(helper.local in edit.content for edit in edits):
+        if not helper.is_at_hand:
+            allowed = Applicability.UNSAFE if helper.is_asked_for else Applicability.DISPLAY
+            level = min(level, allowed)
+        message = "Use `to_numpy`: bfloat16 and float8 become float32, other dtypes stay"
+        return Fix(level, f"{message}{helper.note}", (*helper.edits, *edits))
+    if all(is_float(tensor) for argument in converted for tensor in _lacking(argument)):
         return Fix(level, "Widen to float32 on the host", tuple(edits))
-    message = f"Use `to_numpy`: bfloat16 and float8 become float32, other dtypes stay{helper.note}"
-    if not helper.is_at_hand:
-        level = min(level, Applicability.UNSAFE)
-    return Fix(level, message, (*helper.edits, *edits))
+    message = "Widen to float32 on the host, integers and float64 as well"
+    keeps = "`precision-lint vendor to_numpy` writes a helper that keeps their dtypes"
+    return Fix(min(level, Applicability.UNSAFE), f"{message} ({keeps})", tuple(edits))
 
 
 def _is_of_parameter(file: PythonFile, span: Span) -> bool:

@@ -398,9 +398,24 @@ def messages() -> str:
     """`messages.json`: the pitfalls, and the messages that the pages of the rules quote."""
     known = tomllib.loads((ROOT / "docs" / "pitfalls.toml").read_text("utf-8"))
     known.pop("families")
+    for name, more in unlisted_messages().items():
+        listed = known[name].get("messages", ())
+        known[name]["unlisted"] = [message for message in more if message not in listed]
     quoted = {module.RULE.code: quoted_messages(module) for module in modules()}
     found = {"rules": {code: rows for code, rows in quoted.items() if rows}, "pitfalls": known}
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
+def unlisted_messages() -> dict[str, list[str]]:
+    """Messages of pitfalls that `explain` knows and no page lists: collected ones and measured."""
+    docs = ROOT / "docs"
+    collected = tomllib.loads((docs / "messages.toml").read_text("utf-8"))
+    measured = json.loads((docs / "measured_messages.json").read_text("utf-8"))
+    names = sorted({*collected, *measured})
+    return {
+        name: list(dict.fromkeys([*collected.get(name, ()), *measured.get(name, ())]))
+        for name in names
+    }
 
 
 def quoted_messages(module: RuleModule) -> list[str]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import IO
 
 from precision_lint.engine import messages, registry
-from precision_lint.engine.messages import Answer, Pitfall
+from precision_lint.engine.messages import Answer
+from precision_lint.engine.pitfalls import Pitfall, pitfalls, rules_of
 from precision_lint.model.rule import Rule
 
 
@@ -130,7 +131,7 @@ def _named(words: Sequence[str]) -> tuple[Rule | Pitfall, ...]:
 
 def _called(word: str) -> list[Rule | Pitfall]:
     """The rules with a code, name or prefix of codes; or the pitfall with an id."""
-    if (pitfall := messages.pitfalls().get(word.upper())) is not None:
+    if (pitfall := pitfalls().get(word.upper())) is not None:
         return [pitfall]
     codes = registry.select(word) if word.upper() != "ALL" else frozenset()
     return [rule for rule in registry.rules() if rule.code in codes or rule.name == word.lower()]
@@ -149,7 +150,7 @@ def _about(words: Sequence[str]) -> tuple[Rule | Pitfall, ...]:
     named = {name for rule in rules for name in rule.pitfalls}
     others = [
         pitfall
-        for pitfall in messages.pitfalls().values()
+        for pitfall in pitfalls().values()
         if pitfall.name not in named and is_about(f"{pitfall.title} {pitfall.what}")
     ]
     return (*rules, *others)
@@ -159,7 +160,7 @@ def _resembling(name: str) -> str | None:
     """The code, name or id that is closest to an unknown one."""
     from difflib import get_close_matches
 
-    close = get_close_matches(name.upper(), messages.pitfalls(), 1, 0.6)
+    close = get_close_matches(name.upper(), pitfalls(), 1, 0.6)
     return registry.resembling(name) or (close[0] if close else None)
 
 
@@ -208,7 +209,7 @@ def _page(page: Rule | Pitfall) -> str:
 
 
 def _page_of_pitfall(pitfall: Pitfall) -> str:
-    rules = messages.rules_of(pitfall)
+    rules = rules_of(pitfall)
     lines = [f"# {pitfall.name} {pitfall.title}", "", pitfall.what]
     if rules:
         lines += ["", "Found by " + ", ".join(f"{one.code} `{one.name}`" for one in rules) + "."]
@@ -224,7 +225,7 @@ def _page_of_pitfall(pitfall: Pitfall) -> str:
 
 def _as_answer(page: Rule | Pitfall) -> Answer:
     if isinstance(page, Pitfall):
-        rules = messages.rules_of(page)
-        return Answer(rules[0] if rules else None, (page,), "", 1.0, "certain")
-    own = tuple(messages.pitfalls()[name] for name in page.pitfalls)
-    return Answer(page, own, "", 1.0, "certain")
+        rules = rules_of(page)
+        return Answer(rules[0] if rules else None, (page,), "", 1.0, certainty="certain")
+    own = tuple(pitfalls()[name] for name in page.pitfalls)
+    return Answer(page, own, "", 1.0, certainty="certain")

@@ -1,0 +1,69 @@
+"""The catalogue of pitfalls: what goes wrong in mixed-precision code, and its messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from precision_lint.engine import registry
+from precision_lint.model.rule import Rule
+
+_DATA = Path(__file__).with_name("messages.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Pitfall:
+    """An entry of the catalogue, and what to do about it."""
+
+    name: str
+    title: str
+    what: str
+    cure: str
+    versions: str
+    messages: tuple[str, ...]
+    unlisted: tuple[str, ...]
+    """Messages that the page of the pitfall does not list."""
+
+    kernels: tuple[str, ...]
+    """Parts of the names of kernels that it is about."""
+
+    references: tuple[str, ...]
+
+
+@cache
+def pitfalls() -> dict[str, Pitfall]:
+    """The catalogue, by id."""
+    return {
+        name: Pitfall(
+            name=name,
+            title=entry["title"],
+            what=entry["what"],
+            cure=entry.get("cure", ""),
+            versions=entry["versions"],
+            messages=tuple(entry.get("messages", ())),
+            unlisted=tuple(entry.get("unlisted", ())),
+            kernels=tuple(entry.get("kernels", ())),
+            references=tuple(entry["references"]),
+        )
+        for name, entry in _data()["pitfalls"].items()
+    }
+
+
+def quoted_by_rules() -> Mapping[str, tuple[str, ...]]:
+    """The messages that the pages of the rules quote, by code."""
+    return {code: tuple(messages) for code, messages in _data()["rules"].items()}
+
+
+def rules_of(pitfall: Pitfall) -> list[Rule]:
+    """The rules that find a pitfall."""
+    return [rule for rule in registry.rules() if pitfall.name in rule.pitfalls]
+
+
+@cache
+def _data() -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = json.loads(_DATA.read_text("utf-8"))
+    return found
