@@ -64,7 +64,6 @@ from precision_lint.rule_api import (
     Severity,
     Tensor,
     disagreement_findings,
-    may_run_under_autocast,
 )
 
 RULE = Rule(
@@ -72,7 +71,7 @@ RULE = Rule(
     name="attention-operands-dtype",
     summary="query, key and value of attention in two dtypes",
     severity=Severity.ERROR,
-    since="0.2.0",
+    since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"torch",), (b"scaled_dot_product_attention",)),
@@ -85,8 +84,6 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
-    if may_run_under_autocast(call, file):
-        return
     yield from disagreement_findings(
         call,
         file,
@@ -94,6 +91,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         "attention needs one dtype: {first} is {one}, {second} is {other}",
         "Cast query and key to the dtype of the value.",
         lambda found: _fix(found, call, file),
+        is_cast_by_autocast=True,
     )
 
 

@@ -91,7 +91,7 @@ RULE = Rule(
     name="input-dtype-differs-from-module",
     summary="a module is given a tensor of another dtype than its weights",
     severity=Severity.ERROR,
-    since="0.2.0",
+    since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"torch",), (b"16", b".half(", b"float64", b".double(")),
@@ -110,7 +110,7 @@ def asks_about(node: ast.expr, file: PythonFile) -> bool:
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     if call.name in _PRODUCTS:
-        if call.autocast is None and not may_run_under_autocast(call, file):
+        if call.autocast is None:
             yield from disagreement_findings(
                 call,
                 file,
@@ -118,6 +118,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
                 "`{operator}` needs one dtype: {first} is {one}, {second} is {other}",
                 "Cast one of them to the dtype of the other.",
                 lambda found: None,
+                is_cast_by_autocast=True,
             )
         return
     found = rejections(call, file)

@@ -62,7 +62,6 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     disagreement_findings,
-    may_run_under_autocast,
 )
 
 _STRICT = frozenset({"lerp", "lerp_", "isclose", "allclose", "addmm_", "baddbmm_"})
@@ -75,7 +74,7 @@ RULE = Rule(
     name="operand-dtypes-differ",
     summary="operands of two dtypes for an operator that does not promote them",
     severity=Severity.ERROR,
-    since="0.2.0",
+    since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=(
@@ -92,8 +91,6 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
-    if call.name in _CAST and may_run_under_autocast(call, file):
-        return
     yield from disagreement_findings(
         call,
         file,
@@ -101,6 +98,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         "`{operator}` needs one dtype: {first} is {one}, {second} is {other}",
         "Cast one of them to the dtype of the other.",
         lambda found: _fix(found, file),
+        is_cast_by_autocast=call.name in _CAST,
     )
 
 

@@ -25,10 +25,10 @@ from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.dtypes.values import Constant, ModelOutput, Tensor
 from precision_lint.facts.numerics.wide_numbers import may_be_wide
 from precision_lint.facts.origin import Origin
-from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16
 from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _NUMBER = {
@@ -52,6 +52,10 @@ _WORTH_A_LOOK = re.compile(
     r"(?<![\w.])\d[\d_]*(?:\.\d*)?[eE]\+?\d{1,3}\b|\d{5}|[\d)]\s*(?:\*\*|<<)|finfo\(\s*torch\.(?:float|double)"
 )
 """A number above 65504, as programs write one."""
+
+_NOT_HALF = frozenset(
+    f"torch.{name}" for name, meant in ALIASES.items() if meant not in {FLOAT16, BFLOAT16}
+)
 
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 
@@ -99,14 +103,17 @@ def fills(file: PythonFile) -> Iterator[Fill]:
 
 
 def _may_matter(node: ast.expr, file: PythonFile) -> bool:
-    """False for a call that fills with no number, or with one that every dtype holds."""
+    """False for a call that fills with no number, or with one that every half dtype holds."""
     if not isinstance(node, ast.Call):
         return False
-    position, keyword = _NUMBER.get(callee_name(node), (0, "value"))
-    given = [*node.args[position:], *(one.value for one in node.keywords if one.arg == keyword)]
-    return any(isinstance(each, ast.Starred) for each in node.args) or any(
-        may_be_wide(each, syntax_tree(file)) for each in given
-    )
+    name = callee_name(node)
+    keywords = {one.arg: one.value for one in node.keywords}
+    dtype = keywords.get("dtype")
+    if name == "full" if dtype is None else dotted(dtype) in _NOT_HALF:
+        return False  # it makes a tensor of another dtype
+    position, keyword = _NUMBER.get(name, (0, "value"))
+    given = [*node.args[position:], *filter(None, [keywords.get(keyword)])]
+    return any(may_be_wide(each, syntax_tree(file)) for each in given)
 
 
 def _add(
