@@ -64,6 +64,7 @@ from precision_lint.rule_api import (
     Severity,
     Tensor,
     disagreement_findings,
+    may_disagree,
 )
 
 RULE = Rule(
@@ -81,6 +82,10 @@ RULE = Rule(
 )
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
+
+
+def follows(call: Call) -> bool:
+    return may_disagree(call)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

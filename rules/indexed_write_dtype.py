@@ -69,6 +69,7 @@ from precision_lint.rule_api import (
     Severity,
     disagreement_findings,
     may_be_indexed_write,
+    may_disagree,
 )
 
 _WRITING = (
@@ -95,6 +96,10 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
     return not isinstance(node, ast.Subscript) or may_be_indexed_write(node, file)
+
+
+def follows(call: Call) -> bool:
+    return may_disagree(call)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

@@ -73,7 +73,9 @@ from precision_lint.rule_api import (
     callee_text,
     disagreement_findings,
     is_shared_module,
+    may_disagree,
     may_fail_on_purpose,
+    may_reject,
     may_run_under_autocast,
     names_unusual_dtypes,
     origins,
@@ -106,6 +108,10 @@ _TORCH = re.compile(r"^import torch$|^import torch\s*#", re.MULTILINE)
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
     return names_unusual_dtypes(file)
+
+
+def follows(call: Call) -> bool:
+    return may_disagree(call) if call.name in _PRODUCTS else may_reject(call)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

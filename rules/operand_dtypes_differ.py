@@ -62,6 +62,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     disagreement_findings,
+    may_disagree,
 )
 
 _STRICT = frozenset({"lerp", "lerp_", "isclose", "allclose", "addmm_", "baddbmm_"})
@@ -88,6 +89,10 @@ RULE = Rule(
 )
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
+
+
+def follows(call: Call) -> bool:
+    return may_disagree(call)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

@@ -57,6 +57,18 @@ class Disagreement:
     """True if the second operand may have no dimension, so that a mask casts it."""
 
 
+def may_disagree(call: Call) -> bool:
+    """True if the body of a call knows a dtype of one of its operands.
+
+    Where it knows none, callers would have to give two different dtypes.
+    """
+    given = (call.receiver, *(one.value for one in (*call.arguments, *call.keywords.values())))
+    return any(
+        isinstance(value, Tensor) and bool(value.dtypes) and value.dtypes <= MEASURED
+        for value in given
+    )
+
+
 def disagreement(call: Call) -> Disagreement | None:
     """The first two operands of a call that certainly, or possibly, have two dtypes."""
     name = operator(call)

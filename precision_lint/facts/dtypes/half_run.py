@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes import sources
 from precision_lint.facts.dtypes.agreement import disagreement
-from precision_lint.facts.dtypes.asked import SETTING_ITEM, Asked
+from precision_lint.facts.dtypes.asked import SETTING_ITEM, Asked, Question
 from precision_lint.facts.dtypes.budget import BudgetExceeded
 from precision_lint.facts.dtypes.calls import Argument, Call, CallSite
 from precision_lint.facts.dtypes.definitions import Class, Function, module_of
@@ -103,7 +103,7 @@ def _meetings(file: PythonFile) -> Iterator[Meeting]:
     done: set[ast.FunctionDef] = set()
     if not may_meet:
         return
-    subject = Subject(file, Asked.of(module_of(file), _ASKED, frozenset(), {}), None)
+    subject = Subject(file, Asked.of(module_of(file), [Question(_ASKED)]), None)
     subject.budget.go_beyond()
     calls: list[Call] = []
     run = Interpretation(subject, {}, is_intraprocedural=False, in_half=calls)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -89,15 +89,15 @@ def fills(file: PythonFile) -> Iterator[Fill]:
     if _WORTH_A_LOOK.search(file.text.text) is None:
         return
     may_matter = cache(partial(_may_matter, file=file))
-    calls = calls_in(file, FILLS, worth=dict.fromkeys(FILLS, may_matter))
+    calls = calls_in(file, FILLS, worth=may_matter)
     wide = {call.span: call for call in calls if _is_out_of(FLOAT16, call, file)}
     found: dict[Span, Fill] = {}
     if wide:
         _add(found, list(wide.values()), file, None)
         for dtype, region in half_regions(file).items():
             if any(span not in found and _is_out_of(dtype, wide[span], file) for span in wide):
-                worth = dict.fromkeys(FILLS, lambda node: file.span_of(node) in wide)
-                again = calls_in(file, FILLS, worth=worth, around=region)
+                is_wide = partial(_is_at, file=file, spans=wide.keys())
+                again = calls_in(file, FILLS, worth=is_wide, around=region)
                 _add(found, [call for call in again if call.span in wide], file, region)
     yield from (found[span] for span in sorted(found))
 
@@ -114,6 +114,10 @@ def _may_matter(node: ast.expr, file: PythonFile) -> bool:
     position, keyword = _NUMBER.get(name, (0, "value"))
     given = [*node.args[position:], *filter(None, [keywords.get(keyword)])]
     return any(may_be_wide(each, syntax_tree(file)) for each in given)
+
+
+def _is_at(node: ast.expr, file: PythonFile, spans: Container[Span]) -> bool:
+    return file.span_of(node) in spans
 
 
 def _add(

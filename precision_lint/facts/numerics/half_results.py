@@ -46,8 +46,14 @@ class HalfResult:
 
 
 def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
-    """True for a call of which single numbers are taken afterwards."""
-    return isinstance(node, ast.Call) and _use_of_scores(node, file) is not None
+    """True for a call of which single numbers are taken afterwards.
+
+    In `forward` of a module, whoever loads the module decides the dtype.
+    """
+    function = syntax_tree(file).function(node)
+    if not isinstance(node, ast.Call) or getattr(function, "name", "") == "forward":
+        return False
+    return _use_of_scores(node, file) is not None
 
 
 def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.Call | None:

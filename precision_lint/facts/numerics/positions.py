@@ -26,7 +26,7 @@ from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.dtypes.values import Dtype, DtypeSet, ModelOutput, Tensor
 from precision_lint.facts.numerics.uses import holders, mentions, used_by
 from precision_lint.facts.origin import Origin
-from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
 from precision_lint.source.python.statements import own_nodes
@@ -49,6 +49,11 @@ _NAMED = re.compile(r"(?:\w+\.)*(\w+)(?:\[\w+\])?")
 _TIMESTEP = re.compile(r"(?<!num)(?<!num_train)(?:^|_)timesteps?$")
 _PRODUCT_OF_RANGE = re.compile(r"\barange\(.*(?:\b(?:einsum|matmul|bmm)\(| @ )", re.DOTALL)
 
+_NO_HALF_DTYPE = re.compile(
+    rf"^torch\.(?:{'|'.join(name for name, dtype in ALIASES.items() if dtype not in HALF)})$"
+    r"|(?:^|[._])device$"
+)
+"""What a range may be cast to, or moved to, that is no half dtype."""
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
@@ -76,10 +81,10 @@ def positions(file: PythonFile) -> Iterator[Position]:
     found: list[Position] = []
     if _RANGE_IN_HALF.search(text) is not None:
         is_range = cache(partial(_may_be_range, file=file))
-        calls = calls_in(file, _RANGES | _CASTS, worth=dict.fromkeys(_RANGES | _CASTS, is_range))
+        calls = calls_in(file, _RANGES | _CASTS, worth=is_range)
         found += filter(None, (_range(call, file) for call in calls))
     if _CAST_TIMESTEP.search(text) is not None:
-        calls = calls_in(file, _CASTS, worth=dict.fromkeys(_CASTS, _may_be_timesteps))
+        calls = calls_in(file, _CASTS, worth=_may_be_timesteps)
         found += filter(None, (_timesteps(call, file) for call in calls))
     if _PRODUCT_OF_RANGE.search(text) is not None:
         found += _products(file)
@@ -94,11 +99,16 @@ def _may_be_range(node: ast.expr, file: PythonFile) -> bool:
     """True for a range with a dtype, or that is cast, with more numbers than a half dtype has."""
     if not isinstance(node, ast.Call):
         return False
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
     if callee_name(node) in _CASTS:
         made: ast.expr | None = node.func.value if isinstance(node.func, ast.Attribute) else None
+        dtypes = [*node.args, *keywords.values()]
     else:
-        made = node if any(keyword.arg == "dtype" for keyword in node.keywords) else None
+        made = node if "dtype" in keywords else None
+        dtypes = [value for name, value in keywords.items() if name == "dtype"]
     if not (isinstance(made, ast.Call) and callee_name(made) in _RANGES):
+        return False
+    if dtypes and all(_NO_HALF_DTYPE.search(dotted(each) or "device") for each in dtypes):
         return False
     last = _last(made)
     if last is not None:
