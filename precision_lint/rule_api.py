@@ -46,7 +46,7 @@ NAMES = {
         "callee_text is_shared_module may_reject origins rejections"
     ),
     "precision_lint.facts.dtypes.item_writes": "may_be_indexed_write",
-    "precision_lint.facts.dtypes.named": "names_unusual_dtypes",
+    "precision_lint.facts.dtypes.named": "decides_dtypes_around names_unusual_dtypes",
     "precision_lint.facts.dtypes.operands": "may_fail_on_purpose text_of",
     "precision_lint.facts.dtypes.witnesses": "witnesses",
     # Mixed precision

@@ -80,6 +80,7 @@ from precision_lint.facts.dtypes.lacking import LACKING_CALLS as LACKING_CALLS
 from precision_lint.facts.dtypes.lacking import Lacking as Lacking
 from precision_lint.facts.dtypes.lacking import lacking as lacking
 from precision_lint.facts.dtypes.module_inputs import LAYERS as LAYERS
+from precision_lint.facts.dtypes.named import decides_dtypes_around as decides_dtypes_around
 from precision_lint.facts.dtypes.named import names_unusual_dtypes as names_unusual_dtypes
 from precision_lint.facts.dtypes.operands import may_fail_on_purpose as may_fail_on_purpose
 from precision_lint.facts.dtypes.operands import text_of as text_of

@@ -48,6 +48,7 @@ written. No fix if the value is not a name or an attribute.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -63,6 +64,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     Tensor,
+    decides_dtypes_around,
     disagreement_findings,
     may_disagree,
 )
@@ -82,6 +84,10 @@ RULE = Rule(
 )
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return decides_dtypes_around(node, file)
 
 
 def follows(call: Call) -> bool:

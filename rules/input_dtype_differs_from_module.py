@@ -70,7 +70,9 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     Tensor,
+    callee_name,
     callee_text,
+    decides_dtypes_around,
     disagreement_findings,
     is_shared_module,
     may_disagree,
@@ -88,6 +90,8 @@ _PRODUCTS = (
     "conv_transpose3d"
 ).split()
 
+_CLASSES = frozenset({"Sequential", *LAYERS})
+
 RULE = Rule(
     code="MP403",
     name="input-dtype-differs-from-module",
@@ -96,8 +100,11 @@ RULE = Rule(
     since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
-    triggers=((b"torch",), (b"16", b".half(", b"float64", b".double(")),
-    calls=frozenset({"Module", "Sequential", *LAYERS, *_PRODUCTS}),
+    triggers=(
+        (b"torch",),
+        (b"float16", b"bf16", b"fp16", b"half", b"float64", b"double"),
+    ),
+    calls=frozenset({"Module", *_CLASSES, *_PRODUCTS}),
     pitfalls=("D01", "D09"),
     preview=True,
 )
@@ -107,7 +114,10 @@ _TORCH = re.compile(r"^import torch$|^import torch\s*#", re.MULTILINE)
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
-    return names_unusual_dtypes(file)
+    is_class = isinstance(node, ast.Call) and callee_name(node) in _CLASSES
+    if is_class and ")(" not in file.text.line(node.end_lineno or node.lineno):
+        return False  # it makes a layer, and does not call it
+    return names_unusual_dtypes(file) and decides_dtypes_around(node, file)
 
 
 def follows(call: Call) -> bool:

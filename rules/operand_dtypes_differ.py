@@ -48,6 +48,7 @@ or an attribute.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -61,6 +62,7 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    decides_dtypes_around,
     disagreement_findings,
     may_disagree,
 )
@@ -81,7 +83,7 @@ RULE = Rule(
     triggers=(
         (b"torch",),
         tuple(sorted(name.encode() for name in _STRICT | _CAST)),
-        (b"16", b"half", b".float(", b"float32", b"float64", b"double"),
+        (b"float", b"bf16", b"fp16", b"half", b"double"),
     ),
     calls=_STRICT | _CAST,
     pitfalls=("D07",),
@@ -89,6 +91,10 @@ RULE = Rule(
 )
 
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return decides_dtypes_around(node, file)
 
 
 def follows(call: Call) -> bool:

@@ -792,7 +792,7 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
-        triggers=((b"torch",), (b"16", b"half", b".float(", b"float32", b"float64", b"double")),
+        triggers=((b"torch",), (b"float", b"bf16", b"fp16", b"half", b"double")),
         calls=frozenset(
             {
                 "__setitem__",
@@ -997,7 +997,7 @@ RULES: tuple[Rule, ...] = (
         severity=Severity.ERROR,
         since="0.1.0",
         fix="sometimes",
-        triggers=((b"torch",), (b"16", b".half(", b"float64", b".double(")),
+        triggers=((b"torch",), (b"float16", b"bf16", b"fp16", b"half", b"float64", b"double")),
         calls=frozenset(
             {
                 "Conv1d",
@@ -1093,7 +1093,7 @@ RULES: tuple[Rule, ...] = (
                 b"prelu",
                 b"vdot",
             ),
-            (b"16", b"half", b".float(", b"float32", b"float64", b"double"),
+            (b"float", b"bf16", b"fp16", b"half", b"double"),
         ),
         calls=frozenset(
             {

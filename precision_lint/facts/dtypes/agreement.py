@@ -62,8 +62,13 @@ def may_disagree(call: Call) -> bool:
 
     Where it knows none, callers would have to give two different dtypes.
     """
-    given = (call.receiver, *(one.value for one in (*call.arguments, *call.keywords.values())))
-    return any(
+    given: list[Value] = [call.receiver, *(one.value for one in call.arguments)]
+    given += [one.value for one in call.keywords.values()]
+    row = AGREEING.get(operator(call) or "")
+    if row is not None:
+        operands = [operand(call, *place) for place in row.operands]
+        given = [one.value for one in operands if one is not None]
+    return len(given) > 1 and any(
         isinstance(value, Tensor) and bool(value.dtypes) and value.dtypes <= MEASURED
         for value in given
     )

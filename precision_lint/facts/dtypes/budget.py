@@ -8,6 +8,9 @@ _INTRAPROCEDURAL_BUDGET = 250_000
 _INTERPROCEDURAL_BUDGET = 32_000
 """Expressions that are evaluated beyond that: about a second."""
 
+_HALF_RUN_BUDGET = 8_000
+"""Expressions that are evaluated for the runs of a file's models in half precision."""
+
 _SECONDARY_BUDGET = 4_000
 """The same for tests, benchmarks and vendored code, whose findings are mostly not shown."""
 
@@ -42,6 +45,12 @@ class Budget:
     def go_beyond(self) -> None:
         """What the file says by itself is known: callers, classes and other files are next."""
         self._is_beyond = True
+        self._limit = self.spent + self._beyond
+
+    def go_into_half_run(self) -> None:
+        """The models of the file are interpreted for a run in half precision."""
+        self._is_beyond = True
+        self._beyond = min(self._beyond, _HALF_RUN_BUDGET)
         self._limit = self.spent + self._beyond
 
     def share(self, bodies: int) -> tuple[int, int]:

@@ -81,6 +81,7 @@ class _Known:
         self.functions: list[ast.FunctionDef] = []
         self._named: dict[str, list[ast.FunctionDef]] = {}
         self._of_class: dict[str, list[ast.FunctionDef]] = {}
+        self._own: dict[ast.FunctionDef, _Own] = {}
         self.callers: dict[ast.FunctionDef, set[ast.FunctionDef]] = {}
         self._called: dict[ast.AST, list[ast.FunctionDef]] = {}
         self._mentioned: dict[ast.FunctionDef, list[ast.FunctionDef]] = {}
@@ -94,15 +95,12 @@ class _Known:
                 case ast.FunctionDef(name=name) if name != "__init__":
                     self.functions.append(node)
                     self._named.setdefault(name, []).append(node)
-                case ast.ClassDef(name=name, body=body):
-                    own = [each for each in body if isinstance(each, ast.FunctionDef)]
-                    self._of_class[name] = [each for each in own if each.name == "forward"]
-                case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
-                    made = {
-                        callee_name(each) for each in ast.walk(value) if isinstance(each, ast.Call)
-                    }
-                    self.held.setdefault(name, set()).update(made)
-
+                case ast.ClassDef(name=name):
+                    own = _Own(node)
+                    self._own |= dict.fromkeys(own.methods.values(), own)
+                    self._of_class[name] = [*filter(None, [own.methods.get("forward")])]
+                    for attribute, made in own.held.items():
+                        self.held.setdefault(attribute, set()).update(made)
         self.changed: dict[ast.FunctionDef, None] = dict.fromkeys(self.functions)
         """The functions of which something is known that was not when they were walked."""
 
@@ -123,32 +121,51 @@ class _Known:
     def mentioned(self, function: ast.FunctionDef) -> list[ast.FunctionDef]:
         """The functions of the file that a function names, and those of modules that it names."""
         if function not in self._mentioned:
-            self._mentioned[function] = list(dict.fromkeys(self.called(function)))
+            self._mentioned[function] = list(dict.fromkeys(self.called(function, function)))
         return self._mentioned[function]
 
-    def called(self, function: ast.AST) -> list[ast.FunctionDef]:
+    def called(self, function: ast.AST, within: ast.FunctionDef) -> list[ast.FunctionDef]:
         """The functions of the file that an expression may stand for, or look up."""
         if function not in self._called:
-            self._called[function] = self._find(function)
+            self._called[function] = self._find(function, self._own.get(within))
         return self._called[function]
 
-    def _find(self, function: ast.AST) -> list[ast.FunctionDef]:
+    def _find(self, function: ast.AST, own: _Own | None) -> list[ast.FunctionDef]:
         found: list[ast.FunctionDef] = []
         for node in walk(function):
             match node:
                 case ast.Name(id=name):
                     found += self._named.get(name, [])
+                case ast.Attribute(value=ast.Name(id="self"), attr=name) if own and (
+                    name in own.held or name in own.methods
+                ):
+                    found += self._forwards(own.held.get(name, ()))
+                    found += filter(None, [own.methods.get(name)])
                 case ast.Attribute(attr=name):
-                    classes = self.held.get(name, set())
-                    forwards = [each for one in classes for each in self._of_class.get(one, [])]
-                    own = self._named.get(name, []) if name != "forward" else []
-                    found += forwards or own
+                    methods = self._named.get(name, []) if name != "forward" else []
+                    found += self._forwards(self.held.get(name, ())) or methods
         return found
+
+    def _forwards(self, classes: Iterable[str]) -> list[ast.FunctionDef]:
+        return [each for one in classes for each in self._of_class.get(one, [])]
 
     def is_layer(self, function: ast.expr) -> bool:
         """True for an attribute that may hold a layer with weights."""
         named = (each.attr for each in ast.walk(function) if isinstance(each, ast.Attribute))
         return any(not LAYERS.isdisjoint(self.held.get(name, ())) for name in named)
+
+
+class _Own:
+    """The methods of a class, and by attribute the classes of the modules that it holds."""
+
+    def __init__(self, node: ast.ClassDef) -> None:
+        self.methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
+        self.held: dict[str, set[str]] = {}
+        for each in walk(node):
+            match each:
+                case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
+                    made = {callee_name(one) for one in walk(value) if isinstance(one, ast.Call)}
+                    self.held.setdefault(name, set()).update(made)
 
 
 class _Function:
@@ -305,7 +322,7 @@ class _Function:
 
     def _call(self, node: ast.Call) -> set[int]:
         """The results of a call that are fixed."""
-        functions = self._known.called(self._function_of(node))
+        functions = self._known.called(self._function_of(node), self._node)
         is_fixed = self._is_call_fixed(node)
         if not (is_fixed and functions) or self._is_of_torch(node):
             return {_WHOLE} if is_fixed else set()
@@ -374,7 +391,7 @@ class _Function:
         positional = [self._is_fixed(one) for one in node.args]
         named = {key: self._is_fixed(value) for key, value in keywords.items()}
         function_node = self._function_of(node)
-        functions = self._known.called(function_node)
+        functions = self._known.called(function_node, self._node)
         is_given = any(positional) or any(named.values())
         for function in functions:
             names = [one.arg for one in function.args.args]

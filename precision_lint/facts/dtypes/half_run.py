@@ -104,7 +104,7 @@ def _meetings(file: PythonFile) -> Iterator[Meeting]:
     if not may_meet:
         return
     subject = Subject(file, Asked.of(module_of(file), [Question(_ASKED)]), None)
-    subject.budget.go_beyond()
+    subject.budget.go_into_half_run()
     calls: list[Call] = []
     run = Interpretation(subject, {}, is_intraprocedural=False, in_half=calls)
     with closing(run):

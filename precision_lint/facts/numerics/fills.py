@@ -49,7 +49,8 @@ _SHIFTED = frozenset({"masked_fill", "index_fill"})
 FILLS = frozenset(_NUMBER)
 
 _WORTH_A_LOOK = re.compile(
-    r"(?<![\w.])\d[\d_]*(?:\.\d*)?[eE]\+?\d{1,3}\b|\d{5}|[\d)]\s*(?:\*\*|<<)|finfo\(\s*torch\.(?:float|double)"
+    r"(?<![\w.])(?:\d[\d_]*(?:\.\d*)?[eE]\+?(?:[4-9]|\d\d)|\d{6,}|[6-9]\d{4}|\d+(?:_\d{3})+)"
+    r"|\d\s*(?:\*\*|<<|\*)\s*\d|finfo\(|\b[A-Z][A-Z_]{2,}\s*[,)]"
 )
 """A number above 65504, as programs write one."""
 
@@ -113,7 +114,12 @@ def _may_matter(node: ast.expr, file: PythonFile) -> bool:
         return False  # it makes a tensor of another dtype
     position, keyword = _NUMBER.get(name, (0, "value"))
     given = [*node.args[position:], *filter(None, [keywords.get(keyword)])]
-    return any(may_be_wide(each, syntax_tree(file)) for each in given)
+    filled = ast.unparse(dtype) if dtype is not None else ""
+    return any(
+        may_be_wide(each, syntax_tree(file))
+        for each in given
+        if ast.unparse(each) not in {f"torch.finfo({filled}).min", f"torch.finfo({filled}).max"}
+    )
 
 
 def _is_at(node: ast.expr, file: PythonFile, spans: Container[Span]) -> bool:

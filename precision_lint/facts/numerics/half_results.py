@@ -18,7 +18,7 @@ from precision_lint.facts.dtypes.values import Model, ModelOutput, Tensor, Value
 from precision_lint.facts.numerics.uses import used_by
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related
-from precision_lint.source.python.statements import Loop, own_nodes
+from precision_lint.source.python.statements import FunctionDefinition, Loop, own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
@@ -48,12 +48,23 @@ class HalfResult:
 def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
     """True for a call of which single numbers are taken afterwards.
 
-    In `forward` of a module, whoever loads the module decides the dtype.
+    In `forward` of a module, and in what it calls, whoever loads the module decides the dtype.
     """
-    function = syntax_tree(file).function(node)
-    if not isinstance(node, ast.Call) or getattr(function, "name", "") == "forward":
+    return (
+        isinstance(node, ast.Call)
+        and _use_of_scores(node, file) is not None
+        and not _is_part_of_forward(node, file)
+    )
+
+
+def _is_part_of_forward(node: ast.Call, file: PythonFile) -> bool:
+    syntax = syntax_tree(file)
+    function = syntax.function(node)
+    if not isinstance(function, FunctionDefinition):
         return False
-    return _use_of_scores(node, file) is not None
+    users = (syntax.function(call) for call in syntax.calls(function.name))
+    names = [each.name for each in (function, *users) if isinstance(each, FunctionDefinition)]
+    return "forward" in names
 
 
 def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.Call | None:

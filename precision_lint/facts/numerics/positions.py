@@ -40,7 +40,8 @@ _OF_POSITIONS = _ANGLES | {"outer", "ger", "einsum"}
 """What positions are made angles with."""
 
 _RANGE_IN_HALF = re.compile(
-    r"\b(?:arange|linspace)\([^#]{0,300}?(?:dtype\s*=|\)\.(?:to|type|type_as|half|bfloat16)\()"
+    r"\b(?:arange|linspace)\([^#]{0,300}?(?:dtype\s*=\s*(?!torch\.(?:u?int|long|float\b|float32))"
+    r"|\)\.(?:to|type|type_as|half|bfloat16)\((?!torch\.(?:u?int|long|float\b|float32)))"
 )
 _CAST_TIMESTEP = re.compile(
     r"\b(?:\w+_)?timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat16)\("
