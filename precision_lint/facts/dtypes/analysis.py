@@ -38,8 +38,10 @@ class InterproceduralAnalysis:
         asked: Asked,
         scenario: Scenario | None = None,
         around: Region | None = None,
+        *,
+        is_aside: bool = False,
     ) -> None:
-        self._subject = Subject(file, asked, scenario, around)
+        self._subject = Subject(file, asked, scenario, around, is_aside=is_aside)
 
     def run(self) -> list[Calls]:
         """For each question, the calls that it asks for, with the facts at each."""

@@ -8,8 +8,8 @@ _INTRAPROCEDURAL_BUDGET = 250_000
 _INTERPROCEDURAL_BUDGET = 32_000
 """Expressions that are evaluated beyond that: about a second."""
 
-_HALF_RUN_BUDGET = 8_000
-"""Expressions that are evaluated for the runs of a file's models in half precision."""
+_SIDE_BUDGET = 6_000
+"""The same for what one rule asks besides: few calls of a file, or a run in half precision."""
 
 _SECONDARY_BUDGET = 4_000
 """The same for tests, benchmarks and vendored code, whose findings are mostly not shown."""
@@ -25,10 +25,12 @@ class BudgetExceeded(Exception):
 class Budget:
     """The budget of one file: first for the file by itself, then for whatever it reaches."""
 
-    def __init__(self, *, is_secondary: bool) -> None:
+    def __init__(self, *, is_secondary: bool, is_aside: bool = False) -> None:
         self.spent = 0
         self._limit = _INTRAPROCEDURAL_BUDGET
-        self._beyond = _SECONDARY_BUDGET if is_secondary else _INTERPROCEDURAL_BUDGET
+        self._beyond = _SIDE_BUDGET if is_aside else _INTERPROCEDURAL_BUDGET
+        if is_secondary:
+            self._beyond = _SECONDARY_BUDGET
         self._is_beyond = False
         self._is_shared = False
 
@@ -45,12 +47,6 @@ class Budget:
     def go_beyond(self) -> None:
         """What the file says by itself is known: callers, classes and other files are next."""
         self._is_beyond = True
-        self._limit = self.spent + self._beyond
-
-    def go_into_half_run(self) -> None:
-        """The models of the file are interpreted for a run in half precision."""
-        self._is_beyond = True
-        self._beyond = min(self._beyond, _HALF_RUN_BUDGET)
         self._limit = self.spent + self._beyond
 
     def share(self, bodies: int) -> tuple[int, int]:

@@ -21,6 +21,7 @@ from precision_lint.facts.dtypes.module_inputs import LAYERS
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import statements
 from precision_lint.source.python.syntax import callee_name, dotted
 
 _FIXED = re.compile(r"torch\.(?:float|float32|double|float64|half|float16)$")
@@ -90,7 +91,7 @@ class _Known:
         self.taking: dict[ast.FunctionDef, set[str]] = {}
         self.giving: dict[ast.FunctionDef, set[int]] = {}
         """The results that are fixed, by position in what is returned; `_WHOLE` for all of it."""
-        for node in file.nodes:
+        for node in statements(file.tree.body):
             match node:
                 case ast.FunctionDef(name=name) if name != "__init__":
                     self.functions.append(node)
@@ -161,7 +162,7 @@ class _Own:
     def __init__(self, node: ast.ClassDef) -> None:
         self.methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
         self.held: dict[str, set[str]] = {}
-        for each in walk(node):
+        for each in statements(node.body):
             match each:
                 case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
                     made = {callee_name(one) for one in walk(value) if isinstance(one, ast.Call)}

@@ -22,7 +22,8 @@ def calls_in(
     worth: Worth | None = None,
 ) -> Calls:
     """The calls of `file` that one question asks for, with the facts at each: see `answers`."""
-    return answers(file, [Question(names, intraprocedural, worth)], scenario, around)[0]
+    question = Question(names, intraprocedural, worth)
+    return answers(file, [question], scenario, around, is_aside=worth is not None)[0]
 
 
 def answers(
@@ -30,18 +31,20 @@ def answers(
     questions: Iterable[Question],
     scenario: Scenario | None = None,
     around: Region | None = None,
+    *,
+    is_aside: bool = False,
 ) -> list[Calls]:
     """For each question, the calls of `file` that it asks for, with the facts at each.
 
     A `scenario` says which conditions hold, if the facts are to be those of one run; `around` is
     the autocast region that this run calls the functions of the file in, as far as the file itself
-    opens none.
+    opens none. A question aside gets less of a budget: it is about few calls.
 
     Raises:
         Unparsable: expressions are nested too deeply to interpret.
     """
     asked = Asked.of(module_of(file), questions)
     try:
-        return InterproceduralAnalysis(file, asked, scenario, around).run()
+        return InterproceduralAnalysis(file, asked, scenario, around, is_aside=is_aside).run()
     except RecursionError:
         raise Unparsable("nested too deeply to analyse", 1, 1) from None

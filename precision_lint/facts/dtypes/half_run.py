@@ -103,8 +103,8 @@ def _meetings(file: PythonFile) -> Iterator[Meeting]:
     done: set[ast.FunctionDef] = set()
     if not may_meet:
         return
-    subject = Subject(file, Asked.of(module_of(file), [Question(_ASKED)]), None)
-    subject.budget.go_into_half_run()
+    subject = Subject(file, Asked.of(module_of(file), [Question(_ASKED)]), None, is_aside=True)
+    subject.budget.go_beyond()
     calls: list[Call] = []
     run = Interpretation(subject, {}, is_intraprocedural=False, in_half=calls)
     with closing(run):

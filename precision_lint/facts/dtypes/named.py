@@ -23,7 +23,7 @@ _LONGEST_NAME = 24
 _DECIDING = re.compile(
     r"\.(?:float|half|bfloat16|double|from_numpy|randn?|zeros|ones|full|empty|tensor|as_tensor"
     r"|linspace|eye|normal)\(|(?:bf|fp|float|precision)_?(?:16|32|64)\b|\.(?:half|double|float)\b"
-    r"|\bautocast\(|(?<![.\w])\w*(?:dtype|DTYPE)\w*\b",
+    r"|\bautocast\(|(?<!\.)dtype|DTYPE",
 )
 """What gives a tensor, a module or a region a dtype."""
 
