@@ -15,6 +15,7 @@ from precision_lint.facts.dtypes.conditions import (
 from precision_lint.facts.dtypes.conversions import as_dtype
 from precision_lint.facts.dtypes.sinks import tensors
 from precision_lint.facts.dtypes.values import Model, ModelOutput, Tensor, Value
+from precision_lint.facts.dtypes.weights import as_module
 from precision_lint.facts.numerics.uses import used_by
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related
@@ -149,8 +150,9 @@ def averaged_copy(call: Call, file: PythonFile) -> HalfResult | None:
     if node is None or (call.name == "deepcopy" and not _is_called_ema(node, file)):
         return None
     value = call.value(0, "model") if call.arguments else call.value(0, "parameters")
-    if isinstance(value, Model):
-        weights = [value.parameters]
+    module = as_module(value)
+    if isinstance(module, Model):
+        weights = [module.parameters]
     else:  # a copy of one tensor is no average of a model
         weights = [] if call.name == "deepcopy" else list(tensors(value))
     return _result(call, weights[0], (BFLOAT16, FLOAT16), file) if weights else None
