@@ -23,6 +23,7 @@ from precision_lint.facts.dtypes.conditions import (
 )
 from precision_lint.facts.dtypes.conversions import as_dtype
 from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.named import names_unusual_dtypes
 from precision_lint.facts.dtypes.values import Dtype, DtypeSet, ModelOutput, Tensor
 from precision_lint.facts.numerics.uses import holders, mentions, used_by
 from precision_lint.facts.origin import Origin
@@ -48,7 +49,7 @@ _CAST_TIMESTEP = re.compile(
 )
 _NAMED = re.compile(r"(?:\w+\.)*(\w+)(?:\[\w+\])?")
 _TIMESTEP = re.compile(r"(?<!num)(?<!num_train)(?:^|_)timesteps?$")
-_PRODUCT_OF_RANGE = re.compile(r"\barange\(.*(?:\b(?:einsum|matmul|bmm)\(| @ )", re.DOTALL)
+_PRODUCTS = ("einsum(", "matmul(", "bmm(", " @ ")
 
 _NO_HALF_DTYPE = re.compile(
     rf"^torch\.(?:{'|'.join(name for name, dtype in ALIASES.items() if dtype not in HALF)})$"
@@ -80,14 +81,15 @@ def positions(file: PythonFile) -> Iterator[Position]:
     """The positions of a file that are in half precision, in the order of the source."""
     text = file.text.text
     found: list[Position] = []
-    if _RANGE_IN_HALF.search(text) is not None:
+    if names_unusual_dtypes(file) and _RANGE_IN_HALF.search(text) is not None:
         is_range = cache(partial(_may_be_range, file=file))
         calls = calls_in(file, _RANGES | _CASTS, worth=is_range)
         found += filter(None, (_range(call, file) for call in calls))
     if _CAST_TIMESTEP.search(text) is not None:
         calls = calls_in(file, _CASTS, worth=_may_be_timesteps)
         found += filter(None, (_timesteps(call, file) for call in calls))
-    if _PRODUCT_OF_RANGE.search(text) is not None:
+    made = text.find("arange(")
+    if made >= 0 and any(text.find(product, made) >= 0 for product in _PRODUCTS):
         found += _products(file)
     by_place = {position.span: position for position in reversed(found)}
     yield from (by_place[span] for span in sorted(by_place))
