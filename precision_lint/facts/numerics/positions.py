@@ -81,7 +81,7 @@ def positions(file: PythonFile) -> Iterator[Position]:
     """The positions of a file that are in half precision, in the order of the source."""
     text = file.text.text
     found: list[Position] = []
-    if names_unusual_dtypes(file) and _RANGE_IN_HALF.search(text) is not None:
+    if _RANGE_IN_HALF.search(text) is not None and names_unusual_dtypes(file):
         is_range = cache(partial(_may_be_range, file=file))
         calls = calls_in(file, _RANGES | _CASTS, worth=is_range)
         found += filter(None, (_range(call, file) for call in calls))
