@@ -19,7 +19,7 @@ NAMES = {
     # What the hooks are called with
     "precision_lint.facts.context": "ConfigFile PythonFile",
     "precision_lint.model.memo": "fact",
-    "precision_lint.facts.dtypes.agreement": "Disagreement",
+    "precision_lint.facts.dtypes.agreement": "Disagreement may_disagree",
     "precision_lint.facts.dtypes.disagreements": "disagreement_findings",
     "precision_lint.facts.dtypes.ambient": "may_run_under_autocast",
     "precision_lint.facts.dtypes.calls": "Argument Call Region Rejection",
@@ -42,9 +42,11 @@ NAMES = {
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
     "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",
     "precision_lint.facts.dtypes.module_inputs": "LAYERS",
-    "precision_lint.facts.dtypes.rejections": "callee_text is_shared_module origins rejections",
+    "precision_lint.facts.dtypes.rejections": (
+        "callee_text is_shared_module may_reject origins rejections"
+    ),
     "precision_lint.facts.dtypes.item_writes": "may_be_indexed_write",
-    "precision_lint.facts.dtypes.named": "names_unusual_dtypes",
+    "precision_lint.facts.dtypes.named": "decides_dtypes_around names_unusual_dtypes",
     "precision_lint.facts.dtypes.operands": "may_fail_on_purpose text_of",
     "precision_lint.facts.dtypes.witnesses": "witnesses",
     # Mixed precision

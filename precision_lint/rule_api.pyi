@@ -62,6 +62,7 @@ from precision_lint.facts.context import ConfigFile as ConfigFile
 from precision_lint.facts.context import PythonFile as PythonFile
 from precision_lint.facts.dtypes import sinks as sinks
 from precision_lint.facts.dtypes.agreement import Disagreement as Disagreement
+from precision_lint.facts.dtypes.agreement import may_disagree as may_disagree
 from precision_lint.facts.dtypes.ambient import may_run_under_autocast as may_run_under_autocast
 from precision_lint.facts.dtypes.batches import BlanketCast as BlanketCast
 from precision_lint.facts.dtypes.batches import blanket_casts as blanket_casts
@@ -79,11 +80,13 @@ from precision_lint.facts.dtypes.lacking import LACKING_CALLS as LACKING_CALLS
 from precision_lint.facts.dtypes.lacking import Lacking as Lacking
 from precision_lint.facts.dtypes.lacking import lacking as lacking
 from precision_lint.facts.dtypes.module_inputs import LAYERS as LAYERS
+from precision_lint.facts.dtypes.named import decides_dtypes_around as decides_dtypes_around
 from precision_lint.facts.dtypes.named import names_unusual_dtypes as names_unusual_dtypes
 from precision_lint.facts.dtypes.operands import may_fail_on_purpose as may_fail_on_purpose
 from precision_lint.facts.dtypes.operands import text_of as text_of
 from precision_lint.facts.dtypes.rejections import callee_text as callee_text
 from precision_lint.facts.dtypes.rejections import is_shared_module as is_shared_module
+from precision_lint.facts.dtypes.rejections import may_reject as may_reject
 from precision_lint.facts.dtypes.rejections import origins as origins
 from precision_lint.facts.dtypes.rejections import rejections as rejections
 from precision_lint.facts.dtypes.values import Instance as Instance

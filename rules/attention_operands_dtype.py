@@ -48,6 +48,7 @@ written. No fix if the value is not a name or an attribute.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -63,8 +64,9 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     Tensor,
+    decides_dtypes_around,
     disagreement_findings,
-    may_run_under_autocast,
+    may_disagree,
 )
 
 RULE = Rule(
@@ -72,7 +74,7 @@ RULE = Rule(
     name="attention-operands-dtype",
     summary="query, key and value of attention in two dtypes",
     severity=Severity.ERROR,
-    since="0.2.0",
+    since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=((b"torch",), (b"scaled_dot_product_attention",)),
@@ -84,9 +86,15 @@ RULE = Rule(
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return decides_dtypes_around(node, file)
+
+
+def follows(call: Call) -> bool:
+    return may_disagree(call)
+
+
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
-    if may_run_under_autocast(call, file):
-        return
     yield from disagreement_findings(
         call,
         file,
@@ -94,6 +102,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         "attention needs one dtype: {first} is {one}, {second} is {other}",
         "Cast query and key to the dtype of the value.",
         lambda found: _fix(found, call, file),
+        is_cast_by_autocast=True,
     )
 
 

@@ -3,9 +3,9 @@
 ## What it does
 Finds `F.binary_cross_entropy` and calls of an `nn.BCELoss` in an autocast region for CUDA. The
 region may contain the call, decorate its function, or contain a call of its function in the same
-file. Regions for CPU and disabled regions are fine. Confidence is medium if the device type is
-computed (`torch.autocast(x.device.type)`), if a setting enables the region, or if the region is in
-the caller.
+file; an object of the file's class (`model = Model().cuda()`) calls `forward`. Regions for CPU and
+disabled regions are fine. Confidence is medium if the device type is computed
+(`torch.autocast(x.device.type)`), if a setting enables the region, or if a caller opens it.
 
 ## Why it hurts
 CUDA autocast rejects the operator, whatever the dtype of its inputs; `.float()` does not help:
@@ -163,9 +163,7 @@ def _region_of_callers(node: ast.Call, syntax: SyntaxTree) -> AutocastCall | Non
     for function in pending:  # which grows: callers have callers
         if not isinstance(function, ast.FunctionDef):
             continue
-        for caller in syntax.calls(function.name):
-            if not _calls(caller, function, syntax):
-                continue
+        for caller in _callers(function, syntax):
             region = _region(caller, syntax)
             if region is not None and not region.is_off:
                 return region
@@ -173,6 +171,29 @@ def _region_of_callers(node: ast.Call, syntax: SyntaxTree) -> AutocastCall | Non
             if region is None and outer not in pending and len(pending) < _MOST_CALLERS:
                 pending.append(outer)
     return None
+
+
+def _callers(function: ast.FunctionDef, syntax: SyntaxTree) -> Iterator[ast.Call]:
+    """The calls of a function in its file; those of objects of a class call its `forward`."""
+    yield from (call for call in syntax.calls(function.name) if _calls(call, function, syntax))
+    owner = syntax.parent(function)
+    if function.name == "forward" and isinstance(owner, ast.ClassDef):
+        for node in syntax.nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+                made = binding(node.func, syntax)
+                if isinstance(made, list) and made and all(_makes(one, owner) for one in made):
+                    yield node
+
+
+def _makes(value: ast.expr, owner: ast.ClassDef) -> bool:
+    """`Model()`, moved or not: `Model().cuda().train()`."""
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        value = value.func.value
+    return (
+        isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Name)
+        and (value.func.id == owner.name)
+    )
 
 
 def _calls(node: ast.Call, function: ast.FunctionDef, syntax: SyntaxTree) -> bool:

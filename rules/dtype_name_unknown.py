@@ -45,6 +45,7 @@ may use the old words.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
 
@@ -62,7 +63,9 @@ from precision_lint.rule_api import (
     Severity,
     Symbol,
     Text,
+    imported_names,
     names_precision,
+    qualified,
     texts,
 )
 
@@ -81,6 +84,15 @@ RULE = Rule(
 )
 
 _MODEL = re.compile(r"transformers\.(?:.+\.)?\w*(?:Model\w*|For\w+)\.from_(?:pretrained|config)")
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[owner, _, *_]):
+            return qualified(owner, imported_names(file)) == "torch"
+        case ast.Call(keywords=keywords):
+            return any(each.arg in {"torch_dtype", "dtype", None} for each in keywords)
+    return False
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

@@ -67,8 +67,10 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    decides_dtypes_around,
     disagreement_findings,
     may_be_indexed_write,
+    may_disagree,
 )
 
 _WRITING = (
@@ -81,10 +83,10 @@ RULE = Rule(
     name="indexed-write-dtype",
     summary="an indexed write of a tensor with another dtype",
     severity=Severity.ERROR,
-    since="0.2.0",
+    since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
-    triggers=((b"torch",), (b"16", b"half", b".float(", b"float32", b"float64", b"double")),
+    triggers=((b"torch",), (b"float", b"bf16", b"fp16", b"half", b"double")),
     calls=frozenset({"__setitem__", *_WRITING, *(f"{name}_" for name in _WRITING)}),
     pitfalls=("D03",),
     preview=True,
@@ -94,7 +96,13 @@ _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    if not decides_dtypes_around(node, file):
+        return False
     return not isinstance(node, ast.Subscript) or may_be_indexed_write(node, file)
+
+
+def follows(call: Call) -> bool:
+    return may_disagree(call)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

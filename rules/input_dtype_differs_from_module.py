@@ -70,10 +70,14 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     Tensor,
+    callee_name,
     callee_text,
+    decides_dtypes_around,
     disagreement_findings,
     is_shared_module,
+    may_disagree,
     may_fail_on_purpose,
+    may_reject,
     may_run_under_autocast,
     names_unusual_dtypes,
     origins,
@@ -86,16 +90,21 @@ _PRODUCTS = (
     "conv_transpose3d"
 ).split()
 
+_CLASSES = frozenset({"Sequential", *LAYERS})
+
 RULE = Rule(
     code="MP403",
     name="input-dtype-differs-from-module",
     summary="a module is given a tensor of another dtype than its weights",
     severity=Severity.ERROR,
-    since="0.2.0",
+    since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
-    triggers=((b"torch",), (b"16", b".half(", b"float64", b".double(")),
-    calls=frozenset({"Module", "Sequential", *LAYERS, *_PRODUCTS}),
+    triggers=(
+        (b"torch",),
+        (b"float16", b"bf16", b"fp16", b"half", b"float64", b"double"),
+    ),
+    calls=frozenset({"Module", *_CLASSES, *_PRODUCTS}),
     pitfalls=("D01", "D09"),
     preview=True,
 )
@@ -105,12 +114,19 @@ _TORCH = re.compile(r"^import torch$|^import torch\s*#", re.MULTILINE)
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
-    return names_unusual_dtypes(file)
+    is_class = isinstance(node, ast.Call) and callee_name(node) in _CLASSES
+    if is_class and ")(" not in file.text.line(node.end_lineno or node.lineno):
+        return False  # it makes a layer, and does not call it
+    return names_unusual_dtypes(file) and decides_dtypes_around(node, file)
+
+
+def follows(call: Call) -> bool:
+    return may_disagree(call) if call.name in _PRODUCTS else may_reject(call)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     if call.name in _PRODUCTS:
-        if call.autocast is None and not may_run_under_autocast(call, file):
+        if call.autocast is None:
             yield from disagreement_findings(
                 call,
                 file,
@@ -118,6 +134,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
                 "`{operator}` needs one dtype: {first} is {one}, {second} is {other}",
                 "Cast one of them to the dtype of the other.",
                 lambda found: None,
+                is_cast_by_autocast=True,
             )
         return
     found = rejections(call, file)

@@ -48,6 +48,7 @@ or an attribute.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 
@@ -61,8 +62,9 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    decides_dtypes_around,
     disagreement_findings,
-    may_run_under_autocast,
+    may_disagree,
 )
 
 _STRICT = frozenset({"lerp", "lerp_", "isclose", "allclose", "addmm_", "baddbmm_"})
@@ -75,13 +77,13 @@ RULE = Rule(
     name="operand-dtypes-differ",
     summary="operands of two dtypes for an operator that does not promote them",
     severity=Severity.ERROR,
-    since="0.2.0",
+    since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
     triggers=(
         (b"torch",),
         tuple(sorted(name.encode() for name in _STRICT | _CAST)),
-        (b"16", b"half", b".float(", b"float32", b"float64", b"double"),
+        (b"float", b"bf16", b"fp16", b"half", b"double"),
     ),
     calls=_STRICT | _CAST,
     pitfalls=("D07",),
@@ -91,9 +93,15 @@ RULE = Rule(
 _NAME = re.compile(r"[A-Za-z_][\w.]*")
 
 
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    return decides_dtypes_around(node, file)
+
+
+def follows(call: Call) -> bool:
+    return may_disagree(call)
+
+
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
-    if call.name in _CAST and may_run_under_autocast(call, file):
-        return
     yield from disagreement_findings(
         call,
         file,
@@ -101,6 +109,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         "`{operator}` needs one dtype: {first} is {one}, {second} is {other}",
         "Cast one of them to the dtype of the other.",
         lambda found: _fix(found, file),
+        is_cast_by_autocast=call.name in _CAST,
     )
 
 

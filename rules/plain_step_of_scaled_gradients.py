@@ -28,7 +28,8 @@ scaler.update()
 ## Fix safety
 Safe if the scaler is updated after the plain step, which becomes `scaler.step(optimizer)`, and if a
 plain step directly next to the scaler's step is deleted. If the file never steps through the
-scaler, `scale` may be meant as a constant factor: low confidence, and no fix.
+scaler, there is no fix. Confidence is medium then if the file makes the scaler and only scales with
+it, else low: other code may step it, or `scale` is meant as a constant factor.
 
 ## References
 - Pitfall B05
@@ -38,6 +39,7 @@ scaler, `scale` may be meant as a constant factor: low confidence, and no fix.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from precision_lint.fixers import statements
@@ -54,6 +56,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     TrainingStep,
+    scalers_made,
 )
 
 RULE = Rule(
@@ -124,12 +127,23 @@ def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFi
         file.span_of(event.node),
         f"`{event.subject}.step` takes gradients that `{scaler}` has scaled",
         severity=Severity.ERROR if is_updated else Severity.WARNING,
-        confidence=Confidence.HIGH if is_stepped or is_updated else Confidence.LOW,
+        confidence=Confidence.HIGH
+        if is_stepped or is_updated
+        else Confidence.MEDIUM
+        if _only_scales(scaler, file)
+        else Confidence.LOW,
         why="They are multiplied by the loss scale, 65536 at first, and may be infinite."
         + (f" `{scaler}.update` raises `{_UNCHECKED}`" if is_updated else ""),
         fix=_by_scaler(event, scaler, step, file),
         related=[backward.related("scaled here")],
     )
+
+
+def _only_scales(scaler: str, file: PythonFile) -> bool:
+    """True if a scaler that the file makes does nothing else: no other code gets it."""
+    name = re.escape(scaler.rpartition(".")[2])
+    other_use = re.compile(rf"\b{name}\b(?!\s*=[^=])(?!\.scale\()")
+    return scaler in scalers_made(file.tree) and not other_use.search(file.text.text)
 
 
 def _by_scaler(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:

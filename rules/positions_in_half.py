@@ -12,10 +12,11 @@ Finds:
   whose result goes to `sin` or `cos`, in a program that calls it under autocast: autocast casts
   both.
 
-The dtype must be known: a literal, a setting with its value, a tensor that was cast. Not reported:
-ranges up to 256 in bfloat16 and 2048 in float16, integers, positions in float32, products in a
-region with `enabled=False`, `torch.outer` and `torch.einsum("i,j->ij", …)`, which autocast leaves
-alone, and timesteps that were divided before they are cast.
+The dtype must be known: a literal, a setting with its value, a tensor that was cast; of ranges,
+only in files that name a half dtype. Not reported: ranges up to 256 in bfloat16 and 2048 in
+float16, integers, positions in float32, products in a region with `enabled=False`, `torch.outer`
+and `torch.einsum("i,j->ij", …)`, which autocast leaves alone, and timesteps that were divided
+before they are cast.
 
 ## Why it hurts
 There is no error. bfloat16 represents all integers only up to 256, float16 up to 2048, and of those

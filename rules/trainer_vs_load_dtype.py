@@ -52,6 +52,7 @@ There is no fix: either of the two can be the one that is meant.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from precision_lint.rule_api import (
@@ -89,6 +90,13 @@ _WHY = {
     "not scaled": "Nothing scales the loss, and gradients below 6e-8 are 0 for float16 weights.",
     "flash": "`RuntimeError: FlashAttention only support fp16 and bf16 data type`",
 }
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    match node:
+        case ast.Call(func=ast.Attribute(attr="from_pretrained"), keywords=keywords):
+            return any(each.arg in {"attn_implementation", None} for each in keywords)
+    return True
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, get_args
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from precision_lint.facts.amp.protocol import TrainingStep
     from precision_lint.facts.context import ConfigFile, PythonFile
-    from precision_lint.facts.dtypes.asked import Worth
+    from precision_lint.facts.dtypes.asked import Question
     from precision_lint.facts.dtypes.calls import Call
     from precision_lint.facts.triton.kernels import Kernel
 
@@ -38,6 +38,12 @@ class RuleModule(Protocol):
         """False for calls that `check_call` does not report, whatever their dtypes are.
 
         Optional: a rule asks about every call that `RULE.calls` names. Only the syntax is known.
+        """
+
+    def follows(self, call: Call) -> bool:
+        """False for calls that `check_call` does not report, whatever their callers give.
+
+        Optional, as well. What the body of the call itself says is known.
         """
 
     def check_step(self, step: TrainingStep, file: PythonFile) -> Iterator[Finding]: ...
@@ -87,41 +93,41 @@ def run(
                     yield from getattr(modules[rule], name)(fact, file)
 
 
-def asks_for(rule: Rule, call: Call) -> bool:
-    """True if the `check_call` of a rule wants to see a call."""
-    package = (call.function or "").partition(".")[0]
-    return call.name in rule.calls or f"{package}.*" in rule.calls
+def asked_by(rule: Rule, call: Call) -> bool:
+    """True if the facts of a call are those that the `check_call` of a rule asked for."""
+    return call.module.asker is rule
 
 
 def _calls(file: PythonFile, rules: Mapping[Rule, RuleModule], notes: list[str]) -> Iterable[Call]:
-    from precision_lint.facts.dtypes.flow import calls_in
+    """The calls that each rule asks for.
 
-    wanted = frozenset[str]().union(*(rule.calls for rule in rules))
-    followed = frozenset[str]().union(*(rule.calls - rule.intraprocedural for rule in rules))
-    calls = calls_in(file, wanted, wanted - followed, worth=_worth(file, rules))
-    if not calls.is_complete:
+    Preview rules have a flow of their own, so that they take nothing of the budget of the others.
+    """
+    from precision_lint.facts.dtypes.flow import answers
+
+    found: list[Call] = []
+    is_complete = True
+    for is_preview in (False, True):
+        asking = [rule for rule in rules if rule.preview is is_preview]
+        for calls in answers(file, [_question(rule, rules[rule], file) for rule in asking]):
+            found += calls
+            is_complete &= calls.is_complete
+    if not is_complete:
         notes.append(f"{file.text.path}: too much code to analyse: its calls were not checked")
-    return calls
-
-
-def _worth(file: PythonFile, rules: Mapping[Rule, RuleModule]) -> dict[str, Worth]:
-    """By the name of a call, whether one of the rules asks about it, where not all of them do."""
-    asking: dict[str, list[Worth | None]] = {}
-    for rule, module in rules.items():
-        asks_about = getattr(module, "asks_about", None)
-        worth = None if asks_about is None else cache(partial(asks_about, file=file))
-        for name in rule.calls:
-            asking.setdefault(name, []).append(worth)
-    found: dict[str, Worth] = {}
-    for name, each in asking.items():
-        known = [one for one in each if one is not None]
-        if len(known) == len(each):
-            found[name] = partial(_is_asked_about, known)
     return found
 
 
-def _is_asked_about(asks: Sequence[Worth], node: ast.expr) -> bool:
-    return any(asks_about(node) for asks_about in asks)
+def _question(rule: Rule, module: RuleModule, file: PythonFile) -> Question:
+    from precision_lint.facts.dtypes.asked import Question
+
+    asks_about = getattr(module, "asks_about", None)
+    return Question(
+        rule.calls,
+        rule.intraprocedural,
+        None if asks_about is None else cache(partial(asks_about, file=file)),
+        getattr(module, "follows", None),
+        rule,
+    )
 
 
 def _steps(
@@ -142,7 +148,7 @@ def _kernels(
 
 HOOKS: Mapping[str, Hook[Any, Any]] = {
     "check_source": Hook("python"),
-    "check_call": Hook("python", _calls, asks_for),
+    "check_call": Hook("python", _calls, asked_by),
     "check_step": Hook("python", _steps),
     "check_kernel": Hook("python", _kernels),
     "check_config": Hook("settings"),

@@ -790,9 +790,9 @@ RULES: tuple[Rule, ...] = (
         name="indexed-write-dtype",
         summary="an indexed write of a tensor with another dtype",
         severity=Severity.ERROR,
-        since="0.2.0",
+        since="0.1.0",
         fix="sometimes",
-        triggers=((b"torch",), (b"16", b"half", b".float(", b"float32", b"float64", b"double")),
+        triggers=((b"torch",), (b"float", b"bf16", b"fp16", b"half", b"double")),
         calls=frozenset(
             {
                 "__setitem__",
@@ -827,7 +827,7 @@ RULES: tuple[Rule, ...] = (
         name="op-without-half-kernel",
         summary="an operator that has no kernel for the half dtype of its operand",
         severity=Severity.ERROR,
-        since="0.2.0",
+        since="0.1.0",
         fix="always",
         triggers=(
             (b"torch",),
@@ -993,9 +993,9 @@ RULES: tuple[Rule, ...] = (
         name="input-dtype-differs-from-module",
         summary="a module is given a tensor of another dtype than its weights",
         severity=Severity.ERROR,
-        since="0.2.0",
+        since="0.1.0",
         fix="sometimes",
-        triggers=((b"torch",), (b"16", b".half(", b"float64", b".double(")),
+        triggers=((b"torch",), (b"float16", b"bf16", b"fp16", b"half", b"float64", b"double")),
         calls=frozenset(
             {
                 "Conv1d",
@@ -1043,7 +1043,7 @@ RULES: tuple[Rule, ...] = (
         name="attention-operands-dtype",
         summary="query, key and value of attention in two dtypes",
         severity=Severity.ERROR,
-        since="0.2.0",
+        since="0.1.0",
         fix="sometimes",
         triggers=((b"torch",), (b"scaled_dot_product_attention",)),
         calls=frozenset({"scaled_dot_product_attention"}),
@@ -1073,7 +1073,7 @@ RULES: tuple[Rule, ...] = (
         name="operand-dtypes-differ",
         summary="operands of two dtypes for an operator that does not promote them",
         severity=Severity.ERROR,
-        since="0.2.0",
+        since="0.1.0",
         fix="sometimes",
         triggers=(
             (b"torch",),
@@ -1091,7 +1091,7 @@ RULES: tuple[Rule, ...] = (
                 b"prelu",
                 b"vdot",
             ),
-            (b"16", b"half", b".float(", b"float32", b"float64", b"double"),
+            (b"float", b"bf16", b"fp16", b"half", b"double"),
         ),
         calls=frozenset(
             {

@@ -119,8 +119,10 @@ def claims(file: PythonFile) -> Mapping[ast.expr, Value]:
         followed.clear()
         begin(self, subject, found, is_intraprocedural=is_intraprocedural)
 
-    def resolved(self: InterproceduralAnalysis, interpretation: Interpretation) -> None:
-        resolve(self, interpretation)
+    def resolved(
+        self: InterproceduralAnalysis, interpretation: Interpretation, rows: list[int]
+    ) -> None:
+        resolve(self, interpretation, rows)
         for node, values in list(followed.items()):
             settled[node] = interpretation.resolve(join_all(values))
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Argument, Call
-from precision_lint.facts.dtypes.lattice import reading
 from precision_lint.facts.dtypes.sinks import tensors
-from precision_lint.facts.dtypes.values import Instance, Model, Tensor, Value
+from precision_lint.facts.dtypes.values import Model, Tensor
+from precision_lint.facts.dtypes.weights import as_module
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.model.finding import Span
@@ -74,7 +74,7 @@ def given_to_trainers(calls: Sequence[Call], file: PythonFile) -> Iterator[Train
     for call in calls:
         if (call.function or "").startswith("transformers.") and call.name in TRAINERS:
             argument = call.argument(0, "model")
-            value = _module(None if argument is None else argument.value)
+            value = as_module(None if argument is None else argument.value)
             if argument is not None and value is not None:
                 yield TrainedModule(file.text[argument.span], value, call)
 
@@ -96,7 +96,7 @@ def _shown(calls: Sequence[Call], file: PythonFile) -> Iterator[TrainedModule]:
                 yield from filter(None, [_receiver(call, file)])
             case "prepare":
                 for argument in call.arguments:
-                    value = _module(argument.value)
+                    value = as_module(argument.value)
                     if value is not None:
                         yield TrainedModule(file.text[argument.span], value, call)
             case "backward":
@@ -108,7 +108,7 @@ def _reaches(call: Call, given: Argument, optimizer: Call, file: PythonFile) -> 
     """True if the parameters that a call gives are among those that an optimizer gets."""
     if given.span.start <= call.span.start and call.span.end <= given.span.end:
         return True
-    module = _module(call.receiver)
+    module = as_module(call.receiver)
     if module is None or call.scope != optimizer.scope:
         return False
     if _makes_an_object(call, file) or _is_frozen(call, file):
@@ -162,17 +162,7 @@ def _at_backward(trained: TrainedModule, calls: Sequence[Call]) -> TrainedModule
 
 
 def _receiver(call: Call, file: PythonFile) -> TrainedModule | None:
-    value = _module(call.receiver)
+    value = as_module(call.receiver)
     if value is None or call.receiver_span is None:
         return None
     return TrainedModule(file.text[call.receiver_span], value, call)
-
-
-def _module(value: Value | None) -> Model | Tensor | None:
-    """A module of which the dtype is known; what the flow calls a tensor was a module, too."""
-    match value if value is None else reading(value):
-        case Model() | Tensor() as module:
-            return module
-        case Instance(parameters=Tensor() as weights, cast=cast):
-            return Model(weights, cast=cast)
-    return None

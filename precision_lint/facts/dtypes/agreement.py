@@ -57,6 +57,23 @@ class Disagreement:
     """True if the second operand may have no dimension, so that a mask casts it."""
 
 
+def may_disagree(call: Call) -> bool:
+    """True if the body of a call knows a dtype of one of its operands.
+
+    Where it knows none, callers would have to give two different dtypes.
+    """
+    given: list[Value] = [call.receiver, *(one.value for one in call.arguments)]
+    given += [one.value for one in call.keywords.values()]
+    row = AGREEING.get(operator(call) or "")
+    if row is not None:
+        operands = [operand(call, *place) for place in row.operands]
+        given = [one.value for one in operands if one is not None]
+    return len(given) > 1 and any(
+        isinstance(value, Tensor) and bool(value.dtypes) and value.dtypes <= MEASURED
+        for value in given
+    )
+
+
 def disagreement(call: Call) -> Disagreement | None:
     """The first two operands of a call that certainly, or possibly, have two dtypes."""
     name = operator(call)

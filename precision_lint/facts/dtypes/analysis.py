@@ -3,6 +3,9 @@
 It has two phases. First each body with such a call is interpreted *by itself*. For the calls that
 this leaves open, the file is interpreted again, and callers, classes and other files are
 *followed*, as far as the budget allows. What is beyond that keeps the facts of the first phase.
+
+A rule gets the facts that its own question leads to: those of the second phase on the rows that are
+open for it, else those of the first. What other rules ask at the same time changes none of them.
 """
 
 from __future__ import annotations
@@ -35,26 +38,41 @@ class InterproceduralAnalysis:
         asked: Asked,
         scenario: Scenario | None = None,
         around: Region | None = None,
+        *,
+        is_aside: bool = False,
     ) -> None:
-        self._subject = Subject(file, asked, scenario, around)
+        self._subject = Subject(file, asked, scenario, around, is_aside=is_aside)
 
-    def run(self) -> Calls:
-        """The calls that were asked for, with the facts at each."""
-        calls = self._subject.calls
+    def run(self) -> list[Calls]:
+        """For each question, the calls that it asks for, with the facts at each."""
+        asked, imports = self._subject.asked, self._subject.module.imports
+        answers = [Calls(imports, question.asker) for question in asked.questions]
         try:
-            calls.fill(list(self._found().values()))
+            for calls, found in zip(answers, self._found(), strict=True):
+                calls.fill(found)
         except BudgetExceeded:  # facts of a loop that was not interpreted to its end prove nothing
-            calls.is_complete = False
-        return calls
+            for calls in answers:
+                calls.is_complete = False
+        return answers
 
-    def _found(self) -> dict[ast.expr, Call]:
+    def _found(self) -> list[list[Call]]:
         asked, module = self._subject.asked, self._subject.module
-        found: dict[ast.expr, Call] = {}
+        alone: dict[ast.expr, Call] = {}
         if rows := asked.rows(module):
-            with closing(Interpretation(self._subject, found, is_intraprocedural=True)) as alone:
-                alone.tracing.file(module, rows)
-        rows = asked.open_rows(found)
-        return self._followed(found, rows) if rows else found
+            with closing(Interpretation(self._subject, alone, is_intraprocedural=True)) as first:
+                first.tracing.file(module, rows)
+        open_rows = asked.open_rows(alone)
+        every = sorted(frozenset[int]().union(*open_rows))
+        followed = self._followed(alone, every) if every else alone
+        return [
+            [
+                call
+                for found, is_followed in ((alone, False), (followed, True))
+                for node, call in found.items()
+                if question.asks_for(call) and (node.lineno in rows_of_it) is is_followed
+            ]
+            for question, rows_of_it in zip(asked.questions, open_rows, strict=True)
+        ]
 
     def _followed(self, alone: dict[ast.expr, Call], rows: list[int]) -> dict[ast.expr, Call]:
         """The calls after callers, classes and other files were looked at."""
@@ -63,7 +81,7 @@ class InterproceduralAnalysis:
         with closing(Interpretation(self._subject, found, is_intraprocedural=False)) as whole:
             try:
                 whole.tracing.file(self._subject.module, rows)
-                self._resolve(whole)
+                self._resolve(whole, rows)
             except _TOO_MUCH:
                 return {**alone, **self._followed_one_by_one(rows)}
         return found
@@ -79,15 +97,15 @@ class InterproceduralAnalysis:
             with closing(Interpretation(self._subject, {}, is_intraprocedural=False)) as one:
                 try:
                     one.tracing.function(body, frozenset(rows))
-                    self._resolve(one)
+                    self._resolve(one, rows)
                 except _TOO_MUCH:
                     continue
                 followed.update(one.records.found)
         return followed
 
-    def _resolve(self, interpretation: Interpretation) -> None:
-        """Ask the callers for what the calls leave open."""
-        asked, found = self._subject.asked, interpretation.records.found
+    def _resolve(self, interpretation: Interpretation, rows: list[int]) -> None:
+        """Ask the callers for what the calls at some rows leave open."""
+        found, wanted = interpretation.records.found, frozenset(rows)
         for node, call in sorted(found.items(), key=lambda item: item[1].span):
-            if call.name not in asked.intraprocedural and asked.is_worth_a_look(call.name, node):
+            if node.lineno in wanted:
                 found[node] = interpretation.resolve.call(call)

@@ -75,81 +75,106 @@ class Callee:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """The names of calls that rules ask for (see `Rule.calls`), and what a file makes of them.
+class Question:
+    """What a rule asks of a file: the calls of some `names` (see `Rule.calls`).
 
-    For those in `intraprocedural`, what their own body says is enough. `worth` says of the calls of
-    some names which ones a rule may report at all, by their syntax.
+    For those in `intraprocedural`, what their own body says is enough. `worth` is false for calls
+    that the rule does not report whatever their dtypes are, by their syntax, and `follows` for
+    those that it does not report whatever callers, classes and other files say.
     """
 
     names: frozenset[str]
-    intraprocedural: frozenset[str]
-    worth: Mapping[str, Worth]
+    intraprocedural: frozenset[str] = frozenset()
+    worth: Worth | None = None
+    follows: Callable[[Call], bool] | None = None
+    asker: object = None
+
+    def asks_for(self, call: Call) -> bool:
+        """True for a call of one of the names, or of a package (`matplotlib.*`)."""
+        package = (call.function or "").partition(".")[0]
+        return call.name in self.names or f"{package}.*" in self.names
+
+    def is_worth_a_look(self, node: ast.expr) -> bool:
+        return self.worth is None or self.worth(node)
+
+    def is_open(self, node: ast.expr, call: Call) -> bool:
+        """True if callers, classes or other files may know better what a call is given."""
+        return (
+            call.name not in self.intraprocedural
+            and self.asks_for(call)
+            and self.is_worth_a_look(node)
+            and _is_open(call)
+            and (self.follows is None or self.follows(call))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The questions about a file, the names of all of them, and what the file makes of these."""
+
+    questions: tuple[Question, ...]
+    names: frozenset[str]
     aliases: Mapping[str, str]
     holders: Mapping[str, str]
 
     @classmethod
-    def of(
-        cls,
-        module: Module,
-        names: frozenset[str],
-        intraprocedural: frozenset[str],
-        worth: Mapping[str, Worth],
-    ) -> Asked:
+    def of(cls, module: Module, questions: Iterable[Question]) -> Asked:
         """What is asked of one file."""
+        every = tuple(questions)
+        names = frozenset[str]().union(*(each.names for each in every))
         local = aliases(names, module.imports)
-        return cls(names, intraprocedural, worth, local, holders(names, module.file.text.text))
+        return cls(every, names, local, holders(names, module.file.text.text))
 
     def rows(self, module: Module) -> list[int]:
         """The rows of the file with what looks like one of the calls."""
         local = (*self.aliases.items(), *self.holders.items())
-        called = self.names.union(dict(local)) - self._local_names_in_worth().keys()
+        called = self.names.union(dict(local)) - self._worth_by_local_name().keys()
         rows = {*rows_calling(module.file.text, called, module.imports)}
         if SETTING_ITEM in called:
             rows |= {*rows_storing_items(module.file.text)}
         return sorted(rows | self._rows_worth_a_look(module.file))
 
     def _rows_worth_a_look(self, file: ParsedPython) -> set[int]:
-        """The rows of the calls in `worth`."""
+        """The rows of the calls that not every question about their name is about."""
         rows: set[int] = set()
-        for name, is_worth in self._local_names_in_worth().items():
-            calls = syntax_tree(file).calls(name)
-            rows |= {call.func.end_lineno or call.lineno for call in calls if is_worth(call)}
-        if (is_stored := self.worth.get(SETTING_ITEM)) is not None:
-            stored = (each for each in file.nodes if isinstance(each, ast.Subscript))
-            rows |= {
-                each.lineno
-                for each in stored
-                if isinstance(each.ctx, ast.Store) and is_stored(each)
-            }
+        worth = self._worth_by_local_name()
+        for name, asking in worth.items():
+            for call in syntax_tree(file).calls(name):
+                if any(each.is_worth_a_look(call) for each in asking):
+                    rows.add(call.func.end_lineno or call.lineno)
+        asking = worth.get(SETTING_ITEM, [])
+        for node in file.nodes if asking else ():
+            is_stored = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+            if isinstance(node, ast.Subscript) and is_stored:
+                rows |= {node.lineno for each in asking if each.is_worth_a_look(node)}
         return rows
 
-    def open_rows(self, calls: Mapping[ast.expr, Call]) -> list[int]:
-        """The rows of the calls whose facts callers, classes or other files may know better."""
-        rows = {
-            node.lineno
-            for node, call in calls.items()
-            if call.name not in self.intraprocedural
-            and self.is_worth_a_look(call.name, node)
-            and _is_open(call)
-        }
-        return sorted(rows)
+    def open_rows(self, calls: Mapping[ast.expr, Call]) -> list[frozenset[int]]:
+        """For each question, the rows of the calls whose facts others may know better."""
+        return [
+            frozenset(node.lineno for node, call in calls.items() if each.is_open(node, call))
+            for each in self.questions
+        ]
 
     @property
     def wants_dtypes(self) -> bool:
         """True if which names hold a dtype counts for one of the calls."""
         return not self.names.isdisjoint(_WITH_DTYPES)
 
-    def _local_names_in_worth(self) -> dict[str, Worth]:
-        """What a file calls the names in `worth` by, and instances of classes among them."""
-        local = ((name, name) for name in self.worth)
+    def _worth_by_local_name(self) -> dict[str, list[Question]]:
+        """The questions about a name, if none is about all calls; as the file calls it."""
+        asking: dict[str, list[Question]] = {}
+        for question in self.questions:
+            for name in question.names:
+                asking.setdefault(name, []).append(question)
+        worth = {
+            name: each
+            for name, each in asking.items()
+            if all(question.worth is not None for question in each)
+        }
+        local = ((name, name) for name in worth)
         every = (*local, *self.aliases.items(), *self.holders.items())
-        return {name: self.worth[meant] for name, meant in every if meant in self.worth}
-
-    def is_worth_a_look(self, name: str, node: ast.expr) -> bool:
-        """False for what no rule reports, whatever its dtypes are."""
-        is_worth = self.worth.get(name)
-        return is_worth is None or is_worth(node)
+        return {name: worth[meant] for name, meant in every if meant in worth}
 
     def criterion(self, rows: Iterable[int]) -> Callable[[DefUse], bool]:
         """Whether a statement is at one of some rows, or says which names hold a needed dtype."""
@@ -193,6 +218,8 @@ def _is_open(call: Call) -> bool:
     What a function of another package is given counts only once it is known for a tensor; operators
     of torch take tensors.
     """
+    if call.name in _WITH_DTYPES:
+        return True
     values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
     if call.name == SETTING_ITEM:  # most are of mappings: both have to be tensors, one a known one
         both = (call.receiver, values[1])

@@ -8,6 +8,9 @@ _INTRAPROCEDURAL_BUDGET = 250_000
 _INTERPROCEDURAL_BUDGET = 32_000
 """Expressions that are evaluated beyond that: about a second."""
 
+_SIDE_BUDGET = 6_000
+"""The same for what one rule asks besides: few calls of a file, or a run in half precision."""
+
 _SECONDARY_BUDGET = 4_000
 """The same for tests, benchmarks and vendored code, whose findings are mostly not shown."""
 
@@ -22,10 +25,12 @@ class BudgetExceeded(Exception):
 class Budget:
     """The budget of one file: first for the file by itself, then for whatever it reaches."""
 
-    def __init__(self, *, is_secondary: bool) -> None:
+    def __init__(self, *, is_secondary: bool, is_aside: bool = False) -> None:
         self.spent = 0
         self._limit = _INTRAPROCEDURAL_BUDGET
-        self._beyond = _SECONDARY_BUDGET if is_secondary else _INTERPROCEDURAL_BUDGET
+        self._beyond = _SIDE_BUDGET if is_aside else _INTERPROCEDURAL_BUDGET
+        if is_secondary:
+            self._beyond = _SECONDARY_BUDGET
         self._is_beyond = False
         self._is_shared = False
 

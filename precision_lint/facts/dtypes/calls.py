@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from typing import Literal, NamedTuple
 
@@ -177,17 +177,19 @@ def as_receiver(value: Value) -> Value:
 
 
 class Calls(Memo, Sequence[Call]):
-    """The calls of one file that rules asked for, in source order."""
+    """The calls of one file that somebody asked for (`asker`), in source order."""
 
-    def __init__(self, imports: Mapping[str, str]) -> None:
+    def __init__(self, imports: Mapping[str, str], asker: object = None) -> None:
         self.imports = imports
         """Local to qualified names."""
+        self.asker = asker
         self.is_complete = True
         """False if there was too much code to interpret it to its end: then there are no calls."""
         self._calls: list[Call] = []
 
-    def fill(self, calls: list[Call]) -> None:
-        self._calls = sorted(calls, key=lambda call: (call.span.start, -call.span.end))
+    def fill(self, calls: Iterable[Call]) -> None:
+        own = (replace(call, module=self) for call in calls)
+        self._calls = sorted(own, key=lambda call: (call.span.start, -call.span.end))
 
     def named(self, name: str) -> list[Call]:
         """The calls whose callee ends in `name`."""

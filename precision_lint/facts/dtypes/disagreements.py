@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.agreement import Disagreement, Operand, disagreement
+from precision_lint.facts.dtypes.ambient import may_run_under_autocast
 from precision_lint.facts.dtypes.calls import Call
 from precision_lint.facts.dtypes.operands import may_fail_on_purpose, text_of
 from precision_lint.facts.dtypes.witnesses import witnesses
@@ -22,14 +23,18 @@ def disagreement_findings(
     message: str,
     remedy: str,
     fix: Callable[[Disagreement], Fix | None],
+    *,
+    is_cast_by_autocast: bool = False,
 ) -> Iterator[Finding]:
     """The finding about a call whose operands have two dtypes.
 
     `message` takes the texts of both operands, `first` and `second`, and their dtypes, `one` and
-    `other`.
+    `other`. There is none for an operator that autocast gives one dtype, where a region may be on.
     """
     found = disagreement(call)
     if found is None or may_fail_on_purpose(call, file):
+        return
+    if is_cast_by_autocast and may_run_under_autocast(call, file):
         return
     operands = (found.first, found.second)
     related = [

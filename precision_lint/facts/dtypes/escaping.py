@@ -12,12 +12,16 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes._generated.operators import METHODS
+from precision_lint.facts.dtypes.item_writes import may_be_indexed_write
 from precision_lint.facts.dtypes.module_inputs import LAYERS
 from precision_lint.model.memo import fact
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import statements
 from precision_lint.source.python.syntax import callee_name, dotted
 
 _FIXED = re.compile(r"torch\.(?:float|float32|double|float64|half|float16)$")
@@ -30,69 +34,139 @@ _CASTING = frozenset({"to", "type", "type_as", "bfloat16", "long", "int", "bool"
 _DEVICE = re.compile(r"device|cuda|cpu|rank")
 _PLAIN = frozenset({"shape", "device", "ndim", "size", "dim", "numel"})
 _OF_TORCH = ("torch.", "F.", "nn.functional.")
+_TESTING_DTYPE = re.compile(r"dtype|is_floating")
+_WHOLE = -1
 _MOST_ROUNDS = 8
 
 
+@dataclass(frozen=True, slots=True)
+class Meetings:
+    """The functions of a file in which a fixed dtype may meet another one."""
+
+    _known: _Known
+    _functions: frozenset[ast.FunctionDef]
+
+    def __bool__(self) -> bool:
+        return bool(self._functions)
+
+    def below(self, function: ast.AST) -> frozenset[ast.FunctionDef]:
+        """Those that a function may call, by others or by itself."""
+        found: set[ast.FunctionDef] = set()
+        pending = [function]
+        while self._functions and pending:
+            current = pending.pop()
+            if isinstance(current, ast.FunctionDef) and current not in found:
+                found.add(current)
+                pending += self._known.mentioned(current)
+        return self._functions & found
+
+
 @fact
-def fixed_dtypes_meet_others(file: ParsedPython) -> bool:
-    """True if a fixed dtype may meet another one in a function of the file, or where it calls."""
+def fixed_dtypes_meeting_others(file: ParsedPython) -> Meetings:
+    """Where a fixed dtype may meet another one."""
     known = _Known(file)
+    met: set[ast.FunctionDef] = set()
     for _ in range(_MOST_ROUNDS):
-        before = known.size
-        if any(_Function(known, each).meets_others() for each in known.functions):
-            return True
-        if known.size == before:
-            return False
-    return True
+        changed, known.changed = known.changed, {}
+        if not changed:
+            break
+        met |= {each for each in changed if _Function(known, each).meets_others()}
+    return Meetings(known, frozenset(met))
 
 
 class _Known:
     """The functions of a file, and which of them take or give a fixed dtype."""
 
     def __init__(self, file: ParsedPython) -> None:
+        self.file = file
         self.functions: list[ast.FunctionDef] = []
         self._named: dict[str, list[ast.FunctionDef]] = {}
         self._of_class: dict[str, list[ast.FunctionDef]] = {}
+        self._own: dict[ast.FunctionDef, _Own] = {}
+        self.callers: dict[ast.FunctionDef, set[ast.FunctionDef]] = {}
+        self._called: dict[ast.AST, list[ast.FunctionDef]] = {}
+        self._mentioned: dict[ast.FunctionDef, list[ast.FunctionDef]] = {}
         self.held: dict[str, set[str]] = {}
         """By attribute, the classes of the modules that objects hold under this name."""
         self.taking: dict[ast.FunctionDef, set[str]] = {}
-        self.giving: set[ast.FunctionDef] = set()
-        for node in file.nodes:
+        self.giving: dict[ast.FunctionDef, set[int]] = {}
+        """The results that are fixed, by position in what is returned; `_WHOLE` for all of it."""
+        for node in statements(file.tree.body):
             match node:
                 case ast.FunctionDef(name=name) if name != "__init__":
                     self.functions.append(node)
                     self._named.setdefault(name, []).append(node)
-                case ast.ClassDef(name=name, body=body):
-                    own = [each for each in body if isinstance(each, ast.FunctionDef)]
-                    self._of_class[name] = [each for each in own if each.name == "forward"]
-                case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
-                    made = {
-                        callee_name(each) for each in ast.walk(value) if isinstance(each, ast.Call)
-                    }
-                    self.held.setdefault(name, set()).update(made)
+                case ast.ClassDef(name=name):
+                    own = _Own(node)
+                    self._own |= dict.fromkeys(own.methods.values(), own)
+                    self._of_class[name] = [*filter(None, [own.methods.get("forward")])]
+                    for attribute, made in own.held.items():
+                        self.held.setdefault(attribute, set()).update(made)
+        self.changed: dict[ast.FunctionDef, None] = dict.fromkeys(self.functions)
+        """The functions of which something is known that was not when they were walked."""
 
-    @property
-    def size(self) -> int:
-        return len(self.giving) + sum(map(len, self.taking.values()))
+    def take(self, function: ast.FunctionDef, names: set[str]) -> None:
+        """A function is given something fixed for some of its parameters."""
+        taken = self.taking.setdefault(function, set())
+        if not names <= taken:
+            taken |= names
+            self.changed[function] = None
 
-    def called(self, function: ast.expr) -> list[ast.FunctionDef]:
+    def give(self, function: ast.FunctionDef, positions: set[int]) -> None:
+        """A function returns something fixed."""
+        given = self.giving.setdefault(function, set())
+        if not positions <= given:
+            given |= positions
+            self.changed |= dict.fromkeys(self.callers.get(function, ()))
+
+    def mentioned(self, function: ast.FunctionDef) -> list[ast.FunctionDef]:
+        """The functions of the file that a function names, and those of modules that it names."""
+        if function not in self._mentioned:
+            self._mentioned[function] = list(dict.fromkeys(self.called(function, function)))
+        return self._mentioned[function]
+
+    def called(self, function: ast.AST, within: ast.FunctionDef) -> list[ast.FunctionDef]:
         """The functions of the file that an expression may stand for, or look up."""
+        if function not in self._called:
+            self._called[function] = self._find(function, self._own.get(within))
+        return self._called[function]
+
+    def _find(self, function: ast.AST, own: _Own | None) -> list[ast.FunctionDef]:
         found: list[ast.FunctionDef] = []
-        for node in ast.walk(function):
+        for node in walk(function):
             match node:
                 case ast.Name(id=name):
                     found += self._named.get(name, [])
+                case ast.Attribute(value=ast.Name(id="self"), attr=name) if own and (
+                    name in own.held or name in own.methods
+                ):
+                    found += self._forwards(own.held.get(name, ()))
+                    found += filter(None, [own.methods.get(name)])
                 case ast.Attribute(attr=name):
-                    classes = self.held.get(name, set())
-                    forwards = [each for one in classes for each in self._of_class.get(one, [])]
-                    own = self._named.get(name, []) if name != "forward" else []
-                    found += forwards or own
+                    methods = self._named.get(name, []) if name != "forward" else []
+                    found += self._forwards(self.held.get(name, ())) or methods
         return found
+
+    def _forwards(self, classes: Iterable[str]) -> list[ast.FunctionDef]:
+        return [each for one in classes for each in self._of_class.get(one, [])]
 
     def is_layer(self, function: ast.expr) -> bool:
         """True for an attribute that may hold a layer with weights."""
         named = (each.attr for each in ast.walk(function) if isinstance(each, ast.Attribute))
         return any(not LAYERS.isdisjoint(self.held.get(name, ())) for name in named)
+
+
+class _Own:
+    """The methods of a class, and by attribute the classes of the modules that it holds."""
+
+    def __init__(self, node: ast.ClassDef) -> None:
+        self.methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
+        self.held: dict[str, set[str]] = {}
+        for each in statements(node.body):
+            match each:
+                case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
+                    made = {callee_name(one) for one in walk(value) if isinstance(one, ast.Call)}
+                    self.held.setdefault(name, set()).update(made)
 
 
 class _Function:
@@ -112,8 +186,6 @@ class _Function:
 
     def _block(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
-            if self._is_met:
-                return
             self._statement(statement)
 
     def _statement(self, node: ast.stmt) -> None:
@@ -124,13 +196,11 @@ class _Function:
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self._assign(target, value)
             case ast.AugAssign(target=target, value=value):
-                if self._is_fixed(value) and isinstance(target, ast.Subscript):
-                    self._is_met = True
-                elif self._is_fixed(value):
-                    self._hold(target, True)
+                if self._is_fixed(value) and not isinstance(target, ast.Subscript):
+                    self._hold(target, True)  # an item that is added to keeps its dtype
             case ast.Return(value=ast.expr() as value):
-                if self._is_fixed(value):
-                    self._known.giving.add(self._node)
+                if fixed := self._results(value):
+                    self._known.give(self._node, fixed)
             case ast.Expr(value=value):
                 self._is_fixed(value)
             case ast.If(test=test, body=body, orelse=orelse):
@@ -139,7 +209,10 @@ class _Function:
                 self._block(body)
                 after, self._held = self._held, before
                 self._block(orelse)
-                self._held |= after
+                if _TESTING_DTYPE.search(ast.unparse(test)):
+                    self._held &= after  # one of them casts
+                else:
+                    self._held |= after
             case ast.For(target=target, iter=iterated, body=body, orelse=orelse):
                 for name in (each.id for each in ast.walk(target) if isinstance(each, ast.Name)):
                     self._callables[name] = iterated
@@ -170,9 +243,13 @@ class _Function:
                 fixed = [self._is_fixed(one) for one in values]
                 for one, is_fixed in zip(targets, fixed, strict=True):
                     self._hold(one, is_fixed)
-            case ast.Subscript(value=owner, slice=index), _:
+            case ast.Tuple(elts=targets), ast.Call():
+                fixed_ones = self._results(value)
+                for position, one in enumerate(targets):
+                    self._hold(one, not fixed_ones.isdisjoint({position, _WHOLE}))
+            case ast.Subscript(value=owner), _:
                 is_met = self._is_fixed(value) != self._is_fixed(owner)
-                self._is_met |= is_met and _is_advanced(index) and _may_be_tensor(value)
+                self._is_met |= is_met and may_be_indexed_write(target, self._known.file)
             case _:
                 if isinstance(target, ast.Name):
                     self._callables[target.id] = value
@@ -188,7 +265,16 @@ class _Function:
             case ast.Starred(value=value):
                 self._hold(value, is_fixed)
             case ast.Subscript():
-                self._is_met |= is_fixed
+                self._is_met |= is_fixed and may_be_indexed_write(target, self._known.file)
+
+    def _results(self, value: ast.expr) -> set[int]:
+        """The items of what is returned that are fixed."""
+        match value:
+            case ast.Tuple(elts=items):
+                return {position for position, one in enumerate(items) if self._is_fixed(one)}
+            case ast.Call():
+                return self._call(value)
+        return {_WHOLE} if self._is_fixed(value) else set()
 
     def _is_fixed(self, node: ast.expr) -> bool:
         match node:
@@ -197,7 +283,7 @@ class _Function:
             case ast.Attribute(value=value, attr=name):
                 return self._is_fixed(value) and name not in _PLAIN
             case ast.Call():
-                return self._call(node)
+                return bool(self._call(node))
             case ast.BinOp(left=left, right=right, op=ast.MatMult()):
                 return self._agreeing([left, right])
             case ast.Compare():
@@ -235,7 +321,15 @@ class _Function:
         self._is_met |= any(fixed) and not all(fixed)
         return any(fixed)
 
-    def _call(self, node: ast.Call) -> bool:
+    def _call(self, node: ast.Call) -> set[int]:
+        """The results of a call that are fixed."""
+        functions = self._known.called(self._function_of(node), self._node)
+        is_fixed = self._is_call_fixed(node)
+        if not (is_fixed and functions) or self._is_of_torch(node):
+            return {_WHOLE} if is_fixed else set()
+        return set().union(*(self._known.giving.get(each, ()) for each in functions))
+
+    def _is_call_fixed(self, node: ast.Call) -> bool:
         name, function = callee_name(node), node.func
         keywords = {each.arg: each.value for each in node.keywords}
         given = [*node.args, *(value for key, value in keywords.items() if key != "dtype")]
@@ -251,9 +345,20 @@ class _Function:
         if name in _CASTING:
             self._all_of(owner)
             return self._all_of(given) and name == "type_as"
-        if is_function or (name in METHODS and not path.startswith("self.")):
+        if self._is_of_torch(node):
             return self._of_torch(node, name, [*owner, *given], keywords, path)
         return self._of_file(node, name, owner, keywords)
+
+    def _is_of_torch(self, node: ast.Call) -> bool:
+        path = dotted(node.func) or ""
+        is_method = isinstance(node.func, ast.Attribute) and callee_name(node) in METHODS
+        return path.startswith(_OF_TORCH) or (is_method and not path.startswith("self."))
+
+    def _function_of(self, node: ast.Call) -> ast.expr:
+        """What is called; of a variable, the expression that it stands for."""
+        if isinstance(node.func, ast.Name):
+            return self._callables.get(node.func.id, node.func)
+        return node.func
 
     def _of_torch(
         self,
@@ -286,23 +391,23 @@ class _Function:
         is_of_fixed = self._all_of(owner)
         positional = [self._is_fixed(one) for one in node.args]
         named = {key: self._is_fixed(value) for key, value in keywords.items()}
-        function_node = node.func
-        if isinstance(function_node, ast.Name):
-            function_node = self._callables.get(name, function_node)
-        functions = self._known.called(function_node)
+        function_node = self._function_of(node)
+        functions = self._known.called(function_node, self._node)
         is_given = any(positional) or any(named.values())
         for function in functions:
             names = [one.arg for one in function.args.args]
             names = names[1:] if names[:1] in (["self"], ["cls"]) else names
             taken = {one for one, is_fixed in zip(names, positional, strict=False) if is_fixed}
             taken |= {key for key, is_fixed in named.items() if is_fixed and key in names}
-            self._known.taking.setdefault(function, set()).update(taken)
+            self._known.take(function, taken)
+            self._known.callers.setdefault(function, set()).add(self._node)
             if is_given and not taken:
                 self._is_met = True
         if functions:
             return any(function in self._known.giving for function in functions)
         self._is_met |= is_given and self._known.is_layer(function_node)
-        return (is_given or is_of_fixed) and not name[:1].isupper()
+        is_of_fixed |= any(positional[:1])  # what else it is given decides, too
+        return is_of_fixed and not name[:1].isupper()
 
     def _cast(self, owner: ast.expr, node: ast.Call, keywords: dict[str | None, ast.expr]) -> bool:
         before = self._is_fixed(owner)
@@ -319,12 +424,6 @@ class _Function:
         """True if one of some expressions is fixed; all of them are walked."""
         fixed = [self._is_fixed(one) for one in nodes]
         return any(fixed)
-
-
-def _is_advanced(index: ast.expr) -> bool:
-    """True for an index that may be a tensor: numbers and slices copy, and copies cast."""
-    parts = index.elts if isinstance(index, ast.Tuple) else [index]
-    return not all(isinstance(part, ast.Constant | ast.Slice | ast.UnaryOp) for part in parts)
 
 
 def _may_be_tensor(node: ast.expr) -> bool:

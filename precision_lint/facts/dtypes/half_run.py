@@ -9,6 +9,7 @@ weights, the two do not agree.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from contextlib import closing
@@ -17,11 +18,11 @@ from dataclasses import dataclass, replace
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes import sources
 from precision_lint.facts.dtypes.agreement import disagreement
-from precision_lint.facts.dtypes.asked import SETTING_ITEM, Asked
+from precision_lint.facts.dtypes.asked import SETTING_ITEM, Asked, Question
 from precision_lint.facts.dtypes.budget import BudgetExceeded
 from precision_lint.facts.dtypes.calls import Argument, Call, CallSite
-from precision_lint.facts.dtypes.definitions import Class, module_of
-from precision_lint.facts.dtypes.escaping import fixed_dtypes_meet_others
+from precision_lint.facts.dtypes.definitions import Class, Function, module_of
+from precision_lint.facts.dtypes.escaping import fixed_dtypes_meeting_others
 from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
 from precision_lint.facts.dtypes.loaded_in_half import FIXED, is_fixed
 from precision_lint.facts.dtypes.module_inputs import LAYERS, rejected
@@ -85,8 +86,6 @@ class Meeting:
 def meetings_in_half(file: PythonFile) -> tuple[Meeting, ...]:
     """The calls that raise, in the run of some model of the file: the first for each source."""
     found: dict[object, Meeting] = {}
-    if not fixed_dtypes_meet_others(file):
-        return ()
     try:
         for each in _meetings(file):
             origin = each.tensor.origin
@@ -99,7 +98,12 @@ def meetings_in_half(file: PythonFile) -> tuple[Meeting, ...]:
 
 
 def _meetings(file: PythonFile) -> Iterator[Meeting]:
-    subject = Subject(file, Asked.of(module_of(file), _ASKED, frozenset(), {}), None)
+    """The meetings in the runs that come to a function in which dtypes may meet, each once."""
+    may_meet = fixed_dtypes_meeting_others(file)
+    done: set[ast.FunctionDef] = set()
+    if not may_meet:
+        return
+    subject = Subject(file, Asked.of(module_of(file), [Question(_ASKED)]), None, is_aside=True)
     subject.budget.go_beyond()
     calls: list[Call] = []
     run = Interpretation(subject, {}, is_intraprocedural=False, in_half=calls)
@@ -107,12 +111,14 @@ def _meetings(file: PythonFile) -> Iterator[Meeting]:
         for definition in subject.module.top.values():
             if not isinstance(definition, Class):
                 continue
-            loaded = _offered(run, definition)
-            if loaded is None:
+            forward = _forward(run, definition)
+            loaded = None if forward is None else run.classes.loaded(definition)
+            if forward is None or loaded is None or may_meet.below(forward.node) <= done:
                 continue
+            done |= may_meet.below(forward.node)
             is_kept = not run.configuration.loads_in_float32(_library(run, definition))
             try:
-                _run(run, definition, loaded, file)
+                _run(run, definition, forward, loaded, file)
             finally:
                 for call in calls:
                     meeting = _meeting(call, loaded, file)
@@ -121,23 +127,21 @@ def _meetings(file: PythonFile) -> Iterator[Meeting]:
                 calls.clear()
 
 
-def _offered(run: Interpretation, definition: Class) -> Origin | None:
-    """The class, if it can be loaded in half precision and has a `forward` here."""
-    loaded = run.classes.loaded(definition)
+def _forward(run: Interpretation, definition: Class) -> Function | None:
+    """The `forward` of a class, if it is in the same file."""
     forward = run.classes.method(definition, "forward")
-    is_here = forward is not None and forward.module is definition.module
-    return loaded if is_here else None
+    return None if forward is None or forward.module is not definition.module else forward
 
 
 def _library(run: Interpretation, definition: Class) -> str:
     return "diffusers." if run.classes.derives_from(definition, "ModelMixin") else ""
 
 
-def _run(run: Interpretation, definition: Class, loaded: Origin, file: PythonFile) -> None:
+def _run(
+    run: Interpretation, definition: Class, forward: Function, loaded: Origin, file: PythonFile
+) -> None:
     """Interpret `forward` of a model as for a caller who leaves the defaults."""
     model = Instance(definition, parameters=Tensor(_HALF, origin=loaded))
-    forward = run.classes.method(definition, "forward")
-    assert forward is not None
     parameters = bound(run, forward, model, CallSite(file.text, loaded.span, (), {}))
     for parameter in forward.parameters[1:2]:  # what a model computes from is never left out
         is_integral = parameter.arg in sources.TOKENS or sources.INTEGRAL_NAME.search(parameter.arg)

@@ -191,7 +191,10 @@ class Instances:
         return any(name in each.registered for each in self._classes.bases(definition))
 
     def _assigned(self, definition: Class, name: str) -> Value:
-        """What methods assign to an attribute, else other code; if neither says, its annotation."""
+        """What methods assign to an attribute, else other code; if neither says, its annotation.
+
+        In a run of weights in half precision, what other code assigns stays unknown.
+        """
         found: Value = BOTTOM
         for each in self._classes.bases(definition):
             for method in each.methods_assigning.get(name, ()):
@@ -200,7 +203,8 @@ class Instances:
             found = join(found, self._analysis.records.assigned.get((each, name), BOTTOM))
             if name in each.assigned:
                 found = join(found, self._classes.assigned(each, name))
-        for says in (self._assigned_from_outside, self._declared):
+        from_outside = () if self._analysis.is_half_run else (self._assigned_from_outside,)
+        for says in (*from_outside, self._declared):
             if isinstance(found, Bottom) or found in (UNKNOWN, Constant(None)):
                 value = says(definition, name)
                 found = found if isinstance(value, Bottom) else value

@@ -48,12 +48,15 @@ class Subject:
         asked: Asked,
         scenario: Scenario | None,
         around: Region | None = None,
+        *,
+        is_aside: bool = False,
     ) -> None:
         self.program = Program(file)
         self.module = self.program.main
         self.asked = asked
         self.calls = Calls(self.module.imports)
-        self.budget = Budget(is_secondary=file.project.is_secondary(file.text.path))
+        is_secondary = file.project.is_secondary(file.text.path)
+        self.budget = Budget(is_secondary=is_secondary, is_aside=is_aside)
         self.configuration = Configuration(file.project, scenario)
         self.default_dtype = _default_dtype(file)
         self.around = around

@@ -21,27 +21,26 @@ def may_be_indexed_write(node: ast.Subscript, file: ParsedPython) -> bool:
 
     Numbers, slices and words as keys, and values that are no tensors, need no dtypes.
     """
-    syntax = syntax_tree(file)
-    if not _may_be_advanced(node.slice, syntax):
+    if not _may_be_advanced(node.slice, file):
         return False
-    match syntax.parent(node):
+    match syntax_tree(file).parent(node):
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
             return not _is_no_tensor(value)
     return True
 
 
-def _may_be_advanced(key: ast.expr, syntax: SyntaxTree) -> bool:
+def _may_be_advanced(key: ast.expr, file: ParsedPython) -> bool:
     match key:
         case ast.Constant() | ast.JoinedStr() | ast.Slice():
             return False
         case ast.UnaryOp(operand=ast.Constant()):
             return False
         case ast.Tuple(elts=keys):
-            return any(_may_be_advanced(each, syntax) for each in keys)
+            return any(_may_be_advanced(each, file) for each in keys)
         case ast.BinOp(left=left, right=right):
-            return _may_be_advanced(left, syntax) or _may_be_advanced(right, syntax)
+            return _may_be_advanced(left, file) or _may_be_advanced(right, file)
         case ast.Name(id=name):
-            return not _is_counted(key, name, syntax)
+            return not _is_counted(key, name, syntax_tree(file))
     return not _is_no_tensor(key) or isinstance(key, ast.List | ast.ListComp)
 
 

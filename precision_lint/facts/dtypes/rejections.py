@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.agreement import MEASURED
 from precision_lint.facts.dtypes.calls import Call, Rejection
 from precision_lint.facts.dtypes.module_inputs import rejected
 from precision_lint.facts.dtypes.values import Instance, Model, Tensor
 from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import FLOAT32
 from precision_lint.model.finding import Related
 
 _CALLEE = re.compile(r"[A-Za-z_][\w.]*(?=\s*\()")
@@ -26,6 +28,19 @@ def rejections(call: Call, file: PythonFile) -> tuple[Rejection, ...]:
         return ()
     origin = Origin(file.text, call.span, "the layer is called here")
     return (Rejection(origin, *dtypes),)
+
+
+def may_reject(call: Call) -> bool:
+    """True if the body of a call knows a dtype of what the module is given, or of its weights.
+
+    float32 is what weights have that nobody casts.
+    """
+    match call.called:
+        case Model(parameters=Tensor() as weights) | Instance(parameters=Tensor() as weights):
+            if weights.dtypes - {FLOAT32}:
+                return True
+    first = call.arguments[0].value if call.arguments else None
+    return isinstance(first, Tensor) and bool(first.dtypes) and first.dtypes <= MEASURED
 
 
 def callee_text(call: Call, file: PythonFile) -> str:

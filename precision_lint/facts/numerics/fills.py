@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 
@@ -25,10 +25,10 @@ from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.dtypes.values import Constant, ModelOutput, Tensor
 from precision_lint.facts.numerics.wide_numbers import may_be_wide
 from precision_lint.facts.origin import Origin
-from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16
 from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _NUMBER = {
@@ -49,9 +49,14 @@ _SHIFTED = frozenset({"masked_fill", "index_fill"})
 FILLS = frozenset(_NUMBER)
 
 _WORTH_A_LOOK = re.compile(
-    r"(?<![\w.])\d[\d_]*(?:\.\d*)?[eE]\+?\d{1,3}\b|\d{5}|[\d)]\s*(?:\*\*|<<)|finfo\(\s*torch\.(?:float|double)"
+    r"(?<![\w.])(?:\d[\d_]*(?:\.\d*)?[eE]\+?(?:[4-9]|\d\d)|\d{6,}|[6-9]\d{4}|\d+(?:_\d{3})+)"
+    r"|\d\s*(?:\*\*|<<|\*)\s*\d|finfo\(|\b[A-Z][A-Z_]{2,}\s*[,)]"
 )
 """A number above 65504, as programs write one."""
+
+_NOT_HALF = frozenset(
+    f"torch.{name}" for name, meant in ALIASES.items() if meant not in {FLOAT16, BFLOAT16}
+)
 
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 
@@ -85,28 +90,40 @@ def fills(file: PythonFile) -> Iterator[Fill]:
     if _WORTH_A_LOOK.search(file.text.text) is None:
         return
     may_matter = cache(partial(_may_matter, file=file))
-    calls = calls_in(file, FILLS, worth=dict.fromkeys(FILLS, may_matter))
+    calls = calls_in(file, FILLS, worth=may_matter)
     wide = {call.span: call for call in calls if _is_out_of(FLOAT16, call, file)}
     found: dict[Span, Fill] = {}
     if wide:
         _add(found, list(wide.values()), file, None)
         for dtype, region in half_regions(file).items():
             if any(span not in found and _is_out_of(dtype, wide[span], file) for span in wide):
-                worth = dict.fromkeys(FILLS, lambda node: file.span_of(node) in wide)
-                again = calls_in(file, FILLS, worth=worth, around=region)
+                is_wide = partial(_is_at, file=file, spans=wide.keys())
+                again = calls_in(file, FILLS, worth=is_wide, around=region)
                 _add(found, [call for call in again if call.span in wide], file, region)
     yield from (found[span] for span in sorted(found))
 
 
 def _may_matter(node: ast.expr, file: PythonFile) -> bool:
-    """False for a call that fills with no number, or with one that every dtype holds."""
+    """False for a call that fills with no number, or with one that every half dtype holds."""
     if not isinstance(node, ast.Call):
         return False
-    position, keyword = _NUMBER.get(callee_name(node), (0, "value"))
-    given = [*node.args[position:], *(one.value for one in node.keywords if one.arg == keyword)]
-    return any(isinstance(each, ast.Starred) for each in node.args) or any(
-        may_be_wide(each, syntax_tree(file)) for each in given
+    name = callee_name(node)
+    keywords = {one.arg: one.value for one in node.keywords}
+    dtype = keywords.get("dtype")
+    if name == "full" if dtype is None else dotted(dtype) in _NOT_HALF:
+        return False  # it makes a tensor of another dtype
+    position, keyword = _NUMBER.get(name, (0, "value"))
+    given = [*node.args[position:], *filter(None, [keywords.get(keyword)])]
+    filled = ast.unparse(dtype) if dtype is not None else ""
+    return any(
+        may_be_wide(each, syntax_tree(file))
+        for each in given
+        if ast.unparse(each) not in {f"torch.finfo({filled}).min", f"torch.finfo({filled}).max"}
     )
+
+
+def _is_at(node: ast.expr, file: PythonFile, spans: Container[Span]) -> bool:
+    return file.span_of(node) in spans
 
 
 def _add(

@@ -15,10 +15,11 @@ from precision_lint.facts.dtypes.conditions import (
 from precision_lint.facts.dtypes.conversions import as_dtype
 from precision_lint.facts.dtypes.sinks import tensors
 from precision_lint.facts.dtypes.values import Model, ModelOutput, Tensor, Value
+from precision_lint.facts.dtypes.weights import as_module
 from precision_lint.facts.numerics.uses import used_by
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related
-from precision_lint.source.python.statements import Loop, own_nodes
+from precision_lint.source.python.statements import FunctionDefinition, Loop, own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
@@ -46,8 +47,25 @@ class HalfResult:
 
 
 def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
-    """True for a call of which single numbers are taken afterwards."""
-    return isinstance(node, ast.Call) and _use_of_scores(node, file) is not None
+    """True for a call of which single numbers are taken afterwards.
+
+    In `forward` of a module, and in what it calls, whoever loads the module decides the dtype.
+    """
+    return (
+        isinstance(node, ast.Call)
+        and _use_of_scores(node, file) is not None
+        and not _is_part_of_forward(node, file)
+    )
+
+
+def _is_part_of_forward(node: ast.Call, file: PythonFile) -> bool:
+    syntax = syntax_tree(file)
+    function = syntax.function(node)
+    if not isinstance(function, FunctionDefinition):
+        return False
+    users = (syntax.function(call) for call in syntax.calls(function.name))
+    names = [each.name for each in (function, *users) if isinstance(each, FunctionDefinition)]
+    return "forward" in names
 
 
 def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.Call | None:
@@ -132,8 +150,9 @@ def averaged_copy(call: Call, file: PythonFile) -> HalfResult | None:
     if node is None or (call.name == "deepcopy" and not _is_called_ema(node, file)):
         return None
     value = call.value(0, "model") if call.arguments else call.value(0, "parameters")
-    if isinstance(value, Model):
-        weights = [value.parameters]
+    module = as_module(value)
+    if isinstance(module, Model):
+        weights = [module.parameters]
     else:  # a copy of one tensor is no average of a model
         weights = [] if call.name == "deepcopy" else list(tensors(value))
     return _result(call, weights[0], (BFLOAT16, FLOAT16), file) if weights else None

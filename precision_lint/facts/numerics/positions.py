@@ -23,10 +23,11 @@ from precision_lint.facts.dtypes.conditions import (
 )
 from precision_lint.facts.dtypes.conversions import as_dtype
 from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.named import names_unusual_dtypes
 from precision_lint.facts.dtypes.values import Dtype, DtypeSet, ModelOutput, Tensor
 from precision_lint.facts.numerics.uses import holders, mentions, used_by
 from precision_lint.facts.origin import Origin
-from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
 from precision_lint.source.python.statements import own_nodes
@@ -40,15 +41,21 @@ _OF_POSITIONS = _ANGLES | {"outer", "ger", "einsum"}
 """What positions are made angles with."""
 
 _RANGE_IN_HALF = re.compile(
-    r"\b(?:arange|linspace)\([^#]{0,300}?(?:dtype\s*=|\)\.(?:to|type|type_as|half|bfloat16)\()"
+    r"\b(?:arange|linspace)\([^#]{0,300}?(?:dtype\s*=\s*(?!torch\.(?:u?int|long|float\b|float32))"
+    r"|\)\.(?:to|type|type_as|half|bfloat16)\((?!torch\.(?:u?int|long|float\b|float32)))"
 )
 _CAST_TIMESTEP = re.compile(
     r"\b(?:\w+_)?timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat16)\("
 )
 _NAMED = re.compile(r"(?:\w+\.)*(\w+)(?:\[\w+\])?")
 _TIMESTEP = re.compile(r"(?<!num)(?<!num_train)(?:^|_)timesteps?$")
-_PRODUCT_OF_RANGE = re.compile(r"\barange\(.*(?:\b(?:einsum|matmul|bmm)\(| @ )", re.DOTALL)
+_PRODUCTS = ("einsum(", "matmul(", "bmm(", " @ ")
 
+_NO_HALF_DTYPE = re.compile(
+    rf"^torch\.(?:{'|'.join(name for name, dtype in ALIASES.items() if dtype not in HALF)})$"
+    r"|(?:^|[._])device$"
+)
+"""What a range may be cast to, or moved to, that is no half dtype."""
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
@@ -74,14 +81,15 @@ def positions(file: PythonFile) -> Iterator[Position]:
     """The positions of a file that are in half precision, in the order of the source."""
     text = file.text.text
     found: list[Position] = []
-    if _RANGE_IN_HALF.search(text) is not None:
+    if _RANGE_IN_HALF.search(text) is not None and names_unusual_dtypes(file):
         is_range = cache(partial(_may_be_range, file=file))
-        calls = calls_in(file, _RANGES | _CASTS, worth=dict.fromkeys(_RANGES | _CASTS, is_range))
+        calls = calls_in(file, _RANGES | _CASTS, worth=is_range)
         found += filter(None, (_range(call, file) for call in calls))
     if _CAST_TIMESTEP.search(text) is not None:
-        calls = calls_in(file, _CASTS, worth=dict.fromkeys(_CASTS, _may_be_timesteps))
+        calls = calls_in(file, _CASTS, worth=_may_be_timesteps)
         found += filter(None, (_timesteps(call, file) for call in calls))
-    if _PRODUCT_OF_RANGE.search(text) is not None:
+    made = text.find("arange(")
+    if made >= 0 and any(text.find(product, made) >= 0 for product in _PRODUCTS):
         found += _products(file)
     by_place = {position.span: position for position in reversed(found)}
     yield from (by_place[span] for span in sorted(by_place))
@@ -94,11 +102,16 @@ def _may_be_range(node: ast.expr, file: PythonFile) -> bool:
     """True for a range with a dtype, or that is cast, with more numbers than a half dtype has."""
     if not isinstance(node, ast.Call):
         return False
+    keywords = {keyword.arg: keyword.value for keyword in node.keywords}
     if callee_name(node) in _CASTS:
         made: ast.expr | None = node.func.value if isinstance(node.func, ast.Attribute) else None
+        dtypes = [*node.args, *keywords.values()]
     else:
-        made = node if any(keyword.arg == "dtype" for keyword in node.keywords) else None
+        made = node if "dtype" in keywords else None
+        dtypes = [value for name, value in keywords.items() if name == "dtype"]
     if not (isinstance(made, ast.Call) and callee_name(made) in _RANGES):
+        return False
+    if dtypes and all(_NO_HALF_DTYPE.search(dotted(each) or "device") for each in dtypes):
         return False
     last = _last(made)
     if last is not None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.facts.dtypes.escaping import fixed_dtypes_meet_others
+from precision_lint.facts.dtypes.escaping import fixed_dtypes_meeting_others
 from precision_lint.source.text.text import SourceText
 from tests.context import python_file
 
@@ -54,9 +54,8 @@ class Layer(nn.Module):
 
 
 def meets(source: str) -> bool:
-    return fixed_dtypes_meet_others(
-        python_file(SourceText.from_bytes(Path("/nowhere/a.py"), source.encode()))
-    )
+    text = SourceText.from_bytes(Path("/nowhere/a.py"), source.encode())
+    return bool(fixed_dtypes_meeting_others(python_file(text)))
 
 
 @pytest.mark.parametrize(("source", "cast"), [(NORM, ".to(dtype)"), (ROTARY, ".to(x.dtype)")])
