@@ -127,12 +127,17 @@ class Callers:
                 sites[node] = bound(self._analysis, method, Instance(method.owner), given)
 
     def _handed_on(self, node: ast.AST, name: str, value: Value) -> Value:
-        """What a call site gives to a parameter; the site is part of the way of a dtype."""
+        """What a call site gives to a parameter; the site is part of the way of a dtype.
+
+        Of a call that a document shows, others choose the dtype as they like.
+        """
         site = self._analysis.records.sites[node]
+        is_shown = node in self._analysis.records.shown
 
         def through(dtypes: _D) -> _D:
-            origin = dtypes.origin
-            return replace(dtypes, origin=None if origin is None else origin.through(site))
+            origin = None if dtypes.origin is None else dtypes.origin.through(site)
+            is_open = is_shown or dtypes.caller_chosen
+            return replace(dtypes, origin=origin, caller_chosen=is_open)
 
         resolved = self.resolve(value)
         if isinstance(resolved, Constant) and defaults.names_dtype(resolved):

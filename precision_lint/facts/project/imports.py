@@ -76,6 +76,7 @@ class Imports:
         self.locate = self._files.locate
         """The file of the module that a file in a folder calls by a name."""
         self._imported: dict[Path, tuple[Path, ...]] = {}
+        self._above: dict[Path, frozenset[Path]] = {}
         self._linked: dict[Path, frozenset[Path]] = {}
         self._users: dict[Path, frozenset[Path]] = {}
         self._programs: dict[Path, Program] = {}
@@ -139,9 +140,14 @@ class Imports:
         These are the files that import it, by others or by themselves, and what all of them import.
         """
         if path not in self._linked:
-            above = _reached({path}, self._imported_by)
-            self._linked[path] = frozenset(_reached(above, self._imports_of))
+            self._linked[path] = frozenset(_reached(self.above(path), self._imports_of))
         return self._linked[path]
+
+    def above(self, path: Path) -> frozenset[Path]:
+        """A Python file, and those that import it, by others or by themselves."""
+        if path not in self._above:
+            self._above[path] = frozenset(_reached({path}, self._imported_by))
+        return self._above[path]
 
     def program(self, path: Path) -> Program:
         """A Python file and those of the project that it imports, nearest first."""
@@ -262,7 +268,7 @@ NO_TENSORS = "-"
 
 def words_of_imports(path: Path, content: bytes, argument: str = "") -> str:
     """The record of the words in the imports of a Python file, if it may pass tensors."""
-    if not any(word in content for word in _OF_TENSORS):
+    if path.stem != "__init__" and not any(word in content for word in _OF_TENSORS):
         return NO_TENSORS
     words = {word for line in _IMPORT.findall(content) for word in _WORD.findall(line)}
     return b"\n".join(sorted(words)).decode("ascii")
