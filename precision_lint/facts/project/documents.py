@@ -30,6 +30,7 @@ _MOST = 8
 
 _HALF = re.compile(rb"bfloat16|\bbf16\b|float16|\bfp16\b|\.half\(\)")
 _SHOWING = (b">>>", b"```", b"~~~", b"code-block::", b"code::", b"nbformat")
+_BUILT = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})
 _NAME = re.compile(rb"[A-Za-z_]\w*")
 _NOTHING = ""
 
@@ -64,12 +65,23 @@ class Documents:
         return self._programs[path]
 
     def _imported_by(self, path: Path) -> frozenset[Path]:
-        """The files of the project that the programs of a document import."""
+        """The files of its project that the programs of a document import.
+
+        A checkout of another project imports that one, and not what has the same name here.
+        """
         if path not in self._imported:
             modules = self._records.of("shown", path).partition("\n")[0].split()
             located = (self._imports.locate(path.parent, name) for name in modules)
-            self._imported[path] = frozenset(filter(None, located))
+            home = self._home(path)
+            own = (each for each in located if each is not None and each.is_relative_to(home))
+            self._imported[path] = frozenset(own)
         return self._imported[path]
+
+    def _home(self, path: Path) -> Path:
+        """The folder of the project that a document belongs to: the nearest one that is built."""
+        root = self._project.root
+        around = (folder for folder in path.parents if folder.is_relative_to(root))
+        return next((each for each in around if not _BUILT.isdisjoint(disk.names_in(each))), root)
 
     @cached_property
     def _by_word(self) -> Mapping[str, Sequence[Path]]:
