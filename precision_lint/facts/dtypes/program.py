@@ -126,7 +126,6 @@ class Program:
         if len(paths) <= _MOST_CALLING and len(self.project.defining(method)) <= _MOST_DEFINED:
             for path in filter(self._runs_with, paths):
                 yield self.module(path)
-            yield from self._shown(method)
 
     def defining(self, function: str) -> Iterator[Module]:
         """The modules that define a function of a name that few files define."""
@@ -145,9 +144,8 @@ class Program:
         for path in self.project.importing(module.file.text.path, name):
             if self._runs_with(path):
                 yield self.module(path)
-        yield from self._shown(name)
 
-    def _shown(self, name: str) -> Iterator[Module]:
+    def showing(self, name: str) -> Iterator[Module]:
         """The programs of documents that name a function or class, as modules of their own."""
         for path in self.project.documents(self.main.file.text.path, name):
             for example in self.project.examples(path):

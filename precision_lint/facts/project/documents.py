@@ -1,7 +1,8 @@
 """The programs that the documents of a project show: callers of what the project offers.
 
-A page, a notebook or a docstring counts if a program in it names a half dtype. Its record holds the
-modules that such programs import, and their words.
+A page, a notebook or a docstring counts if a program in it names bfloat16: for any other dtype, what
+callers may give is the same without it. Its record holds the modules that such programs import, and
+their words.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ LARGEST = 4 << 20
 _MOST = 8
 """Documents that are asked about one name: their examples are much alike."""
 
-_HALF = re.compile(rb"bfloat16|\bbf16\b|float16|\bfp16\b|\.half\(\)")
+_BFLOAT16 = re.compile(rb"bfloat16|\bbf16\b", re.IGNORECASE)
 _SHOWING = (b">>>", b"```", b"~~~", b"code-block::", b"code::", b"nbformat")
 _BUILT = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})
 _NAME = re.compile(rb"[A-Za-z_]\w*")
@@ -36,7 +37,7 @@ _NOTHING = ""
 
 
 class Documents:
-    """The documents of a project with programs in half precision."""
+    """The documents of a project with programs in bfloat16."""
 
     def __init__(self, project: Project, records: Records, imports: Imports) -> None:
         self._project = project
@@ -55,7 +56,7 @@ class Documents:
         return tuple(islice(running, _MOST))
 
     def programs(self, path: Path) -> tuple[Example, ...]:
-        """The programs in half precision that a document shows."""
+        """The programs in bfloat16 that a document shows."""
         if path not in self._programs:
             try:
                 content = disk.read(path, LARGEST)
@@ -104,8 +105,8 @@ class Documents:
 
 
 def programs_in(path: Path, content: bytes) -> Iterator[Example]:
-    """The programs in half precision that some bytes show."""
-    if _HALF.search(content) is None or not any(word in content for word in _SHOWING):
+    """The programs in bfloat16 that some bytes show."""
+    if _BFLOAT16.search(content) is None or not any(word in content for word in _SHOWING):
         return
     from precision_lint.source.python.examples import examples
     from precision_lint.source.text.text import SourceText
@@ -115,7 +116,7 @@ def programs_in(path: Path, content: bytes) -> Iterator[Example]:
     except (UnicodeDecodeError, LookupError):
         return
     for example in examples(text):
-        if _HALF.search(example.text.text.encode("utf-8", "replace")):
+        if _BFLOAT16.search(example.text.text.encode("utf-8", "replace")):
             yield example
 
 

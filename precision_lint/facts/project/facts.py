@@ -528,12 +528,12 @@ class Recording:
         return answer
 
     def documents(self, path: Path, name: str) -> tuple[Path, ...]:
-        """The documents that show a program with a file in it, in half precision, and a name."""
+        """The documents that show a program in bfloat16 that a file is a part of, with a name."""
         answer: tuple[Path, ...] = self._ask("documents", path, name)
         return answer
 
     def examples(self, path: Path) -> tuple[Example, ...]:
-        """The programs in half precision that a document shows."""
+        """The programs in bfloat16 that a document shows."""
         answer: tuple[Example, ...] = self._ask("examples", path)
         return answer
 
