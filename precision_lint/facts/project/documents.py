@@ -1,8 +1,8 @@
 """The programs that the documents of a project show: callers of what the project offers.
 
-A page, a notebook or a docstring counts if a program in it names bfloat16: for any other dtype, what
-callers may give is the same without it. Its record holds the modules that such programs import, and
-their words.
+A page, a notebook or a docstring counts if a program in it names bfloat16: with other dtypes, what
+callers may give is the same without it. Its record holds the modules that such programs import,
+and their words.
 """
 
 from __future__ import annotations
