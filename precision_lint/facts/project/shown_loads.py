@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING
 from precision_lint.facts.settings.vocabulary import names_bfloat16
 from precision_lint.model.finding import Related
 from precision_lint.source.python.imports import imported_names
-from precision_lint.source.python.statements import single_targets
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.statements import head, own_statements, single_targets
 from precision_lint.source.python.syntax import last_name, qualified
 
 if TYPE_CHECKING:
     from precision_lint.facts.project.facts import Recording
     from precision_lint.source.python.examples import Example
 
-_CASTS = frozenset({"to", "bfloat16"})
+_LOADING = "from_pretrained"
+_STAYING = frozenset({"to", "cuda", "cpu", "eval", "train", "half", "float", "bfloat16"})
+"""Methods of a model, or of a pipeline, that give back the same one."""
 
 
 def shown_load(name: str, path: Path, project: Recording) -> Related | None:
@@ -32,67 +35,67 @@ def shown_load(name: str, path: Path, project: Recording) -> Related | None:
 
 def _loads(name: str, example: Example, document: Path, project: Recording) -> Iterator[ast.Call]:
     imports = imported_names(example)
-    values = _assigned(example)
 
     def is_own(node: ast.expr) -> bool:
         module = qualified(node, imports).rpartition(".")[0]
         is_named = last_name(node) == name
         return is_named and bool(module) and project.locate(document, module) is not None
 
-    for node in example.nodes:
-        match node:
-            case ast.Call(func=ast.Attribute(value=owner, attr="from_pretrained")) if is_own(
-                owner
-            ) and _is_given_bfloat16(node, values):
-                yield node
-            case ast.Call(func=ast.Attribute(value=owner, attr=cast)) if cast in _CASTS and (
-                cast == "bfloat16" or _is_given_bfloat16(node, values)
-            ):
-                loaded = _loaded(owner, values)
-                if loaded is not None and is_own(loaded):
-                    yield node
+    known: dict[str, ast.expr] = {}
+    for statement in own_statements(example.tree.body):
+        for node in (inner for each in head(statement) for inner in walk(each)):
+            match node:
+                case ast.Call(func=ast.Attribute(value=owner, attr=called)) if _casts(node, known):
+                    loaded = owner if called == _LOADING else _loaded(owner, known)
+                    if loaded is not None and is_own(loaded):
+                        yield node
+        match statement:
+            case ast.Assign(targets=targets, value=value):
+                for target in (one for each in targets for one in single_targets(each)):
+                    if isinstance(target, ast.Name):
+                        known[target.id] = _value(value, known)
 
 
-def _loaded(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr | None:
+def _casts(call: ast.Call, known: Mapping[str, ast.expr]) -> bool:
+    """True for a call that loads or casts weights, and that says bfloat16."""
+    dtypes = [each.value for each in call.keywords if each.arg in {"torch_dtype", "dtype"}]
+    match last_name(call.func):
+        case "bfloat16":
+            return True
+        case "to":
+            dtypes += call.args
+        case name if name == _LOADING:
+            pass
+        case _:
+            return False
+    return any(_is_bfloat16(_value(each, known)) for each in dtypes)
+
+
+def _loaded(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr | None:
     """The class of `pipe`, `pipe.eval()` or `Pipeline.from_pretrained(…)`."""
-    for _ in range(len(values) + 1):
-        match node:
-            case ast.Call(func=ast.Attribute(value=owner, attr="from_pretrained")):
-                return owner
-            case ast.Call(func=ast.Attribute(value=owner)):
-                node = owner
-            case ast.Name(id=name) if name in values:
-                node = values[name]
-            case _:
-                return None
+    node = _value(node, known)
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr=called)) if called == _LOADING:
+            return owner
     return None
 
 
-def _is_given_bfloat16(call: ast.Call, values: Mapping[str, ast.expr]) -> bool:
-    """True if a dtype that is given is written out as bfloat16."""
-    named = [each.value for each in call.keywords if each.arg in {"torch_dtype", "dtype"}]
-    by_position = call.args if last_name(call.func) == "to" else []
-    return any(_is_bfloat16(each, values) for each in (*named, *by_position))
+def _value(node: ast.expr, known: Mapping[str, ast.expr]) -> ast.expr:
+    """What a variable was given last; what is moved or set up stays what it was."""
+    while True:
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr=called)) if called in _STAYING:
+                node = owner
+            case ast.Name(id=name):
+                return known.get(name, node)
+            case _:
+                return node
 
 
-def _is_bfloat16(node: ast.expr, values: Mapping[str, ast.expr]) -> bool:
-    match values.get(node.id, node) if isinstance(node, ast.Name) else node:
+def _is_bfloat16(node: ast.expr) -> bool:
+    match node:
         case ast.Attribute(value=ast.Name(id="torch"), attr=name):
             return name == "bfloat16"
         case ast.Constant(value=value):
             return names_bfloat16(value)
     return False
-
-
-def _assigned(example: Example) -> Mapping[str, ast.expr]:
-    """What a program assigns to each name, if it always assigns the same."""
-    found: dict[str, ast.expr] = {}
-    written: dict[str, set[str]] = {}
-    for node in example.nodes:
-        match node:
-            case ast.Assign(targets=targets, value=value):
-                for name in (one for target in targets for one in single_targets(target)):
-                    if isinstance(name, ast.Name):
-                        found[name.id] = value
-                        written.setdefault(name.id, set()).add(ast.dump(value))
-    return {name: value for name, value in found.items() if len(written[name]) == 1}
