@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -12,11 +13,12 @@ from precision_lint.source.python.examples import examples
 from precision_lint.source.text.text import SourceText
 
 FENCE = "```"
+ANY = re.compile("")
 
 
 def shown(name: str, text: str) -> list[str]:
     """The programs of a document, written out again."""
-    found = examples(SourceText(Path(name), text))
+    found = examples(SourceText(Path(name), text), ANY)
     return [ast.unparse(example.tree) for example in found]
 
 
@@ -92,7 +94,7 @@ def test_what_is_no_python_is_left_out() -> None:
 
 def test_places_are_those_of_the_document() -> None:
     text = "# é\n\n- Use:\n\n  ```python\n  x = 'ü' + f(1)\n  ```\n\n- ```python\n  g(x)\n  ```\n"
-    (example,) = examples(SourceText(Path("a.md"), text))
+    (example,) = examples(SourceText(Path("a.md"), text), ANY)
     calls = [node for node in example.nodes if isinstance(node, ast.Call)]
     found = {text[slice(*example.span_of(node))] for node in calls}
     assert found == {"f(1)", "g(x)"}
@@ -103,7 +105,14 @@ def test_places_are_those_of_the_document() -> None:
 
 def test_other_line_ends() -> None:
     text = markdown("x = 1", "y = x").replace("\n", "\r\n")
-    (example,) = examples(SourceText(Path("a.md"), text))
+    (example,) = examples(SourceText(Path("a.md"), text), ANY)
     assert ast.unparse(example.tree) == "x = 1\ny = x"
     node = example.tree.body[1]
     assert text[slice(*example.span_of(node))] == "y = x"
+
+
+def test_programs_that_do_not_name_it_are_left_out() -> None:
+    text = SourceText(Path("a.md"), markdown("a = f()", "b = 1", "print(a)", "wanted(b)"))
+    (example,) = examples(text, re.compile("wanted"))
+    assert ast.unparse(example.tree) == "b = 1\nwanted(b)"
+    assert examples(text, re.compile("Words")) == []

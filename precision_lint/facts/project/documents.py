@@ -29,7 +29,8 @@ LARGEST = 4 << 20
 _MOST = 8
 """Documents that are asked about one name: their examples are much alike."""
 
-_BFLOAT16 = re.compile(rb"bfloat16|\bbf16\b", re.IGNORECASE)
+_BFLOAT16 = re.compile(r"bfloat16|\bbf16\b", re.IGNORECASE)
+_WORDS = (b"bfloat16", b"bf16", b"BF16", b"BFLOAT16")
 _SHOWING = (b">>>", b"```", b"~~~", b"code-block::", b"code::", b"nbformat")
 _BUILT = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})
 _NAME = re.compile(rb"[A-Za-z_]\w*")
@@ -106,7 +107,7 @@ class Documents:
 
 def programs_in(path: Path, content: bytes) -> Iterator[Example]:
     """The programs in bfloat16 that some bytes show."""
-    if _BFLOAT16.search(content) is None or not any(word in content for word in _SHOWING):
+    if not all(any(word in content for word in words) for words in (_WORDS, _SHOWING)):
         return
     from precision_lint.source.python.examples import examples
     from precision_lint.source.text.text import SourceText
@@ -115,9 +116,7 @@ def programs_in(path: Path, content: bytes) -> Iterator[Example]:
         text = SourceText.from_bytes(path, content)
     except (UnicodeDecodeError, LookupError):
         return
-    for example in examples(text):
-        if _BFLOAT16.search(example.text.text.encode("utf-8", "replace")):
-            yield example
+    yield from examples(text, _BFLOAT16)
 
 
 def words_shown(path: Path, content: bytes, argument: str = "") -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import builtins
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -23,10 +24,15 @@ from precision_lint.source.text.text import SourceText
 
 _LANGUAGES = ("python", "python3", "py", "py3", "pycon", "ipython", "ipython3")
 _LANGUAGE = "|".join(_LANGUAGES)
-_FENCE = re.compile(rf"[ \t]*(```+|~~~+)[ \t]*\{{?\.?(?:{_LANGUAGE})\b")
-_DIRECTIVE = re.compile(
-    rf"([ \t]*)\.\. (?:code|code-block|sourcecode|testcode)::[ \t]*(?:{_LANGUAGE})?[ \t]*$"
+_MARK = re.compile(
+    rf"""^[ \t]*(?:
+      (?P<prompt>>>>)(?=[ \t\r\n])
+      | (?P<fence>`{{3,}}|~{{3,}})[ \t]*\{{?\.?(?:{_LANGUAGE})\b
+      | \.\.[ ](?:code|code-block|sourcecode|testcode)::[ \t]*(?:{_LANGUAGE})?[ \t]*(?=[\r\n])
+    )""",
+    re.MULTILINE | re.VERBOSE,
 )
+"""Where a block starts."""
 _OPTION = re.compile(r"[ \t]*:[\w-]+:")
 _PROMPT = re.compile(r"([ \t]*)(>>>|\.\.\.)([ \t]|$)")
 _INDENT = re.compile(r"[ \t]*")
@@ -53,21 +59,28 @@ class _Blocks:
     bound: set[str] = field(default_factory=set)
 
 
-def examples(text: SourceText) -> list[Example]:
-    """The programs of a document, in order; none if it cannot be read."""
+def examples(text: SourceText, naming: re.Pattern[str]) -> list[Example]:
+    """The programs of a document that name something, in order; none if it cannot be read."""
     if text.path.suffix == ".ipynb":
-        return _of_notebook(text)
+        return _of_notebook(text, naming)
     rows = re.split(r"\r\n|\r|\n", text.text)
     is_markdown = text.path.suffix not in {".py", ".rst"}
-    blocks = _of_markdown(text, rows) if is_markdown else _shown(rows)
+    blocks = list(_of_markdown(text, rows) if is_markdown else _shown(text.text, rows))
+    if not any(map(naming.search, (line for block in blocks for line in block.values()))):
+        return []
     mask = Mask(text.text)
-    return [_example(text, rows, mask, program) for program in _programs(blocks)]
+    return [
+        _example(text, rows, mask, program)
+        for program in _programs(blocks)
+        if any(map(naming.search, program.lines.values()))
+    ]
 
 
-def _of_notebook(text: SourceText) -> list[Example]:
+def _of_notebook(text: SourceText, naming: re.Pattern[str]) -> list[Example]:
     try:
         cells = NotebookText.read(text)
-        return [Example(cells, parse_python(cells).tree)]
+        found = naming.search(cells.code)
+        return [Example(cells, parse_python(cells).tree)] if found else []
     except Unparsable:
         return []
 
@@ -92,26 +105,26 @@ def _of_markdown(text: SourceText, rows: list[str]) -> Iterator[Lines]:
             yield _typed({row: rows[row - 1] for row in range(first, last + 1)})
 
 
-def _shown(rows: list[str]) -> Iterator[Lines]:
+def _shown(text: str, rows: list[str]) -> Iterator[Lines]:
     """The blocks of reStructuredText and docstrings: fences, directives, and what has prompts."""
-    row = 0
-    while row < len(rows):
-        line = rows[row]
-        start = row + 1
-        if (fence := _FENCE.match(line)) is not None:
-            row = next((at for at in range(start, len(rows)) if _closes(rows[at], fence[1])), start)
-        elif (directive := _DIRECTIVE.match(line)) is not None:
+    starts = [0, *(match.end() for match in re.finditer(r"\r\n|\r|\n", text))]
+    end = 0
+    for mark in _MARK.finditer(text):
+        at = bisect_right(starts, mark.start()) - 1
+        if at < end:
+            continue
+        start = at + 1
+        if mark["prompt"]:
+            start = at
+            end = next((row for row in range(at, len(rows)) if not rows[row].strip()), len(rows))
+        elif mark["fence"]:
+            closing = (row for row in range(start, len(rows)) if _closes(rows[row], mark["fence"]))
+            end = next(closing, start)
+        else:
             while start < len(rows) and _OPTION.match(rows[start]):
                 start += 1
-            row = _end_of_indented(rows, start, len(directive[1]))
-        elif _PROMPT.match(line):
-            start -= 1
-            row = next((at for at in range(start, len(rows)) if not rows[at].strip()), len(rows))
-        else:
-            row += 1
-            continue
-        yield _typed({at + 1: rows[at] for at in range(start, row)})
-        row += 1
+            end = _end_of_indented(rows, start, _margin(rows[at]))
+        yield _typed({row + 1: rows[row] for row in range(start, end)})
 
 
 def _closes(line: str, marks: str) -> bool:
