@@ -34,7 +34,6 @@ _WORDS = (b"bfloat16", b"bf16", b"BF16", b"BFLOAT16")
 _SHOWING = (b">>>", b"```", b"~~~", b"code-block::", b"code::", b"nbformat")
 _BUILT = frozenset({"pyproject.toml", "setup.py", "setup.cfg"})
 _NAME = re.compile(rb"[A-Za-z_]\w*")
-_NOTHING = ""
 
 
 class Documents:
@@ -128,5 +127,5 @@ def words_shown(path: Path, content: bytes, argument: str = "") -> str:
         modules.update(names_of_modules(path, code).split("\n"))
         words.update(_NAME.findall(code))
     if not words:
-        return _NOTHING
+        return ""
     return " ".join(sorted(modules)) + "\n" + b" ".join(sorted(words)).decode("ascii", "ignore")
