@@ -99,8 +99,8 @@ def _is_record_of_tensors(value: Value) -> bool:
 
 
 def _holds_anything(value: Value) -> bool:
-    """True for a container of which nothing but its kind is known: `Dict[str, Any]`, `list`."""
-    return isinstance(value, Dictionary | Sequence) and isinstance(value.item, Unknown)
+    """True for a mapping of which nothing but its kind is known: `Dict[str, Any]`."""
+    return isinstance(value, Dictionary) and value.item == UNKNOWN
 
 
 def _chosen_by(given: Variable, dtypes: _D) -> _D:
@@ -132,7 +132,7 @@ def _merged(
     is_known_better = (
         isinstance(declared, Unknown | Tensor | Model)
         or (_is_record_of_tensors(declared) and isinstance(given, Instance | OneOf))
-        or (_holds_anything(declared) and isinstance(given, type(declared)))
+        or (_holds_anything(declared) and isinstance(given, Dictionary))
     )
     if is_known_better and not isinstance(given, Unknown):
         return given
