@@ -74,8 +74,8 @@ class Documents:
             modules = self._records.of("shown", path).partition("\n")[0].split()
             located = (self._imports.locate(path.parent, name) for name in modules)
             home = self._home(path)
-            own = (each for each in located if each is not None and each.is_relative_to(home))
-            self._imported[path] = frozenset(own)
+            own = {each for each in located if each is not None and each.is_relative_to(home)}
+            self._imported[path] = frozenset().union(*map(self._imports.handed_on, own))
         return self._imported[path]
 
     def _home(self, path: Path) -> Path:

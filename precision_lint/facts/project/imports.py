@@ -149,6 +149,10 @@ class Imports:
             self._above[path] = frozenset(_reached({path}, self._imported_by))
         return self._above[path]
 
+    def handed_on(self, path: Path) -> set[Path]:
+        """A Python file; of a package, also the files that it imports to hand their names on."""
+        return _reached({path}, lambda one: self._imports_of(one) if one.stem == "__init__" else ())
+
     def program(self, path: Path) -> Program:
         """A Python file and those of the project that it imports, nearest first."""
         if path not in self._programs:
@@ -268,7 +272,7 @@ NO_TENSORS = "-"
 
 def words_of_imports(path: Path, content: bytes, argument: str = "") -> str:
     """The record of the words in the imports of a Python file, if it may pass tensors."""
-    if path.stem != "__init__" and not any(word in content for word in _OF_TENSORS):
+    if not any(word in content for word in _OF_TENSORS):
         return NO_TENSORS
     words = {word for line in _IMPORT.findall(content) for word in _WORD.findall(line)}
     return b"\n".join(sorted(words)).decode("ascii")
