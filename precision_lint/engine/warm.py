@@ -77,4 +77,5 @@ def state_of(project: Project) -> Mapping[Path, Stamp | None]:
     """The state of the files now, and of those with pins: a project remembers its own list."""
     patterns = (*pins.FILES, *pins.DECLARATIONS, *pins.DOCUMENTS)
     side = {path for pattern in patterns for path in disk.matching(project.root, pattern)}
-    return {path: disk.stamp(path) for path in (*replace(project).files, *side)}
+    now = replace(project)
+    return {path: disk.stamp(path) for path in (*now.files, *now.pages, *side)}

@@ -94,12 +94,11 @@ class Watch:
     def __init__(self, facts: ProjectFacts, paths: Iterable[Path]) -> None:
         self._facts = facts
         self._started = time.time_ns()
-        self._stamps: dict[Path, Stamp | None] = {
-            path: disk.stamp(path) for path in {*facts.project.files, *paths}
-        }
+        own = (*facts.project.files, *facts.project.pages)
+        self._stamps: dict[Path, Stamp | None] = {path: disk.stamp(path) for path in {*own, *paths}}
         self._sights: dict[Question, object] = {}
         self._first: dict[str, str] = {}
-        self._files = digest_of("\0".join(map(str, facts.project.files)).encode("utf-8", "replace"))
+        self._files = digest_of("\0".join(map(str, own)).encode("utf-8", "replace"))
 
     def changes(self, world: World) -> Changes:
         """How the disk differs from what it was; files with known digests are not read again."""

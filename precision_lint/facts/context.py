@@ -151,6 +151,8 @@ class PythonFile(ParsedPython):
             return stored_in(self)
         if origin.kind == "auto":
             return self.project.bfloat16(self.text.path, "enabled")
+        if (shown := self._shown_load(origin)) is not None:
+            return shown
         is_given = origin.kind == "weights"
         if is_given or (origin.kind == "loader" and self._is_loaded_with_dtype(origin)):
             return self.project.bfloat16(self.text.path, "stored")
@@ -158,6 +160,15 @@ class PythonFile(ParsedPython):
         paths = dict.fromkeys(source.path for source in sources)
         found = (self.project.bfloat16(path, "stored near") for path in paths)
         return next(filter(None, found), None)
+
+    def _shown_load(self, origin: Origin) -> Related | None:
+        """Where a document loads the class of an origin in bfloat16."""
+        name = _CLASS.match(origin.source.text, origin.span.start)
+        if origin.kind != "loader" or name is None:
+            return None
+        from precision_lint.facts.project.shown_loads import shown_load
+
+        return shown_load(name[1], origin.source.path, self.project)
 
     def _is_loaded_with_dtype(self, definition: Origin) -> bool:
         """True if the project loads a class of its own with a dtype; examples in docstrings do."""

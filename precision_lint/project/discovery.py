@@ -32,6 +32,8 @@ _KINDS: dict[str, Kind] = {
     ".md": "markdown", ".markdown": "markdown",
     ".ipynb": "notebook",
 }  # fmt: skip
+_PAGES = frozenset({".md", ".mdx", ".markdown", ".rst"})
+"""Names of pages, which are no code, and may show some."""
 _DOCKERFILE = re.compile(r"(?:Docker|Container)file(?:[._-]|$)")
 
 
@@ -180,6 +182,18 @@ def files(
             if other is not candidate:
                 found[real] = min(candidate, other, key=_by_plainness(real))
     return sorted(found.values(), key=str)
+
+
+def pages(root: Path, exclude: Iterable[str]) -> list[Path]:
+    """The pages of a project that are neither excluded nor ignored, in path order."""
+    walked = _walk(
+        root,
+        Excludes(root, exclude),
+        _ignoring([root]),
+        lambda message: None,
+        lambda path: path.suffix in _PAGES,
+    )
+    return sorted((path for path, _ in walked), key=str)
 
 
 def _by_plainness(real: str) -> Callable[[Path], tuple[bool, str]]:

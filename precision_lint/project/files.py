@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from precision_lint.project.discovery import DEFAULT_EXCLUDE, files, kind_of
+from precision_lint.project.discovery import DEFAULT_EXCLUDE, files, kind_of, pages
 from precision_lint.project.pins import lowest_version, own_version, pinned_version
 
 if TYPE_CHECKING:
@@ -126,6 +126,8 @@ class Project:
         project = replace(self, reported=frozenset(paths))
         if "files" in vars(self):
             project.has(self.files)
+        if "pages" in vars(self):
+            vars(project)["pages"] = self.pages
         return project
 
     @cached_property
@@ -137,6 +139,11 @@ class Project:
     def python_files(self) -> Sequence[Path]:
         """Every Python file of the project, in path order."""
         return [path for path in self.files if path.suffix == ".py"]
+
+    @cached_property
+    def pages(self) -> Sequence[Path]:
+        """Every page of the project that may show how it is used, in path order."""
+        return pages(self.root, self.exclude)
 
     @property
     def evidence_files(self) -> Iterator[Path]:

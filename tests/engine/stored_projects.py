@@ -53,8 +53,45 @@ def build(args):
     print(zeros(3).numpy())
     return Net(args)
 """
+EMBED = """\
+import torch
+from diffusers import AutoencoderKL, ModelMixin
+
+
+class Vae(ModelMixin):
+    def __init__(self, inner: AutoencoderKL):
+        self.inner = inner
+
+    def forward(self, x):
+        return self.inner.decode(x).sample
+
+
+class Embed:
+    def __init__(self, dtype=None):
+        self.model = torch.nn.Linear(2, 2).to(dtype)
+
+    def rows(self, x):
+        return self.model(x).numpy()
+
+
+def images(vae: Vae, x):
+    return vae(x).cpu().numpy()
+"""
+PAGE = """\
+# Use
+
+~~~python
+import torch
+from pkg.embed import Embed, Vae
+
+vae = Vae.from_pretrained("org/vae", torch_dtype=torch.bfloat16)
+embed = Embed(torch.bfloat16)
+~~~
+"""
 FILES = {
     "pkg/__init__.py": "",
+    "pkg/embed.py": EMBED,
+    "README.md": PAGE,
     "pkg/helper.py": HELPER,
     "pkg/model.py": MODEL,
     "train.py": TRAIN,
@@ -74,6 +111,8 @@ FILES = {
     "conf/config.yaml": "defaults:\n  - training: base\n  - _self_\n",
     "conf/training/base.yaml": "precision: 16\nbf16: true\nfp16: true\n",
 }
+LINTED = len(FILES) - 2
+"""Files that are linted: all but `requirements.txt` and `README.md`."""
 
 EDITS: dict[str, tuple[str, ...]] = {
     "pkg/helper.py": (
@@ -90,6 +129,21 @@ EDITS: dict[str, tuple[str, ...]] = {
         MODEL.replace("numpy()", "numpy()  # noqa: MP101"),
         MODEL.replace("getattr(torch, args.dtype)", "torch.bfloat16"),
     ),
+    "pkg/embed.py": (
+        EMBED,
+        EMBED.replace("numpy()", "float().numpy()"),
+        EMBED + PAGE.join(['\n\n"""\n>>> ', '"""\n']),
+    ),
+    "README.md": (
+        PAGE,
+        PAGE + "More words.\n",
+        PAGE.replace("bfloat16", "float16"),
+        PAGE.replace("Embed(", "Vae("),
+        PAGE.replace("pkg.embed", "other.embed"),
+        PAGE.replace("~~~python", "~~~"),
+    ),
+    "docs/use.rst": (PAGE.replace("~~~python", ".. code-block:: python\n"), ""),
+    "pkg/pyproject.toml": ("",),
     "train.py": (
         TRAIN,
         TRAIN.replace('default="bfloat16"', 'default="float32"'),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 _INTRAPROCEDURAL_BUDGET = 250_000
 """Expressions that are evaluated for one file by itself: some seconds."""
 
@@ -13,6 +16,9 @@ _SIDE_BUDGET = 6_000
 
 _SECONDARY_BUDGET = 4_000
 """The same for tests, benchmarks and vendored code, whose findings are mostly not shown."""
+
+_ASIDE_BUDGET = 4_000
+"""Expressions that are evaluated for one file in documents, besides all of these."""
 
 _LEAST_SHARE = 1_000
 """Expressions that are evaluated for one body where the budget is not enough for all."""
@@ -33,6 +39,7 @@ class Budget:
             self._beyond = _SECONDARY_BUDGET
         self._is_beyond = False
         self._is_shared = False
+        self._aside = _ASIDE_BUDGET
 
     def count(self) -> None:
         """One more expression is evaluated.
@@ -58,6 +65,21 @@ class Budget:
         """One body is interpreted with no more than its share."""
         self._is_shared = True
         self._limit = self.spent + expressions
+
+    @property
+    def may_go_aside(self) -> bool:
+        """True if what documents show can still be followed."""
+        return self._aside > 0 and not self._is_shared
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """What is evaluated in this block costs the rest of the file nothing."""
+        start = self.spent
+        self._limit += _INTERPROCEDURAL_BUDGET
+        yield
+        self._limit -= _INTERPROCEDURAL_BUDGET
+        self._aside -= self.spent - start
+        self.spent = start
 
     def is_running_late(self) -> bool:
         """True if no time is left to compute recursive entries again."""

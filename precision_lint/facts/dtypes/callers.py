@@ -10,6 +10,7 @@ from typing import TypeVar
 from precision_lint.facts.dtypes import defaults
 from precision_lint.facts.dtypes.calling import Calling
 from precision_lint.facts.dtypes.classes import Classes
+from precision_lint.facts.dtypes.conversions import as_dtype
 from precision_lint.facts.dtypes.definitions import Function
 from precision_lint.facts.dtypes.entries import Table
 from precision_lint.facts.dtypes.lattice import by_dtypes, join, reading
@@ -25,8 +26,11 @@ from precision_lint.facts.dtypes.values import (
     Constant,
     DtypeSet,
     Instance,
+    Unknown,
     Value,
 )
+from precision_lint.facts.origin import Setting
+from precision_lint.model.dtypes import BFLOAT16, HALF
 
 _MOST_CALLERS = 24
 """Bodies that are asked what they give to a function."""
@@ -79,27 +83,34 @@ class Callers:
                 if cycles == self.cycles or value == before:
                     break
                 self._being_given[root] = value
+            shown = self._given_at(root, is_shown=True)
         finally:
             del self._being_given[root]
         read = UNKNOWN if isinstance(value, Bottom) else reading(value)
         value = as_given(self._analysis, root.definition, root.name, read)
+        value = _with_shown(value, shown)
         if cycles == self.cycles:  # else it is a part of what another root is given
             self._given_values[root] = value
             self._table.note(lambda: self._given_values.pop(root, None))
         return value
 
     def _joined(self, root: Root) -> Value:
-        """The join of what all callers give."""
-        definition, name = root.definition, root.name
-        is_open = self._trace(definition)
-        self._bind_open_calls(definition)
-        given: Value = BOTTOM
-        # lists: resolving what a call gives may trace more calls
-        for node, env in list(self._analysis.records.call_sites.get(definition, {}).items()):
-            if name in env:
-                given = join(given, self._handed_on(node, name, env[name]))
+        """The join of what all callers give, but for those in documents."""
+        is_open = self._trace(root.definition)
+        self._bind_open_calls(root.definition)
+        given = self._given_at(root, is_shown=False)
         # the callers that were not asked may give anything
         return join(given, UNKNOWN) if is_open else given
+
+    def _given_at(self, root: Root, *, is_shown: bool) -> Value:
+        """What the calls give that are in documents, or that are not."""
+        definition, name, records = root.definition, root.name, self._analysis.records
+        given: Value = BOTTOM
+        # lists: resolving what a call gives may trace more calls
+        for node, env in list(records.call_sites.get(definition, {}).items()):
+            if name in env and (node in records.shown) == is_shown:
+                given = join(given, self._handed_on(node, name, env[name]))
+        return given
 
     def _trace(self, definition: Function) -> bool:
         """Trace the callers of a function; true if there are some that cannot be read."""
@@ -112,7 +123,17 @@ class Callers:
             for caller, rows in found[:_MOST_CALLERS]:
                 if caller is not None:
                     self._tracing.body(caller, rows)
+            self._trace_shown(definition)
         return self._asked[definition]
+
+    def _trace_shown(self, definition: Function) -> None:
+        """Trace the calls of a function that documents show, as far as a budget of its own goes."""
+        budget = self._analysis.budget
+        shown = self._calling.shown(definition) if budget.may_go_aside else ()
+        for program, rows in shown:
+            if budget.may_go_aside:
+                with budget.aside():
+                    self._tracing.body(program, rows)
 
     def _bind_open_calls(self, method: Function) -> None:
         """Take the calls of a method's name for calls of it where their object is of its class."""
@@ -127,14 +148,47 @@ class Callers:
                 sites[node] = bound(self._analysis, method, Instance(method.owner), given)
 
     def _handed_on(self, node: ast.AST, name: str, value: Value) -> Value:
-        """What a call site gives to a parameter; the site is part of the way of a dtype."""
+        """What a call site gives to a parameter; the site is part of the way of a dtype.
+
+        Of a call that a document shows, others choose the dtype as they like.
+        """
         site = self._analysis.records.sites[node]
+        is_shown = node in self._analysis.records.shown
 
         def through(dtypes: _D) -> _D:
-            origin = dtypes.origin
-            return replace(dtypes, origin=None if origin is None else origin.through(site))
+            origin = None if dtypes.origin is None else dtypes.origin.through(site)
+            is_open = is_shown or dtypes.caller_chosen
+            return replace(dtypes, origin=origin, caller_chosen=is_open)
 
         resolved = self.resolve(value)
         if isinstance(resolved, Constant) and defaults.names_dtype(resolved):
             return defaults.given_to(name, resolved, site.source, site.span)
         return by_dtypes(through, resolved)
+
+
+def _with_shown(known: Value, shown: Value) -> Value:
+    """What a parameter can be, with what documents give to it: they add to it, and no more.
+
+    Others may call the function as well, and do what they like. So a document adds bfloat16, and
+    objects that have no weights: what else it gives is one of many values.
+    """
+    if BFLOAT16 in _named_by(shown):
+        return join(known, shown) if HALF & _named_by(known) else shown
+    is_object = isinstance(shown, Instance) and shown.parameters is None
+    return shown if is_object and isinstance(known, Unknown) else known
+
+
+def _named_by(value: Value) -> frozenset[str]:
+    """The dtypes that something has or names."""
+    found: set[str] = set()
+
+    def note(dtypes: _D) -> _D:
+        found.update(dtypes.dtypes)
+        return dtypes
+
+    match value:
+        case Setting(choices=choices):
+            found.update(*(as_dtype(Constant(choice.value)).dtypes for choice in choices))
+        case _:
+            by_dtypes(note, value)
+    return frozenset(found)

@@ -41,6 +41,13 @@ class Calling:
         if made is not None:
             yield from self._making_imported_subclasses(made, definition.module)
 
+    def shown(self, definition: Function) -> Iterator[tuple[Body, frozenset[int]]]:
+        """The bodies in documents that may call the function."""
+        name = _called_as(definition)
+        if name is not None and definition.enclosing is None:
+            for module in self._program.showing(name):
+                yield from bodies_mentioning(module, name)
+
     def nearby(self, definition: Function) -> Iterator[tuple[Body, frozenset[int]]]:
         """The bodies of its own module."""
         name = _called_as(definition)

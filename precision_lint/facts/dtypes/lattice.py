@@ -344,8 +344,12 @@ def _join_instances(left: Instance, right: Instance) -> Instance:
             each or Tensor(caller_chosen=True) for each in (left.parameters, right.parameters)
         )
         parameters = join_tensors(one, other)
-    # what the class says of an attribute holds where the construction says nothing
-    fields = _join_items(dict(left.fields), dict(right.fields), UNKNOWN)
+    # of an attribute that only one of them has been given, the class says more
+    known = dict(left.fields).keys() & dict(right.fields).keys()
+    one_fields, other_fields = (
+        {name: value for name, value in each.fields if name in known} for each in (left, right)
+    )
+    fields = _join_items(one_fields, other_fields, UNKNOWN)
     cast = _one_of(left.cast, right.cast)
     return Instance(left.definition, fields, parameters, left.widens and right.widens, cast)
 

@@ -86,7 +86,7 @@ def _declared_or_given(
     given = _given(analysis, definition, parameter.arg)
     if not isinstance(given, Variable):
         return value
-    if isinstance(value, Unknown) or _is_record_of_tensors(value):
+    if isinstance(value, Unknown) or _is_record_of_tensors(value) or _holds_anything(value):
         return given
     chosen = by_dtypes(lambda one: _chosen_by(given, one), value)
     is_default = isinstance(declared, Unknown) and chosen == value
@@ -96,6 +96,11 @@ def _declared_or_given(
 def _is_record_of_tensors(value: Value) -> bool:
     """True for an object that is made of tensors: who gives it knows their dtypes."""
     return isinstance(value, Instance) and value.definition.is_record_of_tensors
+
+
+def _holds_anything(value: Value) -> bool:
+    """True for a mapping of which nothing but its kind is known: `Dict[str, Any]`."""
+    return isinstance(value, Dictionary) and value.item == UNKNOWN
 
 
 def _chosen_by(given: Variable, dtypes: _D) -> _D:
@@ -124,8 +129,10 @@ def _merged(
         given = UNKNOWN if given.may_be(FLOATING) else given
     if isinstance(declared, Tensor) and isinstance(given, Tensor) and given.may_be_other:
         given = join(declared, given) if given.dtypes or given.caller_chosen else UNKNOWN
-    is_known_better = isinstance(declared, Unknown | Tensor | Model) or (
-        _is_record_of_tensors(declared) and isinstance(given, Instance | OneOf)
+    is_known_better = (
+        isinstance(declared, Unknown | Tensor | Model)
+        or (_is_record_of_tensors(declared) and isinstance(given, Instance | OneOf))
+        or (_holds_anything(declared) and isinstance(given, Dictionary))
     )
     if is_known_better and not isinstance(given, Unknown):
         return given

@@ -145,6 +145,13 @@ class Program:
             if self._runs_with(path):
                 yield self.module(path)
 
+    def showing(self, name: str) -> Iterator[Module]:
+        """The programs of documents that name a function or class, as modules of their own."""
+        for path in self.project.documents(self.main.file.text.path, name):
+            for example in self.project.examples(path):
+                if name in example.text.text:
+                    yield module_of(example)
+
     def _few(self, paths: Sequence[Path]) -> Iterator[Module]:
         if len(paths) <= _MOST_DEFINED:
             yield from filter(None, map(self.module, filter(self._runs_with, paths)))

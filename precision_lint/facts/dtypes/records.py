@@ -32,6 +32,7 @@ from precision_lint.facts.dtypes.values import (
     Variable,
 )
 from precision_lint.facts.origin import Origin
+from precision_lint.source.python.examples import Example
 
 
 class Records:
@@ -66,6 +67,8 @@ class Records:
         """The autocast regions in which each function is called."""
         self.sites: dict[ast.AST, Origin] = {}
         """The call sites, as places on the way of a dtype."""
+        self.shown: set[ast.AST] = set()
+        """Those of them that stand in a document."""
         self.open_calls: dict[str, dict[ast.Call, tuple[Variable, CallSite]]] = {}
         """By name, the calls of methods whose object is a term."""
         self.assigned: dict[tuple[Class, str], Value] = {}
@@ -184,7 +187,7 @@ class Records:
     ) -> None:
         """A function of the project is called, and this is given to its parameters."""
         if frame.records:
-            self.sites[node] = _site(frame, node, definition.name)
+            self._is_at(frame, node, definition.name)
             self.call_sites.setdefault(definition, {})[node] = bound
             self.regions.setdefault(definition, {})[node] = frame.region
 
@@ -197,8 +200,17 @@ class Records:
     def open_call(self, frame: Frame, node: ast.Call, receiver: Variable, given: CallSite) -> None:
         """A method of an object that is a term is called."""
         if frame.records and isinstance(node.func, ast.Attribute):
-            self.sites[node] = _site(frame, node, node.func.attr)
+            self._is_at(frame, node, node.func.attr)
             self.open_calls.setdefault(node.func.attr, {})[node] = receiver, given
+
+    def _is_at(self, frame: Frame, node: ast.Call, name: str) -> None:
+        """Take down the place of a call."""
+        file = frame.module.file
+        is_shown = isinstance(file, Example)
+        says = f"the documentation calls `{name}` here" if is_shown else f"`{name}` is called here"
+        self.sites[node] = Origin(file.text, file.span_of(node), says)
+        if is_shown:
+            self.shown.add(node)
 
     def attribute(self, frame: Frame, name: str, value: Value) -> None:
         """`self.name = value` in a method."""
@@ -245,9 +257,3 @@ _TRAINING = frozenset({"backward", "train"})
 
 def _models(env: Environment) -> dict[str, Model]:
     return {name: value for name, value in env.items() if isinstance(value, Model)}
-
-
-def _site(frame: Frame, node: ast.Call, name: str) -> Origin:
-    """A call as a place on the way of a dtype."""
-    file = frame.module.file
-    return Origin(file.text, file.span_of(node), f"`{name}` is called here")

@@ -12,6 +12,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from precision_lint.facts.project.documents import LARGEST as LARGEST_DOCUMENT
+from precision_lint.facts.project.documents import Documents, words_shown
 from precision_lint.facts.project.imports import (
     Imports,
     Program,
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from precision_lint.project.files import Project
     from precision_lint.project.import_style import ImportStyle
     from precision_lint.source.config.config_file import ParsedConfig
+    from precision_lint.source.python.examples import Example
     from precision_lint.source.python.parse import ParsedPython
     from precision_lint.source.shell.parse import Follow, Script
     from precision_lint.source.text.text import SourceText
@@ -64,6 +67,7 @@ class ProjectFacts:
         self.modules = ParsedModules()
         self.records = Records(KINDS)
         self.imports = Imports(project, self.records)
+        self.documents = Documents(project, self.records, self.imports)
         self._matched: dict[bytes, bool] = {}
         self._matching: dict[bytes, tuple[Path, ...]] = {}
         self._bfloat16: dict[tuple[Path, Bfloat16], Related | None] = {}
@@ -309,6 +313,7 @@ KINDS: Mapping[str, Kind] = {
     "references": Kind(_references, LARGEST_CONFIG),
     "composed": Kind(_composed),
     "names": Kind(_naming),
+    "shown": Kind(words_shown, LARGEST_DOCUMENT),
 }
 """What is kept of a file."""
 
@@ -535,6 +540,16 @@ class Recording:
     def defining(self, function: str) -> Sequence[Path]:
         """The Python files that define a function of this name, in path order."""
         answer: Sequence[Path] = self._ask("defining", function)
+        return answer
+
+    def documents(self, path: Path, name: str) -> tuple[Path, ...]:
+        """The documents that show a program in bfloat16 that a file is a part of, with a name."""
+        answer: tuple[Path, ...] = self._ask("documents", path, name)
+        return answer
+
+    def examples(self, path: Path) -> tuple[Example, ...]:
+        """The programs in bfloat16 that a document shows."""
+        answer: tuple[Example, ...] = self._ask("examples", path)
         return answer
 
     def importing(self, path: Path, name: str) -> Iterator[Path]:

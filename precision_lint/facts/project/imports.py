@@ -81,7 +81,9 @@ class Imports:
         self._reached = Reaching(self._numbers, self._imports_of)
         self._reached_back = Reaching(self._numbers, self._imported_by)
         self._reached_by_modules = Reaching(self._numbers, self._modules_importing)
+        self._reached_by_packages = Reaching(self._numbers, self._imports_of_package)
         self._linked: dict[Path, frozenset[int]] = {}
+        self._above: dict[Path, frozenset[Path]] = {}
         self._users: dict[Path, frozenset[Path]] = {}
         self._programs: dict[Path, Program] = {}
         self._named: dict[str, frozenset[Path]] = {}
@@ -148,6 +150,18 @@ class Imports:
             self._linked[path] = frozenset(self._reached(above))
         return self._numbers.of(other) in self._linked[path]
 
+    def above(self, path: Path) -> frozenset[Path]:
+        """A Python file, and those that import it, by others or by themselves."""
+        if path not in self._above:
+            found = self._reached_back({self._numbers.of(path)})
+            self._above[path] = frozenset(self._numbers.paths[number] for number in found)
+        return self._above[path]
+
+    def handed_on(self, path: Path) -> frozenset[Path]:
+        """A Python file; of a package, also the files that it imports to hand their names on."""
+        found = self._reached_by_packages({self._numbers.of(path)})
+        return frozenset(self._numbers.paths[number] for number in found)
+
     def program(self, path: Path) -> Program:
         """A Python file and those of the project that it imports, nearest first."""
         if path not in self._programs:
@@ -164,6 +178,9 @@ class Imports:
             found = self._reached_by_modules({own}) - {own}
             self._users[path] = frozenset(self._numbers.paths[number] for number in found)
         return self._users[path]
+
+    def _imports_of_package(self, path: Path) -> Iterable[Path]:
+        return self._imports_of(path) if path.stem == "__init__" else ()
 
     def _modules_importing(self, path: Path) -> Iterator[Path]:
         return (each for each in self._imported_by(path) if each.stem != "__init__")

@@ -58,6 +58,8 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     # Python files
     "module": lambda facts, path: facts.modules.at(path),
     "locate": lambda facts, folder, name: facts.imports.locate(folder, name),
+    "documents": lambda facts, path, name: facts.documents.naming(path, name),
+    "examples": lambda facts, path: facts.documents.programs(path),
     "importing": lambda facts, path, name, number: facts.imports.importer(path, name, number),
     "assigning": lambda facts, attribute: facts.imports.assigning(attribute),
     "casting": lambda facts, attribute: facts.imports.casting(attribute),
@@ -73,7 +75,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
 }
 """The functions that answer a question, by its name."""
 
-OF_CONTENT = frozenset({"read", "module"})
+OF_CONTENT = frozenset({"read", "module", "examples"})
 """Questions about the content of one file, the first argument."""
 OF_NAMES = frozenset({"locate", "find", "ending", "is_file", "is_folder", "names_in"})
 """Questions about which files there are, and about no content."""
@@ -92,6 +94,8 @@ def records_of(question: Question) -> tuple[str, ...] | None:
     match question:
         case ("program" | "users" | "uses" | "runs_with", *_):
             return _IMPORTS
+        case ("documents", _, _):
+            return ("shown\n", "evidence\n", *_IMPORTS)
         case ("importing", _, name, _):
             return ("imports\n", f"has word\n{name}")
         case ("assigning" | "casting" | "calling" | "defining", _):

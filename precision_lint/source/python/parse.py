@@ -113,7 +113,7 @@ def parse_python(text: SourceText) -> ParsedPython:
         Template: it is Python only after substitution.
     """
     try:
-        tree = _tree(text.code)
+        tree = tree_of(text.code)
     except SyntaxError as error:
         if (newer := _newer_tree(text.code, error)) is not None:
             return ParsedPython(text, newer)
@@ -132,7 +132,7 @@ def parse_python(text: SourceText) -> ParsedPython:
     return ParsedPython(text, tree)
 
 
-def _tree(code: str) -> ast.Module:
+def tree_of(code: str) -> ast.Module:
     with warnings.catch_warnings():
         # Invalid escapes and the like are another linter's business.
         warnings.simplefilter("ignore")
@@ -155,6 +155,6 @@ def _newer_tree(code: str, error: SyntaxError) -> ast.Module | None:
 
     older = in_older_syntax(code)
     try:
-        return None if older is None else _tree(older)
+        return None if older is None else tree_of(older)
     except (SyntaxError, ValueError):
         return None
