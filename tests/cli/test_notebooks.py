@@ -132,6 +132,8 @@ def test_an_import_is_added_to_the_cell_with_the_imports(tmp_path: Path) -> None
         "    return x.numpy()\n"
     )
     made(tmp_path, "%%bash\nls", "!pip install torch\nimport torch", use, "torch.bfloat16")
+    helpers = '[tool.precision-lint.fix]\nhelper-module = "precision_lint.runtime"\n'
+    (tmp_path / "pyproject.toml").write_text(helpers)
     run("--unsafe-fixes", cwd=tmp_path)
     _, imports, fixed, _ = sources((tmp_path / "a.ipynb").read_text("utf-8"))
     assert imports == (
