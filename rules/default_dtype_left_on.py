@@ -83,7 +83,6 @@ RULE = Rule(
     precisions=("fp16", "bf16"),
     triggers=((b"set_default_dtype",), (b"bfloat16", b"float16", b"torch.half")),
     pitfalls=("D13",),
-    preview=True,
 )
 
 _SETTER, _GETTER = "torch.set_default_dtype", "torch.get_default_dtype"

@@ -96,7 +96,6 @@ RULE = Rule(
     calls=_CALLS,
     intraprocedural=_CALLS,
     pitfalls=("H02",),
-    preview=True,
 )
 
 _WITH_TEXTS = frozenset({"paddle", "mindspore", "oneflow", "keras", "tensorflow", "jax"})

@@ -74,7 +74,6 @@ RULE = Rule(
         ),
     ),
     pitfalls=("H03",),
-    preview=True,
 )
 
 

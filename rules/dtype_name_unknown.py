@@ -80,7 +80,6 @@ RULE = Rule(
     calls=frozenset({"getattr", "from_pretrained", "from_config"}),
     intraprocedural=frozenset({"getattr", "from_pretrained", "from_config"}),
     pitfalls=("H01",),
-    preview=True,
 )
 
 _MODEL = re.compile(r"transformers\.(?:.+\.)?\w*(?:Model\w*|For\w+)\.from_(?:pretrained|config)")

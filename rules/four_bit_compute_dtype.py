@@ -74,7 +74,6 @@ RULE = Rule(
         (b"float16", b"torch.half"),
     ),
     pitfalls=("I04",),
-    preview=True,
 )
 
 _CONFIGS = frozenset({"transformers.BitsAndBytesConfig", "diffusers.BitsAndBytesConfig"})

@@ -63,7 +63,6 @@ RULE = Rule(
     fix="sometimes",
     triggers=((b"torch",), (b"set_float32_matmul_precision", b"fp32_precision")),
     pitfalls=("K02",),
-    preview=True,
 )
 
 _SETTER = "torch.set_float32_matmul_precision"

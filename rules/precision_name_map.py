@@ -66,7 +66,6 @@ RULE = Rule(
         (b"torch.float16", b"torch.half", b"torch.bfloat16"),
     ),
     pitfalls=("H04",),
-    preview=True,
 )
 
 _OF_DEVICE = re.compile(

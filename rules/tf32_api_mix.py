@@ -66,7 +66,6 @@ RULE = Rule(
         (b"allow_tf32", b"get_float32_matmul_precision"),
     ),
     pitfalls=("K01",),
-    preview=True,
 )
 
 _SINCE = (2, 9)

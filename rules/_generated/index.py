@@ -1310,7 +1310,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset({"from_config", "from_pretrained", "getattr"}),
         precisions=(),
         pitfalls=("H01",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -1410,7 +1410,7 @@ RULES: tuple[Rule, ...] = (
         ),
         precisions=(),
         pitfalls=("H02",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -1429,7 +1429,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("K01",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -1444,7 +1444,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("bf16",),
         pitfalls=("L02",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -1488,7 +1488,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("I04",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -1522,7 +1522,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("H04",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -1537,7 +1537,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
         pitfalls=("D13",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -1567,7 +1567,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("H03",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -1582,7 +1582,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("K02",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
