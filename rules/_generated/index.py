@@ -1444,7 +1444,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("bf16",),
         pitfalls=("L02",),
-        preview=False,
+        preview=True,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
