@@ -143,7 +143,7 @@ def _only_scales(scaler: str, file: PythonFile) -> bool:
     """True if a scaler that the file makes does nothing else: no other code gets it."""
     name = re.escape(scaler.rpartition(".")[2])
     other_use = re.compile(rf"\b{name}\b(?!\s*=[^=])(?!\.scale\()")
-    return scaler in scalers_made(file.tree) and not other_use.search(file.text.text)
+    return scaler in scalers_made(file) and not other_use.search(file.text.text)
 
 
 def _by_scaler(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix | None:

@@ -71,7 +71,7 @@ RULE = Rule(
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    scalers = scalers_made(file.tree)
+    scalers = scalers_made(file)
     if len(scalers) != 1 or _is_kept(file.tree, scalers):
         return
     [scaler] = scalers

@@ -73,7 +73,7 @@ RULE = Rule(
 
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
-    made = scalers_made(file.tree)
+    made = scalers_made(file)
     for event in step.events:
         if event.kind is not EventKind.STEP or event.helper or event.scaler not in made:
             continue

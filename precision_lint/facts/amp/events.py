@@ -9,7 +9,9 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 
 from precision_lint.model.finding import Related
-from precision_lint.source.python.nodes import children, walk
+from precision_lint.model.memo import fact
+from precision_lint.source.python.imports import imported_names
+from precision_lint.source.python.nodes import children
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, resolved
 
@@ -72,21 +74,16 @@ class Names:
 _OTHER_FRAMEWORKS = frozenset({"paddle", "mindspore", "oneflow", "jittor", "megengine"})
 
 
-def _is_of_another_framework(tree: ast.Module) -> bool:
-    """True for a file that imports Paddle or its like, and not torch: its scalers are others."""
-    imported: set[str] = set()
-    for node in walk(tree):
-        match node:
-            case ast.Import(names=names):
-                imported.update(alias.name.partition(".")[0] for alias in names)
-            case ast.ImportFrom(module=str(module), level=0):
-                imported.add(module.partition(".")[0])
+def _is_of_another_framework(file: ParsedPython) -> bool:
+    """True for a file that imports Paddle or its like, and not torch."""
+    imported = {name.partition(".")[0] for name in imported_names(file).values()}
     return "torch" not in imported and not _OTHER_FRAMEWORKS.isdisjoint(imported)
 
 
-def names_in(tree: ast.Module) -> Names:
+@fact
+def names_in(file: ParsedPython) -> Names:
     """The scalers of a file: made here, or used as only a scaler can be."""
-    if _is_of_another_framework(tree):
+    if _is_of_another_framework(file):
         return Names(frozenset(), {}, frozenset())
     scalers: set[str] = set()
     scaled_by: dict[str, str] = {}
@@ -94,7 +91,7 @@ def names_in(tree: ast.Module) -> Names:
     scaling: set[str] = set()
     updated: set[str] = set()
     stepped: list[tuple[str, str]] = []
-    for node in walk(tree):
+    for node in file.nodes:
         match node:
             case (
                 ast.Assign(targets=[target], value=value)
@@ -139,12 +136,13 @@ def names_in(tree: ast.Module) -> Names:
     )
 
 
-def scalers_made(tree: ast.Module) -> frozenset[str]:
+@fact
+def scalers_made(file: ParsedPython) -> frozenset[str]:
     """The names that hold a scaler which the file makes, and which is not off from the start."""
-    if _is_of_another_framework(tree):
+    if _is_of_another_framework(file):
         return frozenset()
     found = set()
-    for node in walk(tree):
+    for node in file.nodes:
         match node:
             case ast.Assign(targets=[target], value=value):
                 made = [each for each in _alternatives(value) if _makes_scaler(each)]

@@ -22,7 +22,8 @@ _PLAIN = frozenset(
     "len range isinstance int float bool str print max min zip enumerate tuple list dict set "
     "getattr hasattr super".split()
 )
-_CONTEXTS = frozenset({"autocast", "cuda.amp.autocast", "no_grad", "inference_mode", "device"})
+_OTHERS = FACTORIES | {"autocast", "cuda.amp.autocast", "no_grad", "inference_mode", "device"}
+"""Functions and classes of torch that are no operators."""
 _HEADS = ("torch.nn.functional.", "torch.")
 
 
@@ -49,7 +50,7 @@ def _may_lower(call: ast.Call, syntax: SyntaxTree, seen: set[ast.AST]) -> bool:
             short = name.removeprefix(head)
             if short in FUNCTIONS:
                 return _is_lower(FUNCTIONS[short])
-            return short not in FACTORIES | _CONTEXTS
+            return short not in _OTHERS
     match call.func:
         case ast.Name(id=plain):
             return plain not in _PLAIN

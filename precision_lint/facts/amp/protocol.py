@@ -22,9 +22,8 @@ from precision_lint.facts.amp.solver import Solution, TooManyStates, solve
 from precision_lint.facts.amp.states import Gradients, State
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
-from precision_lint.model.memo import cached_property, fact
+from precision_lint.model.memo import cached_property
 from precision_lint.source.python.nodes import walk
-from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, blocks, own_statements
 from precision_lint.source.python.syntax import dotted
 
@@ -226,10 +225,10 @@ class _Reading:
 
     def _names(self, scope: _Scope) -> Names:
         """The names of a file, and those that the bases of a class give to `self`."""
-        names = _names_of(scope.module.file)
+        names = names_in(scope.module.file)
         if scope.owner is None:
             return names
-        further = [_names_of(each.module.file) for each in self.helpers.line(scope.owner)[1:]]
+        further = [names_in(each.module.file) for each in self.helpers.line(scope.owner)[1:]]
         scalers = {name for one in further for name in one.scalers if name.startswith("self.")}
         stepped = {name for one in further for name in one.optimizers if name.startswith("self.")}
         return replace(
@@ -293,11 +292,6 @@ class _Reading:
                 self._depth -= 1
             self._summaries[key] = graph if any(graph.events) else None
         return self._summaries[key]
-
-
-@fact
-def _names_of(file: ParsedPython) -> Names:
-    return names_in(file.tree)
 
 
 def _is_of_self(call: ast.Call) -> bool:

@@ -218,7 +218,7 @@ def mentions_cast(text: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def casts_by_name(name: str) -> bool:
-    """True for the name of such a helper: every call is asked for it."""
+    """True for the name of such a helper. It is kept: the name of every call is looked up."""
     return mentions_cast(name)
 
 

@@ -218,7 +218,7 @@ class _Linker:
         for each in (file, *(embedded.file for embedded in file.embedded)):
             commands = each.script.commands if each.script is not None else ()
             if each.is_excerpt and file.text.path != self.current.text.path:
-                continue  # a document is asked for its commands, and not followed to others
+                continue  # what a document starts counts only where the document is checked
             for started in filter(None, map(launch, commands[:_MAX_LAUNCHES])):
                 path = program_of(started, each, self.project)
                 if path is not None:

@@ -53,7 +53,7 @@ class Dependence:
     names: set[str] = field(default_factory=set)
     is_of_run: bool = False
     first: int = _CLEAR
-    """The outermost question that waits for itself."""
+    """The outermost question whose answer depends on itself."""
     waiting: int = 0
     """How many questions wait for an answer."""
 
