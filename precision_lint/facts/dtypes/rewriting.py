@@ -38,26 +38,50 @@ def rewriting(loop: ast.For) -> Rewriting | None:
     """The mapping that a loop assigns all entries of; None if it may leave some as they are."""
     mapping = _mapping(loop.iter)
     match loop.target:
-        case ast.Name(id=key) | ast.Tuple(elts=[ast.Name(id=key), ast.Name()]):
-            pass
+        case ast.Name(id=key):
+            entry = _Entry(mapping, key, None)
+        case ast.Tuple(elts=[ast.Name(id=key), ast.Name(id=value)]):
+            entry = _Entry(mapping, key, value)
         case _:
             return None
-    if mapping is None or loop.orelse:
+    if mapping is None or not any(map(entry.is_stored, walk(loop))):
         return None
-    entries = {f"{mapping}[{key}]"}
-    if isinstance(loop.target, ast.Tuple):
-        entries.add(ast.unparse(loop.target.elts[1]))
+    if any(isinstance(node, ast.Break | ast.Return) for node in walk(loop)):
+        return None
+    found: Rewriting | None = None
     before: list[ast.stmt] = []
-    for statement in _unguarded(loop.body, entries):
+    for statement in _unguarded(loop.body, entry):
         match statement:
-            case ast.Assign(targets=[target], value=value) if (
-                ast.unparse(target) == f"{mapping}[{key}]"
-            ):
-                return Rewriting(mapping, tuple(before), value)
-        if any(isinstance(node, Leaving) for node in walk(statement)):
-            return None
+            case ast.Assign(targets=[target], value=expression) if entry.is_stored(target):
+                found = Rewriting(mapping, tuple(before), expression)
+            case _ if any(map(entry.is_stored, walk(statement))):
+                return None  # under a condition
+            case _ if found is None and any(isinstance(one, Leaving) for one in walk(statement)):
+                return None
         before.append(statement)
-    return None
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """An entry as the body of a loop writes it: `mapping[key]`, or `value`."""
+
+    mapping: str | None
+    key: str
+    value: str | None
+
+    def is_stored(self, node: ast.AST) -> bool:
+        return (
+            isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and self.is_it(node)
+        )
+
+    def is_it(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Subscript(value=ast.Name(id=owner), slice=ast.Name(id=key)):
+                return owner == self.mapping and key == self.key
+            case ast.Name(id=name):
+                return name == self.value
+        return False
 
 
 def _mapping(iterated: ast.expr) -> str | None:
@@ -72,33 +96,32 @@ def _mapping(iterated: ast.expr) -> str | None:
     return None
 
 
-def _unguarded(body: list[ast.stmt], entries: set[str]) -> Iterator[ast.stmt]:
+def _unguarded(body: list[ast.stmt], entry: _Entry) -> Iterator[ast.stmt]:
     """The statements of a body, without tests whether the entry is a tensor."""
     for statement in body:
         match statement:
-            case ast.If(test=test, body=inner, orelse=[]) if _asks_for_tensor(test, entries):
-                yield from _unguarded(inner, entries)
+            case ast.If(test=test, body=inner, orelse=[]) if _asks_for_tensor(test, entry):
+                yield from _unguarded(inner, entry)
             case ast.If(
                 test=ast.UnaryOp(op=ast.Not(), operand=test), body=[ast.Continue()], orelse=[]
-            ) if _asks_for_tensor(test, entries):
+            ) if _asks_for_tensor(test, entry):
                 continue
             case _:
                 yield statement
 
 
-def _asks_for_tensor(test: ast.expr, entries: set[str]) -> bool:
+def _asks_for_tensor(test: ast.expr, entry: _Entry) -> bool:
     match test:
         case ast.BoolOp(op=ast.And(), values=values):
-            return all(_asks_for_tensor(each, entries) for each in values)
+            return all(_asks_for_tensor(each, entry) for each in values)
         case ast.Compare(
-            left=ast.Call(func=ast.Name(id="type"), args=[entry]),
+            left=ast.Call(func=ast.Name(id="type"), args=[asked]),
             ops=[ast.Eq() | ast.Is()],
             comparators=[kind],
         ):
-            return ast.unparse(entry) in entries and last_name(kind) in _TENSORS
-        case ast.Call(func=ast.Attribute(value=entry, attr="is_floating_point"), args=[]):
-            return ast.unparse(entry) in entries
-        case ast.Call(args=[entry, *kinds]) if callee_name(test) in _TESTS:
-            is_tensor = all(last_name(kind) in _TENSORS for kind in kinds)
-            return ast.unparse(entry) in entries and is_tensor
+            return entry.is_it(asked) and last_name(kind) in _TENSORS
+        case ast.Call(func=ast.Attribute(value=asked, attr="is_floating_point"), args=[]):
+            return entry.is_it(asked)
+        case ast.Call(args=[asked, *kinds]) if callee_name(test) in _TESTS:
+            return entry.is_it(asked) and all(last_name(kind) in _TENSORS for kind in kinds)
     return False

@@ -27,7 +27,7 @@ from precision_lint.facts.dtypes.loaded_in_half import returned as handed_on
 from precision_lint.facts.dtypes.narrowing import refine, refine_case, without_bfloat16
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.relevance import may_open_autocast
-from precision_lint.facts.dtypes.rewriting import rewriting
+from precision_lint.facts.dtypes.rewriting import Rewriting, rewriting
 from precision_lint.facts.dtypes.values import (
     SOME_DTYPE,
     UNKNOWN,
@@ -215,7 +215,8 @@ class StatementInterpreter:
         return join_into(reaches, env)
 
     def loop(self, node: Loop, env: Environment) -> bool:
-        start = env.copy()
+        found = rewriting(node) if isinstance(node, ast.For) else None
+        start = env if found is None else env.copy()
         outer, self.frame.left = self.frame.left, []
         is_endless = isinstance(node, ast.While) and (
             isinstance(node.test, ast.Constant) and bool(node.test.value)
@@ -243,18 +244,19 @@ class StatementInterpreter:
         self.frame.loops -= 1
         del self.frame.iterated[len(self.frame.iterated) - len(iterated) :]
         left, self.frame.left = self.frame.left, outer
-        if isinstance(node, ast.For) and self.frame.evaluates(node):
-            self.rewrite(node, start, env)
+        if found is not None and isinstance(node, ast.For) and self.frame.evaluates(node):
+            self.rewrite(node, found, start, env)
         completes = self.block(node.orelse, env)
         if is_endless and not left:
             return False
         return completes or bool(left)
 
-    def rewrite(self, node: ast.For, start: Environment, env: Environment) -> None:
+    def rewrite(
+        self, node: ast.For, found: Rewriting, start: Environment, env: Environment
+    ) -> None:
         """What a loop that assigns every entry of a mapping leaves in it."""
-        found = rewriting(node)
-        held = None if found is None else env.get(found.mapping)
-        if found is None or held is None:
+        held = env.get(found.mapping)
+        if held is None or isinstance(reading(held), Sequence):
             return
         inner = start.copy()
         bind(node.target, item_of(self.evaluate(node.iter, inner)), inner)
