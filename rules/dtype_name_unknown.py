@@ -76,13 +76,18 @@ RULE = Rule(
     severity=Severity.ERROR,
     since="0.1.0",
     fix="sometimes",
-    triggers=((b"torch",), (b"getattr(torch", b"from_pretrained(", b"from_config(")),
+    triggers=(
+        (b"torch",),
+        (b"getattr(torch", b"from_pretrained(", b"from_config("),
+        (b"getattr(torch", b"bf16", b"BF16", b"fp16", b"FP16", b"fp32", b"FP32", b"fp8", b"-mixed"),
+    ),
     calls=frozenset({"getattr", "from_pretrained", "from_config"}),
     intraprocedural=frozenset({"getattr", "from_pretrained", "from_config"}),
     pitfalls=("H01",),
 )
 
 _MODEL = re.compile(r"transformers\.(?:.+\.)?\w*(?:Model\w*|For\w+)\.from_(?:pretrained|config)")
+_KEYWORDS = ("dtype", "torch_dtype")
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
@@ -90,8 +95,19 @@ def asks_about(node: ast.expr, file: PythonFile) -> bool:
         case ast.Call(func=ast.Name(id="getattr"), args=[owner, _, *_]):
             return qualified(owner, imported_names(file)) == "torch"
         case ast.Call(keywords=keywords):
-            return any(each.arg in {"torch_dtype", "dtype", None} for each in keywords)
+            given = [each.value for each in keywords if each.arg in _KEYWORDS]
+            return any(_may_be_text(each, file) for each in given)
     return False
+
+
+def _may_be_text(node: ast.expr, file: PythonFile) -> bool:
+    """True for an unknown name, a variable, and an attribute that is not one of torch."""
+    match node:
+        case ast.Constant(value=str(name)):
+            return _is_unknown(name)
+        case ast.Attribute():
+            return not qualified(node, imported_names(file)).startswith("torch.")
+    return isinstance(node, ast.Name)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
@@ -108,7 +124,7 @@ def _dtypes(call: Call) -> Iterator[Argument]:
             case [Argument(value=Symbol(name="torch")), name]:
                 yield name
     elif _MODEL.fullmatch(call.function or ""):
-        for keyword in ("dtype", "torch_dtype"):
+        for keyword in _KEYWORDS:
             if keyword in call.keywords:
                 yield call.keywords[keyword]
 

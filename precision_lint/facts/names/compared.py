@@ -45,14 +45,13 @@ class NeverEqual:
 
 def never_equal(file: ParsedPython) -> Iterator[NeverEqual]:
     """The comparisons of dtypes of tensors with names that they are never equal to."""
-    syntax = syntax_tree(file)
     for node in file.nodes:
         match node:
             case ast.Compare(left=left, ops=[op], comparators=[other]):
                 texts = [*_texts(op, other)]
                 is_str, dtype = _stripped(left)
                 is_never = texts and all(_is_never(text.value, is_str) for text in texts)
-                if is_never and _is_dtype(dtype, syntax):
+                if is_never and _is_dtype(dtype, syntax_tree(file)):
                     yield NeverEqual(node, tuple(texts), is_str)
 
 

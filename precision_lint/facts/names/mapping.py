@@ -71,15 +71,18 @@ def _wrong(file: ParsedPython) -> Iterator[WrongEntry]:
 
 def _mappings(file: ParsedPython) -> Iterator[list[Entry]]:
     """The tables, and the chains from their first `if` on."""
-    syntax = syntax_tree(file)
-    for node in file.nodes:
+    continuing: set[ast.stmt] = set()
+    for node in file.nodes:  # an `if` comes before its `elif`
         match node:
             case ast.Dict(keys=keys, values=values):
                 pairs = zip(keys, values, strict=True)
                 found = (_entry(key, value, file) for key, value in pairs if key is not None)
                 yield [entry for entry in found if entry is not None]
-            case ast.If() if not _continues(node, syntax.parent(node)):
-                yield [*_chain(node, file)]
+            case ast.If(orelse=orelse):
+                if node not in continuing:
+                    yield [*_chain(node, file)]
+                if len(orelse) == 1:
+                    continuing.update(orelse)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 yield [*_choice(test, body, orelse, file)]
 
@@ -99,11 +102,6 @@ def _dtype(node: ast.expr, file: ParsedPython) -> str | None:
         return None
     module, _, name = qualified(node, syntax_tree(file).names).rpartition(".")
     return ALIASES.get(name) if module == "torch" else None
-
-
-def _continues(node: ast.If, parent: ast.AST | None) -> bool:
-    """True for an `elif`."""
-    return isinstance(parent, ast.If) and parent.orelse == [node]
 
 
 def _chain(node: ast.If, file: ParsedPython) -> Iterator[Entry]:

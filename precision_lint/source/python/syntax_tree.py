@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo, fact
@@ -39,16 +40,21 @@ class SyntaxTree(Memo):
     def __init__(self, file: ParsedPython) -> None:
         self.tree = file.tree
         self.names = imported_names(file)
-        self._parents: dict[ast.AST, ast.AST] = {}
+        self.nodes = file.nodes
         self._stores: dict[Scope, dict[str, list[ast.Name]]] = {}
         self._reads: dict[ast.AST, dict[str, list[ast.AST]]] = {}
-        self._calls: dict[str, list[ast.Call]] = {}
-        self.nodes = file.nodes
-        for node in file.nodes:
-            for child in children(node):
-                self._parents[child] = node
+
+    @cached_property
+    def _parents(self) -> Mapping[ast.AST, ast.AST]:
+        return {child: node for node in self.nodes for child in children(node)}
+
+    @cached_property
+    def _calls(self) -> Mapping[str, list[ast.Call]]:
+        found: dict[str, list[ast.Call]] = {}
+        for node in self.nodes:
             if isinstance(node, ast.Call):
-                self._calls.setdefault(callee_name(node), []).append(node)
+                found.setdefault(callee_name(node), []).append(node)
+        return found
 
     def attribute_stores(self, owner: ast.ClassDef) -> Mapping[str, list[ast.Attribute]]:
         """Where a class assigns attributes, by their names."""
