@@ -9,8 +9,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from precision_lint.project import disk
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, files, kind_of, pages
-from precision_lint.project.pins import lowest_version, own_version, pinned_version
+from precision_lint.project.pins import DECLARATIONS, lowest_version, own_version, pinned_version
 
 if TYPE_CHECKING:
     from precision_lint.project.import_style import ImportStyle
@@ -49,6 +50,9 @@ class Project:
     _styles: dict[Path, ImportStyle] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
+    _oldest_pins: dict[str, str] = field(
+        default_factory=dict, init=False, compare=False, repr=False
+    )
     _lowest_versions: dict[tuple[Path, str], str | None] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -82,18 +86,22 @@ class Project:
         package = f"/{library}/__init__.py"
         copies = (path for path in self.python_files if path.as_posix().endswith(package))
         versions = filter(None, map(own_version, copies))
-        return min(versions, default="", key=lambda one: [*map(int, one.split("."))])
+        return min(versions, default="", key=_numbers)
 
     def lowest_version_of(self, library: str, near: Path | None = None) -> tuple[int, int] | None:
         """The oldest version of a library that the code must support, as in `version_of`.
 
         A lower bound (`torch>=2.1`) takes precedence over the version in a lock file, and what the
         folder of a file declares over the folders around it: a repository can hold many projects.
+        In a collection of projects that says nothing of this one, the oldest pin of the others
+        counts: it tells when the collection was made.
         """
         declared = None
         for folder in () if library in self.target else self._folders_around(near):
             declared = declared or self._declared(folder, library)
         match = re.match(r"(\d+)\.(\d+)", declared or "")
+        if match is None and self._is_in_collection(near) and not self._version(library):
+            match = re.match(r"(\d+)\.(\d+)", self._oldest_pin(library))
         return (int(match[1]), int(match[2])) if match else self.version_of(library)
 
     def _declared(self, folder: Path, library: str) -> str | None:
@@ -101,6 +109,22 @@ class Project:
         if (folder, library) not in self._lowest_versions:
             self._lowest_versions[folder, library] = lowest_version(folder, library)
         return self._lowest_versions[folder, library]
+
+    def _is_in_collection(self, path: Path | None) -> bool:
+        """True in a folder of a repository whose root declares no dependencies at all."""
+        return len(self._folders_around(path)) > 1 and not any(
+            disk.matching(self.root, pattern) for pattern in DECLARATIONS
+        )
+
+    def _oldest_pin(self, library: str) -> str:
+        """The oldest version that a folder with code pins a library to; empty if none does."""
+        if library not in self._oldest_pins:
+            folders = sorted(
+                {folder for path in self.files for folder in self._folders_around(path)}
+            )
+            pins = (pinned_version(folder, library) for folder in folders)
+            self._oldest_pins[library] = min(filter(None, pins), default="", key=_numbers)
+        return self._oldest_pins[library]
 
     def _folders_around(self, path: Path | None) -> list[Path]:
         """The folders of a file up to the root, the innermost first."""
@@ -168,3 +192,7 @@ class Project:
     def _relative(self, path: Path) -> str:
         name, root = path.as_posix(), self.root.as_posix().rstrip("/") + "/"
         return name.removeprefix(root)
+
+
+def _numbers(version: str) -> list[int]:
+    return [*map(int, version.split("."))]

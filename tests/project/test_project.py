@@ -130,6 +130,20 @@ def test_the_lowest_of_all_declarations_counts(tmp_path: Path) -> None:
     assert Project(tmp_path).lowest_version_of("torch") is None
 
 
+def test_in_a_collection_the_oldest_pin_counts_where_nothing_is_declared(tmp_path: Path) -> None:
+    for name, requirement in {"a": "torch==1.13.1", "b": "torch==2.0.1", "c": "torch"}.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.py").write_text("import torch\n")
+        (tmp_path / name / "requirements.txt").write_text(f"{requirement}\n")
+    inner, outer = tmp_path / "c" / "train.py", tmp_path / "train.py"
+    assert Project(tmp_path).lowest_version_of("torch", inner) == (1, 13)
+    assert Project(tmp_path).lowest_version_of("torch", tmp_path / "b" / "train.py") == (2, 0)
+    assert Project(tmp_path).lowest_version_of("torch", outer) is None
+    assert Project(tmp_path).lowest_version_of("torch") is None
+    (tmp_path / "requirements.txt").write_text("torch\n")  # one project, and its parts
+    assert Project(tmp_path).lowest_version_of("torch", inner) is None
+
+
 def test_what_the_python_files_hold(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import torch\n")
     (tmp_path / "notes.md").write_text("import jax\n")

@@ -143,7 +143,24 @@ def deprecated_amp(file: PythonFile) -> Iterator[DeprecatedUse | DeprecatedImpor
 def _supports_older_torch(file: PythonFile) -> bool:
     """True if the project supports a torch that lacks the new API."""
     oldest = file.project.lowest_version_of("torch", file.text.path)
-    return _holds(_SUPPORTS_OLDER, file) if oldest is None else oldest < _SINCE
+    if oldest is not None:
+        return oldest < _SINCE
+    return _holds(_SUPPORTS_OLDER, file) or _needs_older_torch(file)
+
+
+def _needs_older_torch(file: PythonFile) -> bool:
+    """True if a program with this file imports what torch 2.0 and later do not have."""
+    own, project = file.text.path, file.project
+    return any(
+        other == own or project.runs_with(other, own)
+        for other in project.python_sources_matching(_REMOVED)
+    )
+
+
+_REMOVED = rb"(?m)^(?:from|import) torch\._six\b"
+"""Without indentation: in `try:`, there is something else for newer releases (pull request 94709
+of pytorch/pytorch removed the module).
+"""
 
 
 _SUPPORTS_OLDER = (
