@@ -42,6 +42,7 @@ from precision_lint.facts.dtypes.conditions import (
 from precision_lint.facts.dtypes.values import Condition, Constant, Dtype
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related, Span
+from precision_lint.source.python.syntax_tree import argument_at
 
 SCALING_CALLS = frozenset(
     {"GradScaler", "ShardedGradScaler", "autocast", "partial", "scale", "backward", "initialize"}
@@ -170,7 +171,9 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
     if enabled is None and call.has_stars:
         return _made_for_bfloat16(node, conditions, file)
     regions = _regions_of(call, node, file)
-    if any(is_of_another_branch(one, call, node, file) for one in regions):
+    switch = None if enabled is None else argument_at(enabled.span, node, file)
+    is_on = conditions if switch is None else (*conditions, (switch, True))
+    if any(is_of_another_branch(one, call, node, is_on, file) for one in regions):
         return None
     if (region := _in_bfloat16(regions)) is not None:
         return _with_autocast(call, enabled, region, file)

@@ -15,16 +15,15 @@ from precision_lint.facts.dtypes.calls import Argument, Call
 from precision_lint.facts.names.declared import Text, of_setting
 from precision_lint.facts.names.subject import is_reached_with
 from precision_lint.facts.origin import Setting
-from precision_lint.model.finding import Span
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import positional_parameters, with_defaults
-from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
+from precision_lint.source.python.syntax_tree import argument_at, calls_by_span, syntax_tree
 
 
 def texts(argument: Argument, call: Call, file: PythonFile) -> tuple[Text, ...]:
     """The texts that an argument of a call can be, each once."""
     node = calls_by_span(file).get(call.span)
-    given = None if node is None else _expression(argument.span, node, file)
+    given = None if node is None else argument_at(argument.span, node, file)
     if node is None or given is None or argument.starred:
         return ()
     found: dict[str, Text] = {}
@@ -32,12 +31,6 @@ def texts(argument: Argument, call: Call, file: PythonFile) -> tuple[Text, ...]:
         if is_reached_with(text.value, given, node, file):
             found.setdefault(text.value, text)
     return tuple(found.values())
-
-
-def _expression(span: Span, call: ast.Call, file: PythonFile) -> ast.expr | None:
-    """The argument of a call at exactly `span`."""
-    given = (*call.args, *(keyword.value for keyword in call.keywords))
-    return next((each for each in given if file.span_of(each) == span), None)
 
 
 def _texts(node: ast.expr, argument: Argument, file: PythonFile) -> Iterator[Text]:

@@ -34,6 +34,12 @@ def calls_by_span(file: ParsedPython) -> Mapping[Span, ast.Call]:
     return {file.span_of(node): node for node in file.nodes if isinstance(node, ast.Call)}
 
 
+def argument_at(span: Span, call: ast.Call, file: ParsedPython) -> ast.expr | None:
+    """The argument of a call at exactly `span`."""
+    given = (*call.args, *(keyword.value for keyword in call.keywords))
+    return next((each for each in given if file.span_of(each) == span), None)
+
+
 class SyntaxTree(Memo):
     """A file's tree with what surrounds each node."""
 
