@@ -10,7 +10,8 @@ from precision_lint.facts.amp.scalers import enabled_position
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Argument, Call
 from precision_lint.facts.dtypes.values import Constant
-from precision_lint.facts.origin import PathCondition
+from precision_lint.facts.origin import PathCondition, Setting
+from precision_lint.facts.settings.vocabulary import names_float16
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.syntax import callee_name, qualified
 
@@ -61,10 +62,14 @@ def _is_scaler(call: Call) -> bool:
 
 def _is_accelerator(call: Call) -> bool:
     """True for an `Accelerator` that makes a scaler in some runs."""
-    precision = call.value(2, "mixed_precision")
-    return call.name == "Accelerator" and not (
-        isinstance(precision, Constant) and precision.value in _OTHER_PRECISIONS
-    )
+    if call.name != "Accelerator":
+        return False
+    match call.value(2, "mixed_precision"):
+        case Constant(value=precision):
+            return precision not in _OTHER_PRECISIONS
+        case Setting(choices=choices):
+            return any(names_float16(choice.value) for choice in choices)
+    return True
 
 
 def _starts_deepspeed(file: PythonFile) -> bool:

@@ -11,6 +11,7 @@ from precision_lint.facts.dtypes.autocast import cast
 from precision_lint.facts.dtypes.calls import CallSite
 from precision_lint.facts.dtypes.containers import keyword_of
 from precision_lint.facts.dtypes.lattice import join_all, join_dtypes, join_tensors, tensor_of
+from precision_lint.facts.dtypes.libraries.networks import IMAGES
 from precision_lint.facts.dtypes.values import (
     NON_TENSOR,
     UNKNOWN,
@@ -80,6 +81,9 @@ _BY_INPUT = (
     "ReplicationPad", "Unflatten", "Unfold", "Upsample", "ZeroPad",
 )  # fmt: skip
 
+
+_TENSOR_OUTPUTS = (Constant("pt"), Constant("latent"))
+"""What a pipeline of diffusers is asked for where it gives tensors."""
 
 _CONTAINERS = frozenset({"Module", "ModuleDict", "ModuleList", "ParameterDict", "Sequential"})
 """Classes whose parameters are those of what they are given, then or later."""
@@ -174,6 +178,10 @@ def unknown(given: CallSite) -> ModelOutput:
 def called(model: Model, given: CallSite) -> Value:
     """The result of `model(…)`."""
     name = model.name or ""
+    if name == IMAGES:
+        kind = given.find(-1, "output_type")
+        is_tensor = kind is not None and kind.value in _TENSOR_OUTPUTS
+        return output(model, given) if is_tensor else NON_TENSOR
     if name.startswith(_BY_PARAMETERS):
         region = given.autocast
         if region is not None and "Norm" not in name and name != "Embedding":

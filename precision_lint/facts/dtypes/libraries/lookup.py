@@ -230,8 +230,8 @@ class _Reading:
                 return Dictionary(saved) if kind == "mapping" else ModelOutput(saved)
             case Default():
                 return tensor(self.given.default_dtype)
-            case Network(dtype):
-                return Model(self._parameters(dtype))
+            case Network(dtype, kind):
+                return Model(self._parameters(dtype), kind)
             case Weights(of):
                 return self._of_parameters(self.of(of))
             case Either(terms):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from precision_lint.facts.dtypes.libraries.terms import (
     Checkpoint,
@@ -24,7 +25,6 @@ _DIFFUSERS = "diffusers 0.42.1"
 _SENTENCES = "sentence-transformers 6.2.0"
 _READ_PIPELINES = "read: transformers 5.23.0, `postprocess` of its pipelines"
 _ENCODER = "sentence_transformers.SentenceTransformer"
-_TYPE = Given(-1, "output_type")
 _ON_LOAD = Given(-1, "torch_dtype")
 
 ROWS = (
@@ -62,12 +62,22 @@ ROWS = (
     Library("safetensors 0.8.0", "safetensors.safe_open", "get_slice get_tensor", Checkpoint()),
 )
 
-_PIPELINE = Library(_DIFFUSERS, "diffusers", "*Pipeline.from_pretrained", Network(_ON_LOAD))
+IMAGES = "DiffusionPipeline"
+"""The kind of a pipeline whose calls give images or arrays, unless `output_type=` says tensors."""
+
+_PRIOR = Library(_DIFFUSERS, "diffusers", "*Pipeline.from_pretrained", Network(_ON_LOAD))
+_PIPELINE = replace(_PRIOR, gives=Network(_ON_LOAD, IMAGES))
 _MODEL = Library(_DIFFUSERS, "diffusers", "*.from_pretrained", Network(_ON_LOAD))
 _TORCHVISION = Library("torchvision 0.29.1", "torchvision.models", "*", Network())
 
 PATTERNS: Mapping[str, tuple[tuple[re.Pattern[str], Library], ...]] = {
     "diffusers": (
+        (
+            re.compile(
+                r"diffusers\.(?:\w+\.)*\w*(?:Prior|StableAudio|AceStep|HDR|LongMulti)\w*\.from_pretrained"
+            ),
+            _PRIOR,
+        ),
         (re.compile(r"diffusers\.(?:\w+\.)*\w*Pipeline\w*\.from_pretrained"), _PIPELINE),
         (
             re.compile(
@@ -79,5 +89,10 @@ PATTERNS: Mapping[str, tuple[tuple[re.Pattern[str], Library], ...]] = {
     ),
     "torchvision": ((re.compile(r"torchvision\.models\.(?:\w+\.)?[a-z]\w*\d\w*"), _TORCHVISION),),
 }
-"""By package. Models of diffusers are loaded in float32 whatever the checkpoint holds (those of
-transformers, since release 5, in the dtype of the checkpoint)."""
+"""By package, the first that fits.
+
+Of 303 pipelines of diffusers 0.42.1, 283 give images or arrays (`output_type="pil"` or `"np"`); the
+priors and some for sound and video give tensors (read). Models of diffusers are loaded in float32
+whatever the checkpoint holds (those of transformers, since release 5, in the dtype of the
+checkpoint).
+"""

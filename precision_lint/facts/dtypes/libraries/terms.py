@@ -160,10 +160,12 @@ class Default:
 class Network:
     """A module whose floating parameters have the default dtype, or the one that is given.
 
-    Whatever the checkpoint holds is copied into them.
+    Whatever the checkpoint holds is copied into them. `kind` says what it is, if calls of it give
+    something else than tensors of that dtype.
     """
 
     dtype: Given | None = None
+    kind: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
