@@ -144,6 +144,15 @@ def test_in_a_collection_the_oldest_pin_counts_where_nothing_is_declared(tmp_pat
     assert Project(tmp_path).lowest_version_of("torch", inner) is None
 
 
+def test_requirements_of_conda_among_the_scripts(tmp_path: Path) -> None:
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts" / "requirements_conda.yaml").write_text(
+        "dependencies:\n  - pytorch=1.9\n"
+    )
+    assert Project(tmp_path).lowest_version_of("torch") == (1, 9)
+    assert Project(tmp_path).version_of("torch") == (1, 9)
+
+
 def test_what_the_python_files_hold(tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text("import torch\n")
     (tmp_path / "notes.md").write_text("import jax\n")

@@ -19,6 +19,15 @@ from precision_lint.source.python.syntax import callee_name
 Scenario = Callable[[ast.expr], bool | None]
 """Whether a condition holds in one run of the project; None if the settings of it do not say."""
 
+_WIDENING = re.compile(
+    r"(?:AutoModel|CodeGen|Cohere|GPTJ|GPTNeo|Gemma2?|Granite|Jamba|Llama|Mistral|Mixtral|Nemotron"
+    r"|Olmoe?|Phi3?|Qwen2(?:Moe)?|Starcoder2)ForCausalLM\.from_pretrained$"
+)
+"""Classes of transformers 4.45.2 whose forward pass ends with `logits.float()`, and what loads one
+of them (read; 4.31.0 is the first whose Llama does, 4.46.3 the first whose Llama does not).
+"""
+_WIDENING_SINCE, _WIDENING_UNTIL = (4, 31), (4, 46)
+
 
 class Configuration:
     """The configuration of one project, as its modules read it; of one run with a `scenario`."""
@@ -53,6 +62,12 @@ class Configuration:
             return True
         version = self._project.version_of("transformers")
         return version is not None and version < (5, 0)
+
+    def widens_logits(self, name: str) -> bool:
+        """True if what `from_pretrained` of a class loads gives logits in float32."""
+        version = self._project.version_of("transformers")
+        is_of_that_time = version is not None and _WIDENING_SINCE <= version < _WIDENING_UNTIL
+        return is_of_that_time and _WIDENING.search(name) is not None
 
     def adapts_in_float32(self) -> bool:
         """True if PEFT makes adapters float32 whatever the model is in, as it does since 0.11."""

@@ -323,7 +323,9 @@ def _of_symbol(
         value = caller_chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
         return ModelOutput(value)
     if last == "from_pretrained" and sources.PRETRAINED.search(name):
-        return models.pretrained(given, evaluator.analysis.configuration.loads_in_float32(name))
+        configuration = evaluator.analysis.configuration
+        loaded = models.pretrained(given, configuration.loads_in_float32(name))
+        return replace(loaded, widens=configuration.widens_logits(name))
     if last in _APPLYING and given.arguments:
         return _applied(evaluator, node, last, given, env)
     match name:
