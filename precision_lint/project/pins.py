@@ -15,7 +15,8 @@ from precision_lint.project.cuda_builds import newest_torch
 FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "requirements*.txt",
     "requirements/*.txt", "pyproject.toml", "setup.cfg", "*environment*.y*ml", "cog.yaml",
-    "requirements*.y*ml", "scripts/requirements*", "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
+    "requirements*.y*ml", "scripts/requirements*", "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml",
+    "conda*.y*ml",
 )  # fmt: skip
 """Files with pins below the project root: lock files take precedence over requirements."""
 
