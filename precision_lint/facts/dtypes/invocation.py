@@ -26,6 +26,7 @@ from precision_lint.facts.dtypes.definitions import Class
 from precision_lint.facts.dtypes.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.lattice import join_all, reading
 from precision_lint.facts.dtypes.libraries import lookup
+from precision_lint.facts.dtypes.libraries.networks import IMAGES, PIPELINE
 from precision_lint.facts.dtypes.libraries.terms import Checkpoint, Library
 from precision_lint.facts.dtypes.module_inputs import rejected
 from precision_lint.facts.dtypes.mutations import ADAPTING
@@ -323,9 +324,7 @@ def _of_symbol(
         value = caller_chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
         return ModelOutput(value)
     if last == "from_pretrained" and sources.PRETRAINED.search(name):
-        configuration = evaluator.analysis.configuration
-        loaded = models.pretrained(given, configuration.loads_in_float32(name))
-        return replace(loaded, widens=configuration.widens_logits(name))
+        return _loaded(evaluator, name, name, given)
     if last in _APPLYING and given.arguments:
         return _applied(evaluator, node, last, given, env)
     match name:
@@ -419,6 +418,14 @@ def _of_method(
     return functions.method(name, receiver, given)
 
 
+def _loaded(evaluator: Evaluate, function: str, shown: str, given: CallSite) -> Model:
+    """What `from_pretrained` gives: `function` is its full name, if known, `shown` as written."""
+    configuration = evaluator.analysis.configuration
+    loaded = models.pretrained(given, configuration.loads_in_float32(function))
+    kind = IMAGES if PIPELINE.search(shown) else None
+    return replace(loaded, name=kind, widens=configuration.widens_logits(shown))
+
+
 def _pretrained(evaluator: Evaluate, definition: Class, given: CallSite) -> Value:
     """An object of the project's own class, with the weights of a checkpoint."""
     if not evaluator.analysis.classes.has_weights(definition):
@@ -476,7 +483,7 @@ def _of_unknown(
         if isinstance(moved, Model) and moved.parameters.dtypes:
             return moved
     if name == "from_pretrained" and sources.PRETRAINED.search(f"{owner}.{name}"):
-        return models.pretrained(given, evaluator.analysis.configuration.loads_in_float32(""))
+        return _loaded(evaluator, "", f"{owner}.{name}", given)
     if name == "state_dict" and not given.arguments:
         return Dictionary(caller_chosen(given.origin(models.OF_THE_WEIGHTS, "weights")))
     if name == "get" and isinstance(given.first, Constant) and isinstance(given.first.value, str):

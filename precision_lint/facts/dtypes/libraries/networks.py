@@ -65,6 +65,10 @@ ROWS = (
 IMAGES = "DiffusionPipeline"
 """The kind of a pipeline whose calls give images or arrays, unless `output_type=` says tensors."""
 
+_CLASS = r"(?!\w*(?:Prior|StableAudio|AceStep|HDR|LongMulti))\w*Pipeline\w*\.from_pretrained$"
+PIPELINE = re.compile(rf"(?:^|\.){_CLASS}")
+"""Loads such a pipeline, by the name of its class: the others give tensors."""
+
 _PRIOR = Library(_DIFFUSERS, "diffusers", "*Pipeline.from_pretrained", Network(_ON_LOAD))
 _PIPELINE = replace(_PRIOR, gives=Network(_ON_LOAD, IMAGES))
 _MODEL = Library(_DIFFUSERS, "diffusers", "*.from_pretrained", Network(_ON_LOAD))
@@ -72,13 +76,8 @@ _TORCHVISION = Library("torchvision 0.29.1", "torchvision.models", "*", Network(
 
 PATTERNS: Mapping[str, tuple[tuple[re.Pattern[str], Library], ...]] = {
     "diffusers": (
-        (
-            re.compile(
-                r"diffusers\.(?:\w+\.)*\w*(?:Prior|StableAudio|AceStep|HDR|LongMulti)\w*\.from_pretrained"
-            ),
-            _PRIOR,
-        ),
-        (re.compile(r"diffusers\.(?:\w+\.)*\w*Pipeline\w*\.from_pretrained"), _PIPELINE),
+        (re.compile(rf"diffusers\.(?:\w+\.)*{_CLASS}"), _PIPELINE),
+        (re.compile(r"diffusers\.(?:\w+\.)*\w*Pipeline\w*\.from_pretrained"), _PRIOR),
         (
             re.compile(
                 r"diffusers\.(?:\w+\.)*(?:Autoencoder\w+|ControlNet\w*|MotionAdapter|T2IAdapter|UNet\w+"
