@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import socket
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,6 +33,8 @@ from precision_lint.scan.unit import Unit
 _PARTITION = 64 << 20
 """Bytes of contents that are brought together at a time, about."""
 _MOST_PARTITIONS = 4096
+_PATIENCE = 10.0
+"""Seconds that a cluster has for its answer."""
 
 
 class JobFailed(Exception):
@@ -101,6 +104,7 @@ class Job:
         if not address and self.tasks:
             own["num_cpus"] = self.tasks
         try:
+            _knock(address)
             ray.init(address or "local", logging_level=logging.ERROR, log_to_driver=False, **own)
         except (ConnectionError, ValueError, OSError) as problem:
             where = f"at {address}" if address else "on this machine"
@@ -114,6 +118,13 @@ class Job:
                 f"no machine has {self.limits.memory:,} bytes for a task of Ray, only {has:,.0f}: "
                 "lower --memory"
             )
+
+
+def _knock(address: str | None) -> None:
+    """Raise OSError if nobody listens at an address: Ray itself tries that for minutes."""
+    host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
 
 
 def _last_cause(problem: BaseException) -> str:
