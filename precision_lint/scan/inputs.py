@@ -44,7 +44,7 @@ class Input:
     def tables(self, piece: Piece) -> Iterator[Any]:
         """The rows of a piece, some at a time."""
         with self.filesystem.open_input_file(piece.path) as stream:
-            parquet = pyarrow.parquet.ParquetFile(stream)
+            parquet = pyarrow.parquet.ParquetFile(stream, page_checksum_verification=True)
             for batch in parquet.iter_batches(_BATCH, piece.groups, self.layout.columns):
                 yield pyarrow.Table.from_batches([batch])
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import socket
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -111,7 +112,7 @@ class Job:
             raise JobFailed(f"no Ray {where}: {problem}") from problem
         context = ray.data.DataContext.get_current()
         context.enable_progress_bars = False
-        logging.getLogger("ray.data").setLevel(logging.ERROR)
+        logging.getLogger("ray.data").setLevel(logging.CRITICAL)  # what goes wrong is said here
         has = max((node["Resources"].get("memory", 0) for node in ray.nodes()), default=0)
         if has < self.limits.memory:
             raise JobFailed(
@@ -129,8 +130,11 @@ def _knock(address: str | None) -> None:
 
 def _last_cause(problem: BaseException) -> str:
     """What went wrong in a task, without the tracebacks of all that is around it."""
-    lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
-    return lines[-1].rpartition("precision_lint.scan.")[2] if lines else repr(problem)
+    text = str(problem)
+    own = re.findall(r"^precision_lint\.[\w.]+: (.+)$", text, re.MULTILINE)
+    others = re.findall(r"^[\w.]+(?:Error|Exception)\b.*$", text, re.MULTILINE)
+    found: list[str] = own or others or [repr(problem)]
+    return found[-1]
 
 
 def _cores() -> int:
@@ -168,7 +172,7 @@ def _packed(found: Sequence[Unit]) -> Any:
 
 def _checked(table: Any, settings: Settings, limits: Limits, version: str) -> Any:
     if version != __version__:
-        raise RuntimeError(f"this machine has precision-lint {__version__}, and not {version}")
+        raise JobFailed(f"this machine has precision-lint {__version__}, and not {version}")
     units = (Unit.unpacked(blob) for blob in table["unit"].to_pylist())
     outcomes = [check(unit, settings, limits).to_json() for unit in units]
     return pyarrow.table({"outcome": pyarrow.array(outcomes, pyarrow.large_string())})
