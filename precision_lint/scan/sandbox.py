@@ -45,6 +45,13 @@ def check(unit: Unit, settings: Settings, limits: Limits) -> Outcome:
     """What is found in a unit, or why nothing is; this never raises because of the unit."""
     if unit.problem is not None:
         return unit.outcome(*unit.problem)
+    try:
+        return _checked(unit, settings, limits)
+    except OSError as problem:  # the disk is full, or no process can start
+        return unit.outcome(Status.CRASHED, str(problem))
+
+
+def _checked(unit: Unit, settings: Settings, limits: Limits) -> Outcome:
     started = time.perf_counter()
     with TemporaryDirectory(prefix="precision-lint-scan-", ignore_cleanup_errors=True) as made:
         scratch = Path(made)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from precision_lint.engine.failures import internal_error
 from precision_lint.engine.revisions import NoRevision, commit_at, files_at
 from precision_lint.project import disk
 from precision_lint.project.discovery import DEFAULT_EXCLUDE
@@ -50,6 +51,8 @@ def units_of(source: str, limits: Limits) -> list[Unit]:
         return [Unit(source, problem=unsuitable.problem)]
     except (NoRevision, OSError) as problem:
         return [Unit(source, problem=(Status.UNREADABLE, str(problem)))]
+    except Exception as problem:  # one repository must never take the others with it
+        return [Unit(source, problem=(Status.UNREADABLE, internal_error(problem)))]
     return list(units(source, commit, rows, limits))
 
 

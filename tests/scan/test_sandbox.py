@@ -128,6 +128,13 @@ def test_a_crash_is_recorded(monkeypatch: pytest.MonkeyPatch, program: str, said
     assert outcome.records == ()
 
 
+def test_a_disk_that_takes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", "/no/such/folder")
+    outcome = sandbox.check(UNIT, Settings(), Limits())
+    assert outcome.status is Status.CRASHED
+    assert "No such file or directory" in outcome.message
+
+
 def test_a_defect_of_the_linter_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     broken = """
 import precision_lint.scan.child as child

@@ -157,7 +157,7 @@ class TestWithRay:
 
     @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
     def test_a_scan_that_is_killed_goes_on(self, tmp_path: Path, data: Path) -> None:
-        """Nothing is in the results twice, nothing is missing, and no process is left."""
+        """Nothing is in the results twice, and nothing is missing."""
         self.write(data / "more.parquet", [(f"more/{n}", "a.py", BAD) for n in range(12)])
         code = f"""
 from precision_lint.scan import results

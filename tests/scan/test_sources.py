@@ -119,6 +119,15 @@ def test_a_repository_without_a_commit(tmp_path: Path) -> None:
     assert unit.problem[0] is Status.UNREADABLE
 
 
+def test_a_repository_with_a_hole(repository: Path) -> None:
+    """An object is missing, as in a partial clone."""
+    blob = git("rev-parse", "HEAD:a/b.py", cwd=repository)
+    (repository / ".git/objects" / blob[:2] / blob[2:]).unlink()
+    unit = one(str(repository))
+    assert unit.problem is not None
+    assert unit.problem[0] is Status.UNREADABLE
+
+
 def test_hooks_and_filters_do_not_run(repository: Path, tmp_path: Path) -> None:
     marker = tmp_path / "executed"
     hook = repository / ".git/hooks/post-checkout"
