@@ -83,7 +83,11 @@ def scan(request: Request, settings: Settings) -> None:
 
 
 def _listed(path: Path) -> list[str]:
-    return sources(path.read_text("utf-8"), path.absolute().parent)
+    try:
+        text = path.read_text("utf-8")
+    except UnicodeError as problem:
+        raise BadInput(f"{path}: not text in UTF-8") from problem
+    return sources(text, path.absolute().parent)
 
 
 def _outcomes(
