@@ -25,12 +25,13 @@ from typing import Any
 from precision_lint.engine.job import Job
 from precision_lint.engine.run import run
 from precision_lint.engine.settings import Settings
+from precision_lint.engine.shard import Shard
 from precision_lint.model.finding import Confidence, Severity
 from precision_lint.project.discovery import files as files_of
 from precision_lint.project.files import Project
 from precision_lint.report import write
 
-__all__ = ["Confidence", "Findings", "Settings", "Severity", "lint_project"]
+__all__ = ["Confidence", "Findings", "Settings", "Severity", "Shard", "lint_project"]
 
 
 @dataclass(frozen=True)
@@ -45,9 +46,12 @@ class Findings:
     """Defects of the linter itself, each with the file that it could not check."""
 
 
-def lint_project(files: Mapping[str, bytes], settings: Settings | None = None) -> Findings:
+def lint_project(
+    files: Mapping[str, bytes], settings: Settings | None = None, shard: Shard | None = None
+) -> Findings:
     """The findings of a project of some files, by their names: paths from its root, with slashes.
 
+    With a shard, only this share of the files is checked; facts still come from all of them.
     Settings that are not about findings, such as `fix` or `cache_dir`, do not count.
 
     Raises:
@@ -63,7 +67,8 @@ def lint_project(files: Mapping[str, bytes], settings: Settings | None = None) -
             root, exclude, settings.target, settings.target_gpu, settings.helper_module
         )
         paths = files_of([root], root, exclude, markdown=settings.markdown)
-        results = run(Job(project, settings, write=False), paths)
+        shared = paths if shard is None else shard.of(paths)
+        results = run(Job(project, settings, write=False), shared, reported=paths)
         said = StringIO()
         found = [finding for result in results for finding in result.findings]
         texts = {result.path: result.text for result in results if result.text is not None}

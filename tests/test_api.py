@@ -6,11 +6,12 @@ import json
 import pickle
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
 
-from precision_lint.api import Confidence, Findings, Settings, lint_project
+from precision_lint.api import Confidence, Findings, Settings, Shard, lint_project
 from tests.cli.running import BAD, CLEAN, CONFIG, SCALER, project, run
 
 FILES = {
@@ -60,6 +61,14 @@ def test_settings() -> None:
     assert (
         lint_project(BYTES, Settings(extend_exclude=("*.py",), select=("MP1", "MP2"))) == Findings()
     )
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 20])
+def test_shards(count: int) -> None:
+    shards = [lint_project(BYTES, None, Shard(n, count)) for n in range(1, count + 1)]
+    records = [record for found in shards for record in found.records]
+    key = itemgetter("filename")
+    assert sorted(records, key=key) == sorted(lint_project(BYTES).records, key=key)
 
 
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

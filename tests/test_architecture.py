@@ -47,10 +47,12 @@ BELOW: dict[str, set[str]] = {
     "rules": {"model", "project", "source", "facts", "fixers"},
     "engine": {"model", "project", "source", "facts"},
     "report": {"model", "project", "source", "facts", "engine"},
-    "cli": {"model", "project", "source", "facts", "engine", "report"},
+    "api": {"model", "project", "source", "facts", "engine", "report"},
+    "scan": {"model", "project", "source", "facts", "engine", "report", "api"},
+    "cli": {"model", "project", "source", "facts", "engine", "report", "api", "scan"},
     "runtime": set(),
 }
-"""Each layer is a folder, and imports itself and these."""
+"""Each layer is a folder or a module, and imports itself and these."""
 
 LOOSE = {"precision_lint", "precision_lint.__main__", "precision_lint.rule_api"}
 """The modules that are in no layer: the package, its start, and the one import of a rule."""
@@ -87,8 +89,8 @@ def imports(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def layer_of(name: str) -> str:
-    """The layer of a module by its full name; programs see what the command line sees."""
-    return "cli" if name == "precision_lint.api" else name.split(".")[1]
+    """The layer of a module by its full name."""
+    return name.split(".")[1]
 
 
 def imported_modules(path: Path) -> set[str]:
@@ -172,6 +174,20 @@ def test_circles_are_found() -> None:
 def test_no_circle_of_imports() -> None:
     """Neither when modules are loaded, nor by imports that are late or for types alone."""
     assert circles({name: imported_modules(path) - {name} for name, path in NAMES.items()}) == []
+
+
+WITH_RAY = {"precision_lint.scan.job", "precision_lint.cli.scan"}
+WITH_ARROW = {f"precision_lint.scan.{name}" for name in ("inputs", "results", "rows", "tables")}
+
+
+@with_modules
+def test_who_needs_ray_and_arrow(package: str, path: Path) -> None:
+    """What Ray runs knows nothing of it, and a process that checks a repository loads neither."""
+    own, tops = name_of(package, path), {name.partition(".")[0] for _, name in imports(path)}
+    assert ("ray" not in tops) or own in WITH_RAY
+    assert ("pyarrow" not in tops) or own in WITH_RAY | WITH_ARROW
+    if own.startswith("precision_lint.scan") and own not in WITH_RAY | WITH_ARROW:
+        assert not imported_modules(path) & (WITH_RAY | WITH_ARROW)
 
 
 @with_modules
@@ -292,7 +308,7 @@ print(json.dumps(sorted(sys.modules)))
 
 HEAVY = {
     "libcst", "rich", "yaml", "pathspec", "tree_sitter", "tree_sitter_json", "numpy", "torch",
-    "pygls", "lsprotocol", "multiprocessing", "concurrent.futures", "asyncio",
+    "pygls", "lsprotocol", "multiprocessing", "concurrent.futures", "asyncio", "ray", "pyarrow",
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ import click
 
 from precision_lint.cli import console
 from precision_lint.cli.outcome import FAILED, FINDINGS, INTERRUPTED, OK, finish, is_for_people
+from precision_lint.cli.scan_options import scan_options
 from precision_lint.engine.failures import internal_error, is_interrupt
 from precision_lint.engine.job import Result
 from precision_lint.engine.options import Options
@@ -338,6 +339,48 @@ def vendor(
     try:
         write_helpers(helpers, output, session)
     except (CannotVendor, NotWritten) as problem:
+        raise CannotRun(str(problem)) from problem
+
+
+@cli.command(short_help="Check many repositories, with Ray.")
+@scan_options
+@_selectors("--select", "Enable only these rules: codes, prefixes or names.")
+@_selectors("--extend-select", "Enable additional rules.")
+@_selectors("--ignore", "Disable rules.")
+@_preview
+@_level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
+@_level(Severity, Severity.INFO, "Hide less severe findings.")
+@click.option("--config", type=_path, help="Use this configuration file; no other one counts.")
+@_target
+@_target_torch
+@_target_triton
+@_target_gpu
+def scan(inputs: tuple[str, ...], repositories: Path | None, **values: Any) -> None:
+    """Check many repositories, each by itself, and write the findings to Parquet files.
+
+    PARQUET are files, folders of them or URIs, with a row for each file of a repository and the
+    columns repo, path, content and, if there is one, commit. The rows of a repository may be
+    anywhere.
+
+    FOLDER gets two tables, findings/*.parquet and repositories/*.parquet. A scan that was stopped
+    goes on where it was. What is wrong with one repository is written to its row of the second
+    table, and does not end the scan.
+
+    This needs Ray: pip install "precision-lint[scan]".
+    """
+    if not inputs and repositories is None:
+        raise click.UsageError("name Parquet files, or a list with --repositories")
+    try:
+        from precision_lint.cli.scan import PROBLEMS, Request
+        from precision_lint.cli.scan import scan as scan_all
+    except ModuleNotFoundError as error:
+        raise CannotRun(f'{error.name} is missing: pip install "precision-lint[scan]"') from error
+    request, others = Request.of(inputs, repositories, values)
+    settings = Session.open([Path.cwd()], Options(isolated=True, **others)).settings
+    gc.enable()
+    try:
+        scan_all(request, settings)
+    except PROBLEMS as problem:
         raise CannotRun(str(problem)) from problem
 
 

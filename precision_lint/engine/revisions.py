@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -31,12 +31,11 @@ def folder_of(revision: str, root: Path) -> Iterator[Path]:
     Raises:
         NoRevision: git cannot give it.
     """
-    listing = _git(root, "ls-tree", "-r", "-z", "-l", "--full-tree", f"{revision}^{{tree}}")
-    wanted = dict(_wanted(listing))
+    found = files_at(revision, root, _is_read)
     with TemporaryDirectory(prefix="precision-lint-") as made:
         folder = Path(made).resolve()
         (folder / ".git").mkdir()  # it is a project of its own
-        for name, content in _contents(wanted, root):
+        for name, content in found:
             path = folder / name
             if folder in path.resolve().parents:
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -73,15 +72,46 @@ def _is_named(path: Path, top: Path) -> bool:
     return path.is_relative_to(top) and "\n" not in str(path)
 
 
-def _wanted(listing: bytes) -> Iterator[tuple[str, bytes]]:
-    """The names of the files that may matter, with the names of their contents."""
+def commit_at(revision: str, root: Path) -> str:
+    """The full name of a commit.
+
+    Raises:
+        NoRevision: there is none.
+    """
+    named = ("--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    return _git(root, "rev-parse", *named).decode().strip()
+
+
+def files_at(
+    revision: str, root: Path, is_wanted: Callable[[str, int], bool]
+) -> Iterator[tuple[str, bytes]]:
+    """The names and contents of the files of a revision that are wanted by name and size.
+
+    Links and other repositories are no files.
+
+    Raises:
+        NoRevision: git cannot give it.
+    """
+    listing = _git(root, "ls-tree", "-r", "-z", "-l", "--full-tree", f"{revision}^{{tree}}")
+    wanted = dict(_wanted(listing, is_wanted))
+    return _contents(wanted, root)
+
+
+def _is_read(name: str, size: int) -> bool:
+    """True for the files that a run at a revision may read."""
+    path = Path(name)
+    return size <= _LARGEST and (kind_of(path) is not None or path.suffix in _PINS)
+
+
+def _wanted(listing: bytes, is_wanted: Callable[[str, int], bool]) -> Iterator[tuple[str, bytes]]:
+    """The names of the wanted files, with the names of their contents."""
     for row in listing.split(b"\0"):
-        head, _, name = row.partition(b"\t")
+        head, _, raw = row.partition(b"\t")
         match head.split():
-            case [b"100644" | b"100755", b"blob", blob, size] if int(size) <= _LARGEST:
-                path = Path(name.decode("utf-8", "surrogateescape"))
-                if kind_of(path) or path.suffix in _PINS:
-                    yield str(path), blob
+            case [b"100644" | b"100755", b"blob", blob, size]:
+                name = raw.decode("utf-8", "surrogateescape")
+                if is_wanted(name, int(size)):
+                    yield name, blob
 
 
 def _contents(wanted: dict[str, bytes], root: Path) -> Iterator[tuple[str, bytes]]:
