@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from keyword import iskeyword
 
 from precision_lint.model.finding import Span
@@ -90,9 +90,13 @@ class Escape:
 
 
 def cell_magic(text: str) -> CellMagic | None:
-    """The magic that a cell starts with."""
+    """The magic that a cell starts with; below one that runs a cell, that of this cell."""
     match = _CELL_MAGIC.match(text)
-    return CellMagic(match[1], tuple(match[2].split()), match.end()) if match else None
+    if match is None:
+        return None
+    magic = CellMagic(match[1], tuple(match[2].split()), match.end())
+    inner = cell_magic(text[magic.body :]) if magic.is_python else None
+    return magic if inner is None else replace(inner, body=magic.body + inner.body)
 
 
 def is_typed_magic(text: str) -> bool:

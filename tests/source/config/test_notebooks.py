@@ -60,6 +60,8 @@ def test_code_cells_are_numbered_among_all() -> None:
         ("", "python"),
         ("%%time\nx = 1", "python"),
         ("\n%%capture out\nx = 1", "python"),
+        ("%%capture \n%%bash\n# first\nls", "shell"),
+        ("%%time\n\n%%capture\nx = 1", "python"),
         ("# first\n%%bash\nls", "python"),
         ("%%bash\nls", "shell"),
         ("%%sh", "shell"),
