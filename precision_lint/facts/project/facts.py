@@ -353,10 +353,10 @@ class Recording:
     def config(self, text: SourceText, kind: str) -> ParsedConfig | None:
         """The file that asks, as other files see it; None if they see another text, or never look.
 
-        Settings that are no script are kept for others only once somebody asked for them.
+        Settings that are no script are kept for others only if some may ask for them.
         """
         files = self._facts.config_files
-        if text.path != self._on_disk or not (kind in _SCRIPTS or files.knows(text.path)):
+        if text.path != self._on_disk or not (kind in _SCRIPTS or files.is_shared(text.path)):
             return None
         found = files.at(text.path)
         return found if found is not None and (found.format, found.text) == (kind, text) else None
