@@ -240,8 +240,11 @@ class _Linker:
             evaluator = Evaluator(run)
             for reading in (*readings_of_calls(evaluator), *readings_of_roles(evaluator)):
                 source = reading.source
-                given = source.given.items() if isinstance(source, CallSource) else ()
+                if not isinstance(source, CallSource):
+                    continue
+                given = source.given.items()
                 precise = [one for name, one in given if reading.key(name).role != "other"]
+                precise += source.settings
                 if any(one.file.text is file.text for one in precise) or reading.links:
                     yield reading
 

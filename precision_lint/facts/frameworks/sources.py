@@ -383,6 +383,8 @@ class CallSource:
     code: ParsedConfig
     call: Span
     """The call, in the file `code`."""
+    settings: tuple[Occurrence, ...] = ()
+    """The settings that decide whether the call is made, or, of roles, what they are."""
 
     def get(self, name: str) -> Occurrence | None:
         return self.given.get(name)
@@ -408,9 +410,6 @@ class CallSource:
 @dataclass(frozen=True, eq=False)
 class RolesSource(CallSource):
     """What a program makes of the settings of a run, by what it is for: `autocast`, `scaler`."""
-
-    settings: tuple[Occurrence, ...] = ()
-    """The settings whose way to a place that decides a precision is known."""
 
 
 def launch_of(source: Source) -> Launch | None:

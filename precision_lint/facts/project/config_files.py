@@ -162,8 +162,11 @@ class ConfigFiles:
 
     def _find(self, reference: str, near: Path, directory: str | None) -> Path | None:
         root = self.project.root
-        if not reference or "\0" in reference or os.path.isabs(reference):
+        if not reference or "\0" in reference:
             return None
+        if os.path.isabs(reference):  # `$(dirname "$0")/args.sh`
+            path = Path(os.path.normpath(reference))
+            return path if root in path.parents and disk.is_file(path) else None
         if directory and not os.path.isabs(directory):
             found = self.found(os.path.join(directory, reference), near, None)
             if found is not None:

@@ -224,11 +224,15 @@ class ProjectFacts:
         return self._matched[pattern]
 
     def python_sources_matching(self, pattern: bytes) -> tuple[Path, ...]:
-        """The Python files, but for tests, that hold what a regular expression matches."""
+        """The Python files, but for tests, that hold what a regular expression matches.
+
+        Those that import torch or the like come first: others may start what these hold.
+        """
         if pattern not in self._matching:
+            files = dict.fromkeys((*self.imports.of_tensors, *self.project.python_files))
             self._matching[pattern] = tuple(
                 path
-                for path in self.imports.of_tensors
+                for path in files
                 if not self.project.is_secondary(path) and self._matches(path, pattern)
             )
         return self._matching[pattern]

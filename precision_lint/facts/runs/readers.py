@@ -18,6 +18,9 @@ from precision_lint.facts.settings.vocabulary import chooses_precision, is_about
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
 
+_WORD = re.compile(r"[a-z]+\d*")
+_NUMBERED = re.compile(r"([a-z]+)\d+")
+_GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
 _STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 """What a program holds that is started. A boundary before a word would take five times as long."""
 _LOADERS = {
@@ -27,7 +30,7 @@ _LOADERS = {
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
-_MARKS = tuple(map(bytes.decode, CLEAR_MARKS))
+_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=")
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _LEAST_KEYS = 5
@@ -59,12 +62,31 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     best = max((score for score, _ in scores), default=0.0)
     if best < _SHARE:
         return ()
+    words = _words(file.text.path.relative_to(project.root))
     near = sorted(
-        (-_shared(path, file.text.path), "train" not in path.name, path)
+        (
+            -len(_words(path.stem) & words),
+            -_shared(path, file.text.path),
+            "train" not in path.name,
+            path,
+        )
         for score, path in scores
-        if score == best
+        if score == best and not _is_for_another(path.stem, words)
     )
-    return tuple(path for *_, path in near[:_MOST_READERS])
+    named = [row for row in near if row[0] == near[0][0]]
+    return tuple(path for *_, path in named[:_MOST_READERS])
+
+
+def _words(name: str | Path) -> frozenset[str]:
+    """The words in the name of a file and of its folders, but for those of many."""
+    return frozenset(_WORD.findall(str(name).lower())) - _GENERAL
+
+
+def _is_for_another(program: str, words: frozenset[str]) -> bool:
+    """True for `main_stage1` beside `stage2/a.yaml`: it is one of several programs, for another."""
+    numbered = [match for word in _words(program) if (match := _NUMBERED.fullmatch(word))]
+    others = {match[1] for word in words if (match := _NUMBERED.fullmatch(word))}
+    return any(match[0] not in words and match[1] in others for match in numbered)
 
 
 def _shared(one: Path, other: Path) -> int:
