@@ -51,8 +51,11 @@ def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
 
 
 def _chooses(setting: Occurrence) -> bool:
-    """True for a setting of precision that the run gives: it is no default of the program."""
-    return is_precise(setting.name) and not isinstance(setting.origin, CodePlace)
+    """True for a switch of precision that the run gives: it is no default of the program, and no
+    name of a dtype, which may only be checked.
+    """
+    is_switch = isinstance(setting.value, bool) and is_precise(setting.name)
+    return is_switch and not isinstance(setting.origin, CodePlace)
 
 
 def _framework_calls(

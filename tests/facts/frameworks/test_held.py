@@ -108,6 +108,26 @@ def test_a_setting_that_decides_whether_a_call_is_made(
     config = CONFIG.replace("bfloat16", "true")
     project(tmp_path, {"train.py": code, "helpers.py": HELPERS, "configs/a.yaml": config})
     assert left(tmp_path, "configs/a.yaml") == ([] if is_understood else ["precision"])
+    shown = [row for row in rows(tmp_path, "configs/a.yaml") if row[2] == "a.yaml"]
+    expected = [
+        ("compute", "torch.bfloat16", "a.yaml", 3),
+        ("reduce", "torch.float32", "a.yaml", 3),
+    ]
+    assert shown == (expected if is_understood else [])
+
+
+@pytest.mark.parametrize(("condition", "is_known"), [("precision", True), ("precision.any", False)])
+def test_a_condition_that_is_not_known_says_nothing(
+    tmp_path: Path, condition: str, is_known: bool
+) -> None:
+    code = SECTION.replace(
+        '    with torch.autocast("cuda", dtype=getattr(torch, part.precision)):\n        pass\n',
+        f'    if part.{condition}:\n        scaler = torch.amp.GradScaler("cuda")\n',
+    )
+    config = CONFIG.replace("bfloat16", "float16")
+    project(tmp_path, {"train.py": code, "helpers.py": HELPERS, "configs/a.yaml": config})
+    expected = [("scaling", "on", "a.yaml", 3)]
+    assert rows(tmp_path, "configs/a.yaml") == (expected if is_known else [])
 
 
 def readers_of(root: Path, name: str) -> set[str]:
@@ -147,3 +167,29 @@ def test_a_program_that_imports_what_trains_under_another_name(tmp_path: Path) -
     config = "data: images\nmodel: resnet\nsteps: 100\nrate: 0.1\nprecision: bf16\n"
     project(tmp_path, {"start.py": start, "trainer.py": trainer, "configs/a.yaml": config})
     assert rows(tmp_path, "configs/a.yaml") == [("compute", "bf16", "a.yaml", 5)]
+
+
+LIBRARY = """\
+import argparse
+import torch
+from settings_library import read
+
+
+def train(cfg):
+    print(cfg.a, cfg.b, cfg.c, cfg.d, cfg.e, cfg.f, cfg.g, cfg.h, cfg.i, cfg.j, cfg.k)
+    with torch.autocast("cuda", dtype=getattr(torch, cfg.precision)):
+        pass
+
+
+if __name__ == "__main__":
+    train(read(argparse.ArgumentParser().parse_args()))
+"""
+
+
+@pytest.mark.parametrize(("count", "is_read"), [(11, True), (5, False)])
+def test_a_file_that_a_library_loads(tmp_path: Path, count: int, is_read: bool) -> None:
+    keys = "".join(f"{name}: 1\n" for name in "abcdefghijk"[:count])
+    files = {"train.py": LIBRARY, "configs/a.yaml": f"precision: bfloat16\n{keys}"}
+    project(tmp_path, files)
+    expected = [("compute", "bfloat16", "a.yaml", 1)]
+    assert rows(tmp_path, "configs/a.yaml") == (expected if is_read else [])
