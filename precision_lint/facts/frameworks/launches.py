@@ -108,10 +108,14 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
 
 
 def _wrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
-    """The command after `--` in `python mason.py --cluster a -- accelerate launch train.py`."""
+    """The command after `--` in `python mason.py --cluster a -- accelerate launch train.py`, and
+    in `ray job submit --address a -- python train.py`.
+    """
     at = next((index for index, word in enumerate(words) if word.text == "--"), len(words))
-    is_program = any(word.text.endswith(".py") for word in words[:at])
     inner = words[at + 1 :]
+    is_program = any(word.text.endswith(".py") for word in words[:at]) or any(
+        _RUNNERS.fullmatch(word.text) for word in inner[:1]
+    )
     is_launch = any(word.text.endswith(".py") or word.text == "-m" for word in inner)
     return inner if is_program and is_launch else ()
 

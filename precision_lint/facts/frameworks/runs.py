@@ -69,8 +69,9 @@ def runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]:
 
 
 def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]:
-    file = project.config(file.text, file.format) or file  # what others know of it is known here
-    linker = _Linker(file, project)
+    shared = project.config(file.text, file.format)
+    file = shared or file  # what others know of it is known here
+    linker = _Linker(file, project, is_shared=shared is not None)
     own = [linker.linked(reading) for reading in linker.readings(file)]
     path = file.text.path
     others = [
@@ -198,15 +199,20 @@ class _Linker:
 
     current: ParsedConfig
     project: Recording
+    is_shared: bool = False
+    """The checked file is the one that others see: what is composed of it is the same for all."""
     known: dict[Path, Program] = field(default_factory=dict)
 
     def readings(self, file: ParsedConfig) -> tuple[EffectiveConfig, ...]:
         """What frameworks read from a file and from those that it is composed of, and what the
         programs that it starts do with their options.
         """
-        whole, is_complete = composed(file, self.part, self.project)
+        whole, is_complete = self.composed(file)
         if whole is not file or not is_complete:
-            return tuple(readings(whole, self.project, is_open=not is_complete))
+            return whole.fact(
+                (readings, is_complete),
+                lambda: tuple(readings(whole, self.project, is_open=not is_complete)),
+            )
         found = file.fact(_Linker, lambda: tuple(self.programs(file)))
         read = _readings(file, self.project)
         return (*_without_guesses(read, found, self.project), *found)
@@ -234,8 +240,11 @@ class _Linker:
             evaluator = Evaluator(run)
             for reading in (*readings_of_calls(evaluator), *readings_of_roles(evaluator)):
                 source = reading.source
-                given = source.given.items() if isinstance(source, CallSource) else ()
+                if not isinstance(source, CallSource):
+                    continue
+                given = source.given.items()
                 precise = [one for name, one in given if reading.key(name).role != "other"]
+                precise += source.settings
                 if any(one.file.text is file.text for one in precise) or reading.links:
                     yield reading
 
@@ -298,8 +307,14 @@ class _Linker:
         file = self.part(path)
         if file is None:
             return None
-        whole, is_complete = composed(file, self.part, self.project)
+        whole, is_complete = self.composed(file)
         return whole if is_complete else None
+
+    def composed(self, file: ParsedConfig) -> tuple[ParsedConfig, bool]:
+        """A file with what it is composed of, and whether that is all known."""
+        if not self.is_shared:
+            return composed(file, self.part, self.project)
+        return file.fact(composed, lambda: composed(file, self.part, self.project))
 
     def part(self, path: Path) -> ParsedConfig | None:
         """A file that another one is composed of."""

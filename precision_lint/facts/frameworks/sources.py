@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -243,11 +243,11 @@ class CommandSource:
     launch: Launch
     program: str = ""
     """The text of the program, if it is in the project."""
-    given: Mapping[str, Occurrence] = field(init=False)
 
-    def __post_init__(self) -> None:
-        given = {written.name: written for written in self._read()}
-        object.__setattr__(self, "given", given)
+    @cached_property
+    def given(self) -> Mapping[str, Occurrence]:
+        """The options by their names."""
+        return {written.name: written for written in self._read()}
 
     @property
     def span(self) -> Span:
@@ -383,6 +383,8 @@ class CallSource:
     code: ParsedConfig
     call: Span
     """The call, in the file `code`."""
+    settings: tuple[Occurrence, ...] = ()
+    """The settings that decide whether the call is made, or, of roles, what they are."""
 
     def get(self, name: str) -> Occurrence | None:
         return self.given.get(name)
@@ -409,9 +411,6 @@ class CallSource:
 class RolesSource(CallSource):
     """What a program makes of the settings of a run, by what it is for: `autocast`, `scaler`."""
 
-    settings: tuple[Occurrence, ...] = ()
-    """The settings whose way to a place that decides a precision is known."""
-
 
 def launch_of(source: Source) -> Launch | None:
     """The launch that gives a source, if one does."""
@@ -423,9 +422,4 @@ def names_in(source: MappingSource) -> frozenset[str]:
     values = [entry.value for entry in source.root.entries] if source.flat else []
     sections = (value for value in values if isinstance(value, tree.Mapping))
     sources: Iterable[tree.Mapping] = (source.root, *source.root.merged, *sections)
-    return frozenset(
-        entry.name.removeprefix("--")
-        for mapping in sources
-        for entry in mapping.entries
-        if entry.name is not None
-    )
+    return frozenset(name.removeprefix("--") for mapping in sources for name in mapping.names)

@@ -53,6 +53,7 @@ class ConfigFiles:
     record: Callable[..., str] = field(repr=False)
     """What is kept of a file, by a kind, its path and an argument."""
     _parsed: Kept[ParsedConfig | None] = field(default_factory=Kept, repr=False)
+    _python_files: list[Path] = field(default_factory=list, repr=False)
     _texts: dict[Path, str] = field(default_factory=dict, repr=False)
     _once: Kept[Any] = field(default_factory=Kept, repr=False)
     _found: dict[tuple[str, Path, str | None], Path | None] = field(
@@ -71,15 +72,15 @@ class ConfigFiles:
         note(("read", path))
         return self._parsed.get(path, lambda: self._parse(path))
 
-    def knows(self, path: Path) -> bool:
-        """True if the file at a path was asked for."""
-        return path in self._parsed
+    def is_shared(self, path: Path) -> bool:
+        """True if the file at a path was asked for, or others contain its name."""
+        return path in self._parsed or bool(apart(lambda: self.paths_referring(path.name)))
 
     def free_python(self) -> None:
         """Let go of the Python files: their trees are large, and `modules` says which are kept."""
-        for path in [*self._parsed]:
-            if isinstance(path, Path) and kind_of(path) == "python":
-                self._parsed.drop(path)
+        for path in self._python_files:
+            self._parsed.drop(path)
+        self._python_files.clear()
 
     def read(self, path: Path) -> ParsedConfig | None:
         """The file at a path, parsed now; None if it is too large for a configuration.
@@ -161,8 +162,11 @@ class ConfigFiles:
 
     def _find(self, reference: str, near: Path, directory: str | None) -> Path | None:
         root = self.project.root
-        if not reference or "\0" in reference or os.path.isabs(reference):
+        if not reference or "\0" in reference:
             return None
+        if os.path.isabs(reference):  # `$(dirname "$0")/args.sh`
+            path = Path(os.path.normpath(reference))
+            return path if root in path.parents and disk.is_file(path) else None
         if directory and not os.path.isabs(directory):
             found = self.found(os.path.join(directory, reference), near, None)
             if found is not None:
@@ -273,6 +277,8 @@ class ConfigFiles:
         return references
 
     def _parse(self, path: Path) -> ParsedConfig | None:
+        if kind_of(path) == "python":
+            self._python_files.append(path)
         try:
             return self.read(path)
         except (OSError, UnicodeError, LookupError, Unparsable, RecursionError, MemoryError):

@@ -224,11 +224,15 @@ class ProjectFacts:
         return self._matched[pattern]
 
     def python_sources_matching(self, pattern: bytes) -> tuple[Path, ...]:
-        """The Python files, but for tests, that hold what a regular expression matches."""
+        """The Python files, but for tests, that hold what a regular expression matches.
+
+        Those that import torch or the like come first: others may start what these hold.
+        """
         if pattern not in self._matching:
+            files = dict.fromkeys((*self.imports.of_tensors, *self.project.python_files))
             self._matching[pattern] = tuple(
                 path
-                for path in self.imports.of_tensors
+                for path in files
                 if not self.project.is_secondary(path) and self._matches(path, pattern)
             )
         return self._matching[pattern]
@@ -353,10 +357,10 @@ class Recording:
     def config(self, text: SourceText, kind: str) -> ParsedConfig | None:
         """The file that asks, as other files see it; None if they see another text, or never look.
 
-        Settings that are no script are kept for others only once somebody asked for them.
+        Settings that are no script are kept for others only if some may ask for them.
         """
         files = self._facts.config_files
-        if text.path != self._on_disk or not (kind in _SCRIPTS or files.knows(text.path)):
+        if text.path != self._on_disk or not (kind in _SCRIPTS or files.is_shared(text.path)):
             return None
         found = files.at(text.path)
         return found if found is not None and (found.format, found.text) == (kind, text) else None

@@ -22,6 +22,9 @@ class Kind(NamedTuple):
     """Bytes; a larger file has the record of an empty one, and so has one that cannot be read."""
 
 
+_KEPT = 16 << 20
+"""Bytes of files that are kept for further records."""
+
 Record = tuple[str, str, str]
 """The key of a record (its kind and argument), a path, and what is kept."""
 
@@ -33,6 +36,9 @@ class Records:
         self._kinds = kinds
         self._known: dict[str, dict[str, str]] = {}
         self._new: list[Record] = []
+        self._contents: dict[Path, bytes] = {}
+        """What was read last: the patterns of all frameworks are looked for in the same files."""
+        self._size = 0
         self._stored: Mapping[str, Mapping[str, str]] = {}
         self._changed: Container[str] = frozenset()
 
@@ -73,6 +79,22 @@ class Records:
             kept = {name: found for name, found in before if name not in self._changed}
             yield key, {**kept, **self._known.get(key, {})}
 
+    def _content(self, path: Path, largest: int) -> bytes:
+        """The bytes of a file; none if it cannot be read, or is larger."""
+        content = self._contents.get(path)
+        if content is not None:
+            return content if len(content) <= largest else b""
+        try:
+            content = disk.read(path, largest)
+        except OSError:
+            return b""
+        self._size += len(content)
+        if self._size > _KEPT:
+            self._contents.clear()
+            self._size = len(content)
+        self._contents[path] = content
+        return content
+
     def _found(self, key: str, name: str, path: Path) -> str:
         if name not in self._changed:
             before = self._stored.get(key, {}).get(name)
@@ -80,10 +102,6 @@ class Records:
                 return before
         kind, _, argument = key.partition("\n")
         make, largest = self._kinds[kind]
-        try:
-            content = disk.read(path, largest)
-        except OSError:
-            content = b""
-        found = make(path, content, argument)
+        found = make(path, self._content(path, largest), argument)
         self._new.append((key, name, found))
         return found

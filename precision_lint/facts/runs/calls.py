@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from precision_lint.facts.frameworks._generated import marks
 from precision_lint.facts.frameworks.reading import EffectiveConfig
@@ -22,7 +23,10 @@ from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.known import Known, Settings
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.reachable import may_run
-from precision_lint.model.finding import Span
+from precision_lint.facts.runs.reaching import reached
+from precision_lint.facts.settings.vocabulary import is_precise, names_precision
+from precision_lint.model.dtypes import DtypeName
+from precision_lint.model.finding import Related, Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.python_settings import Made, python_settings
 from precision_lint.source.python.parse import ParsedPython
@@ -34,11 +38,24 @@ def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
     for file, made, frameworks in _framework_calls(run.program):
         assert isinstance(made.node, ast.Call)
         code = run.program.project.config_files.at(file.text.path)
-        if code is None or not evaluator.reaches(made.node, file):
+        node = made.node
+        state, around = evaluator.noting(partial(reached, node, file, evaluator))
+        if code is None or state is False:
             continue
-        given = dict(_arguments(made.node, file, code, evaluator))
+        given = dict(_arguments(node, file, code, evaluator))
+        deciding = tuple(filter(_chooses, around)) if state else ()
+        if deciding and run.opened is not None:
+            given |= dict(_decided(node, file, deciding[-1], evaluator))
         for framework in frameworks:
-            yield _reading(framework, made, file, code, run, given)
+            yield _reading(framework, made, file, code, run, given, deciding)
+
+
+def _chooses(setting: Occurrence) -> bool:
+    """True for a switch of precision that the run gives: it is no default of the program, and no
+    name of a dtype, which may only be checked.
+    """
+    is_switch = isinstance(setting.value, bool) and is_precise(setting.name)
+    return is_switch and not isinstance(setting.origin, CodePlace)
 
 
 def _framework_calls(
@@ -78,11 +95,12 @@ def _reading(
     code: ParsedConfig,
     run: RunEnvironment,
     given: dict[str, Occurrence],
+    deciding: tuple[Occurrence, ...],
 ) -> EffectiveConfig:
     assert isinstance(made.node, ast.Call)
     call = file.span_of(made.node)
     span = run.span or call
-    source = CallSource(run.file, span, run.launch, given, code, call)
+    source = CallSource(run.file, span, run.launch, given, code, call, deciding)
     plain = EffectiveConfig(framework, MappingSource(code, made.mapping))
     return EffectiveConfig(framework, source, fallbacks=(plain,))
 
@@ -106,6 +124,20 @@ def _arguments(
                 inner = known.value.get(name)
                 if inner is not None and (written := _occurrence(name, inner, code, place)):
                     yield name, written
+
+
+def _decided(
+    call: ast.Call, file: ParsedPython, setting: Occurrence, evaluator: Evaluator
+) -> Iterator[tuple[str, Occurrence]]:
+    """The precisions that a call writes out, each at the setting which decides that it is made."""
+    used_at = Related(file.text.place(file.span_of(call)), "the setting decides this")
+    for keyword in call.keywords:
+        known = evaluator.value(keyword.value, file) if keyword.arg is not None else None
+        if keyword.arg is None or known is None or known.written is not None:
+            continue
+        if isinstance(known.value, DtypeName) or names_precision(known.value):
+            written = replace(setting, name=keyword.arg, value=known.value)
+            yield keyword.arg, replace(written, is_derived=True, used_at=used_at)
 
 
 def _is_out_of_sight(written: Occurrence, code: ParsedConfig) -> bool:

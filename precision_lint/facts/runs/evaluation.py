@@ -19,6 +19,7 @@ from precision_lint.facts.runs.arguments import Arguments
 from precision_lint.facts.runs.conditions import chosen, compared, connected
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.exits import exits
+from precision_lint.facts.runs.held import held
 from precision_lint.facts.runs.known import (
     Items,
     Known,
@@ -186,7 +187,7 @@ class Evaluator:
             case ast.Constant(value=value):
                 return Known(value)
             case ast.Name():
-                return self._named(node, at) or self._name(node, at)
+                return self._named(node, at) or self._name(node, at) or self._held(node, at)
             case ast.Dict():
                 return self._display(node, at)
             case ast.Tuple(elts=items) | ast.List(elts=items):
@@ -194,7 +195,7 @@ class Evaluator:
             case ast.Attribute() if (known := self._of_yacs(node)) is not None:
                 return self.noted(known)
             case ast.Attribute(value=ast.Name(id="self")):
-                return self._of_self(node, at)
+                return self._of_self(node, at) or self._held(node, at)
             case ast.Attribute(value=owner, attr=name):
                 return self._named(node, at) or Members(self).member(owner, name, at)
             case ast.Subscript(value=ast.Dict() as table, slice=key):
@@ -231,6 +232,12 @@ class Evaluator:
         if package == "torch" and name in ALIASES:
             return Known(DtypeName(f"torch.{ALIASES[name]}"))
         return self.objects(at).named(path)
+
+    def _held(self, node: ast.Name | ast.Attribute, at: Place) -> Known | None:
+        """The file that is open, if a variable of which nothing else is known holds it."""
+        opened = self._run.opened
+        settings = self.run.settings_at(opened) if opened is not None else None
+        return held(node, at.file, settings) if settings is not None else None
 
     def objects(self, at: Place) -> Objects:
         return Objects(self, at.file, lambda node: self.at(node, at))

@@ -78,8 +78,12 @@ class Settings(Holder):
     source: MappingSource
     path: str = ""
     overrides: Mapping[str, Occurrence] = field(default_factory=dict)
+    is_partial: bool = False
+    """The program puts it over others, which may have what it has not."""
 
     def has(self, name: str) -> bool:
+        if self.is_partial:
+            return True
         tree = self.source.section(self.path)
         is_open = tree is not None and tree.is_open
         return is_open or self.get(name) is not None

@@ -78,6 +78,10 @@ def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
                 found.setdefault(node.name, set()).update(_names(node.args))
         elif isinstance(node, ast.If) and is_main(node):
             pending += [(each, _MAIN) for each in node.body]
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:  # who mentions the new name means the old one
+                if alias.asname is not None:
+                    found.setdefault(alias.asname, set()).add(alias.name)
         else:
             blocks = [each for each in children(node) if isinstance(each, ast.stmt)]
             found.setdefault(scope, set()).update(

@@ -7,9 +7,10 @@ precision, is the program that the file is for: `train.py -c configs/a.json` is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from itertools import islice
 from pathlib import Path
+from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs import yacs
@@ -18,6 +19,9 @@ from precision_lint.facts.settings.vocabulary import chooses_precision, is_about
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
 
+_WORD = re.compile(r"[a-z]+\d*")
+_NUMBERED = re.compile(r"([a-z]+)\d+")
+_GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
 _STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 """What a program holds that is started. A boundary before a word would take five times as long."""
 _LOADERS = {
@@ -27,10 +31,12 @@ _LOADERS = {
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
-_MARKS = tuple(map(bytes.decode, CLEAR_MARKS))
+_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=")
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _LEAST_KEYS = 5
+_CLEAR_SHARE = 0.95
+_CLEAR_KEYS = 12
 _MOST_KEYS = 400
 _MOST_PROGRAMS = 40
 _MOST_READERS = 4
@@ -52,19 +58,44 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     if not project.python_source_matches(rf"\b(?:{mentioned})\b".encode()):
         return ()
     scores = [
-        (len(names & words) / len(names), path)
-        for path, words in _programs(file.format, project)
+        (share, path)
+        for path, words, loads in _programs(file.format, project)
         if precise & words
+        if (share := len(names & words) / len(names)) and (loads or _is_clear(share, names))
     ]
     best = max((score for score, _ in scores), default=0.0)
     if best < _SHARE:
         return ()
+    words = _words(file.text.path.relative_to(project.root))
     near = sorted(
-        (-_shared(path, file.text.path), "train" not in path.name, path)
+        (
+            -len(_words(path.stem) & words),
+            -_shared(path, file.text.path),
+            "train" not in path.name,
+            path,
+        )
         for score, path in scores
-        if score == best
+        if score == best and not _is_for_another(path.stem, words)
     )
-    return tuple(path for *_, path in near[:_MOST_READERS])
+    named = [row for row in near if row[0] == near[0][0]]
+    return tuple(path for *_, path in named[:_MOST_READERS])
+
+
+def _is_clear(share: float, names: Set[str]) -> bool:
+    """True if a program mentions so much of a file that a library must load it, as pydantic may."""
+    return share >= _CLEAR_SHARE and len(names) >= _CLEAR_KEYS
+
+
+def _words(name: str | Path) -> frozenset[str]:
+    """The words in the name of a file and of its folders, but for those of many."""
+    return frozenset(_WORD.findall(str(name).lower())) - _GENERAL
+
+
+def _is_for_another(program: str, words: frozenset[str]) -> bool:
+    """True for `main_stage1` beside `stage2/a.yaml`: it is one of several programs, for another."""
+    numbered = [match for word in _words(program) if (match := _NUMBERED.fullmatch(word))]
+    others = {match[1] for word in words if (match := _NUMBERED.fullmatch(word))}
+    return any(match[0] not in words and match[1] in others for match in numbered)
 
 
 def _shared(one: Path, other: Path) -> int:
@@ -88,19 +119,23 @@ def _entries(mapping: Mapping, section: str = "") -> Iterator[tuple[Entry, str]]
             yield from _entries(entry.value, entry.name or "")
 
 
-def _programs(format: str, project: Recording) -> tuple[tuple[Path, frozenset[str]], ...]:
-    """The programs that load such files, each with the names that its code mentions."""
+_Reading: TypeAlias = "tuple[Path, frozenset[str], bool]"
+
+
+def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
+    """The programs about precision, with the names that the code of each mentions, and whether it
+    loads such files.
+    """
     return project.config_files.once(("readers", format), lambda: tuple(_found(format, project)))
 
 
-def _found(format: str, project: Recording) -> Iterator[tuple[Path, frozenset[str]]]:
+def _found(format: str, project: Recording) -> Iterator[_Reading]:
     started = project.python_sources_matching(_STARTED)
     for path in started[:_MOST_PROGRAMS]:
         parts = tuple(islice(project.program(path), _MOST_FILES))
-        if any(_is_precise_code(part, project) for part in parts) and any(
-            _loads(part, format, project) for part in parts
-        ):
-            yield path, frozenset().union(*(_mentioned(part, project) for part in parts))
+        if any(_is_precise_code(part, project) for part in parts):
+            words = frozenset[str]().union(*(_mentioned(part, project) for part in parts))
+            yield path, words, any(_loads(part, format, project) for part in parts)
 
 
 def _is_precise_code(path: Path, project: Recording) -> bool:

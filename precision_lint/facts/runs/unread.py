@@ -20,7 +20,7 @@ from precision_lint.facts.frameworks.sources import (
 from precision_lint.facts.settings.vocabulary import chooses_precision
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.options import assignments, options
+from precision_lint.source.config.options import assignments, options, pairs
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
 
 _MOST = 200
@@ -63,7 +63,7 @@ def _of_launch(
     file: ParsedConfig, started: Launch, known: frozenset[tuple[Path, Span]]
 ) -> Iterator[Occurrence]:
     words = (*started.launcher, *started.words)
-    for option in (*options(words), *assignments(words)):
+    for option in (*options(words), *assignments(words), *pairs(words)):
         section, _, name = option.name.rpartition(".")
         if (file.text.path, option.span) not in known and chooses_precision(
             name, typed(option.value), section.rpartition(".")[2]
@@ -102,8 +102,8 @@ def _understood(part: EffectiveConfig) -> Iterator[tuple[Path, Span]]:
     match part.source:
         case RolesSource(settings=settings):
             found = settings
-        case CallSource(given=given):
-            found = given.values()
+        case CallSource(given=given, settings=settings):
+            found = (*given.values(), *settings)
         case CommandSource() | MappingSource() as source:
             found = (one for name in _names(part) for one in source.all(name))
             if isinstance(source, MappingSource):

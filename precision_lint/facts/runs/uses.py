@@ -80,6 +80,8 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
     value, deciding = _value(sink, enabled, dtype, evaluator)
     if value is None and sink.kind == "weights" and dtype is not None:
         return None
+    if state is None:
+        around = ()  # they do not decide whether it is reached
     settings = (*of_dtype, *of_switch, *around)
     written = deciding.written if deciding is not None else None
     if written is None and value is not None:

@@ -26,12 +26,12 @@ _PRECISION = re.compile(
     rf"(?:torch\.|amp_|mixed_|pure_)?(?:{_BITS}|half|(?:16|32)-(?:mixed|true))(?:[-_]\w+)?",
     re.IGNORECASE,
 )
-_SETTING = re.compile(rf"{_BITS}|precision|dtype|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
+_SETTING = re.compile(rf"{_BITS}|tf32|precision|dtype|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
 _SWITCHING = frozenset({"enabled", "enable", "use"})
 _ALSO_CHOOSING = re.compile(
     r"tf32|load_in_[48]bit|loss_scale|(?:fp16|amp)_(?:init(?:ial)?_)?scale", re.IGNORECASE
 )
-_LEVEL = re.compile(r"(?:^|_)opt_level$|(?:^|_)matmul_precision$", re.IGNORECASE)
+_LEVEL = re.compile(r"(?:^|_)(?:opt|amp)_level$|(?:^|_)matmul_precision$", re.IGNORECASE)
 _QUANTIZED = re.compile(r"[Ww]\d{1,2}[Aa]\d{1,2}")
 _LEVELS = frozenset({"O1", "O2", "O3", "medium", "high", "highest"})
 """Of apex, and of `torch.set_float32_matmul_precision`."""

@@ -11,7 +11,7 @@ from precision_lint.model.finding import Span
 from precision_lint.source.shell.variables import Word
 from precision_lint.source.shell.words import UNKNOWN, Text
 
-_DOTTED = re.compile(r"[A-Z][A-Z0-9_]*(?:\.[A-Z][A-Z0-9_]*)+")
+_CAPITALS = re.compile(r"[A-Z][A-Z0-9_]+|[A-Z][A-Z0-9_]*(?:\.[A-Z][A-Z0-9_]*)+")
 _NAME = re.compile(r"[^\W\d][\w.]*")
 
 
@@ -72,9 +72,9 @@ def assignments(words: Sequence[Word]) -> Iterator[Option]:
 
 
 def pairs(words: Sequence[Word]) -> Iterator[Option]:
-    """Two words such as `SOLVER.AMP.ENABLED True`: a dotted name in capitals, and its value."""
+    """Two words such as `SOLVER.AMP.ENABLED True`: a name in capitals, and its value."""
     for word, following in pairwise(words):
-        if _DOTTED.fullmatch(word.text) and not following.text.startswith("-"):
+        if _CAPITALS.fullmatch(word.text) and not following.text.startswith("-"):
             yield Option(word.text, _known(following.text), (word, following))
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from enum import Enum
 from typing import TypeAlias
 
 from precision_lint.source.config.settings_tree import Merge
 from precision_lint.source.python.names import Names, assigned
-from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.scopes import Binding, Step
 from precision_lint.source.python.statements import FunctionDefinition, own_nodes
 from precision_lint.source.python.syntax import callee_name, positional_parameters
@@ -46,20 +45,29 @@ _Change: TypeAlias = tuple[ast.expr, Path]
 _EVERYTHING = frozenset({Unknown.KEY})
 
 
+_CHANGING = (
+    ast.Call, ast.Attribute, ast.Subscript, ast.Assign, ast.AnnAssign, ast.AugAssign,
+    ast.FunctionDef, ast.AsyncFunctionDef,
+)  # fmt: skip
+"""The nodes that store or change something, or hand it on."""
+
+
 class MutationTracker:
     """The keys that are stored in the displays and the objects of a file."""
 
-    def __init__(self, tree: ast.Module, names: Names) -> None:
+    def __init__(self, nodes: Iterable[ast.AST], names: Names) -> None:
         self._names = names
         self._changed: dict[ast.expr, set[object]] = {}
         self._members: dict[ast.Dict, dict[object, list[ast.expr]]] = {}
         self._calls: dict[str, list[ast.Call]] = {}
+        self._functions: dict[str, list[FunctionDefinition]] = {}
         self._returned: dict[str, list[ast.expr]] = {}
         self._stored: dict[object, list[ast.expr]] = {}
         changes = dict.fromkeys(self._augmented())
-        for node in walk(tree):
-            self._index(node)
-            changes |= dict.fromkeys(self._made_by(node))
+        for node in nodes:
+            if isinstance(node, _CHANGING):
+                self._index(node)
+                changes.update(dict.fromkeys(self._made_by(node)))
         self._is_lost = not self._trace([*changes])
 
     def keys(self, node: ast.expr) -> Set[object]:
@@ -85,9 +93,7 @@ class MutationTracker:
             case ast.Call():
                 self._calls.setdefault(callee_name(node), []).append(node)
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
-                for each in own_nodes(node):
-                    if isinstance(each, ast.Return) and each.value is not None:
-                        self._returned.setdefault(name, []).append(each.value)
+                self._functions.setdefault(name, []).append(node)
         for key, value in _stores(node):
             self._stored.setdefault(key, []).append(value)
 
@@ -174,8 +180,19 @@ class MutationTracker:
         for argument in call.args:
             if is_kept or (isinstance(argument, ast.Dict) and name not in _COPIES):
                 yield argument, path
-        for returned in self._returned.get(name, ()):
+        for returned in self._returned_by(name):
             yield returned, path
+
+    def _returned_by(self, name: str) -> list[ast.expr]:
+        """What the functions of a name return."""
+        if name not in self._returned:
+            self._returned[name] = [
+                each.value
+                for function in self._functions.get(name, ())
+                for each in own_nodes(function)
+                if isinstance(each, ast.Return) and each.value is not None
+            ]
+        return self._returned[name]
 
     def _of_members(
         self, node: ast.expr, members: dict[object, list[ast.expr]], path: Path

@@ -65,8 +65,11 @@ class _Source:
     @cached_property
     def reader(self) -> Reader:
         names = Names(self.file.tree)
-        changes = MutationTracker(self.file.tree, names)
+        changes = MutationTracker(self.file.nodes, names)
         return Reader(self.file, names, changes, _inherits(self.file.tree))
+
+
+_LEAVES = (ast.Name, ast.Constant)
 
 
 class _Visit(NamedTuple):
@@ -134,7 +137,7 @@ class _Finder:
             case ast.JoinedStr():
                 pass  # before Python 3.12 nothing in it has a place
             case _:
-                yield from map(_Visit, children(node))
+                yield from (_Visit(each) for each in children(node) if type(each) not in _LEAVES)
 
     def _arguments(self, call: ast.Call) -> Iterator[_Visit]:
         yield _Visit(call.func)

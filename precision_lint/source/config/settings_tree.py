@@ -8,7 +8,7 @@ look inside.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -73,11 +73,8 @@ class Entry:
     @property
     def name(self) -> str | None:
         """The key, if it is a plain string."""
-        match self.key:
-            case Scalar(value=str(name)):
-                return name
-            case _:
-                return None
+        key = self.key
+        return key.value if isinstance(key, Scalar) and isinstance(key.value, str) else None
 
     @property
     def scalar(self) -> object:
@@ -112,13 +109,18 @@ class Mapping:
     def all(self, name: str) -> Iterator[Member]:
         """All entries of a name, what counts first: the rest is duplicates, or merged beneath."""
         for source in self._sources:
-            for entry in reversed(source.entries):
+            for entry in reversed(source.entries) if name in source._own else ():
                 if entry.name == name:
                     yield Member(source, entry)
 
+    @property
+    def names(self) -> Set[str]:
+        """Its own keys, less those that are no strings."""
+        return self._own.keys()
+
     @cached_property
     def _own(self) -> dict[str, Entry]:
-        return {entry.name: entry for entry in self.entries if entry.name is not None}
+        return {name: entry for entry in self.entries if (name := entry.name) is not None}
 
     @cached_property
     def _sources(self) -> tuple[Mapping, ...]:

@@ -16,19 +16,20 @@ _PLAIN = frozenset(
 )  # fmt: skip
 """Fields that hold no nodes, whichever class they are of."""
 _LEAVES = (ast.Constant, ast.alias, ast.Global, ast.Nonlocal)
-_FIELDS = {
+FIELDS = {
     kind: tuple(
         name for name in kind._fields if name not in _PLAIN and not issubclass(kind, _LEAVES)
     )
     for kind in vars(ast).values()
     if isinstance(kind, type) and issubclass(kind, ast.AST)
 }
+"""The fields of each class of nodes that may hold nodes."""
 
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node, in the order of its fields."""
     found: list[ast.AST] = []
-    for name in _FIELDS[type(node)]:
+    for name in FIELDS[type(node)]:
         value = getattr(node, name, None)
         if isinstance(value, list):
             found += value if None not in value else [each for each in value if each is not None]
@@ -41,6 +42,6 @@ def walk(node: ast.AST) -> list[ast.AST]:
     """A node and all below it, level by level."""
     found = [node]
     for each in found:  # it grows meanwhile
-        if _FIELDS[type(each)]:
+        if FIELDS[type(each)]:
             found += children(each)
     return found

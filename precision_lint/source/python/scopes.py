@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from precision_lint.source.python.imports import Import, imported
+from precision_lint.source.python.nodes import FIELDS
 from precision_lint.source.python.statements import AnyFunction
 
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -148,13 +149,17 @@ def _below(
 ) -> list[tuple[ast.AST, Scope, Step]]:
     """The nodes below one, last first; what runs inside of a function or class is in `inner`."""
     found: list[tuple[ast.AST, Scope, Step]] = []
-    for name, value in ast.iter_fields(node):
+    for name in FIELDS[type(node)]:
+        value = getattr(node, name, None)
+        if not value:
+            continue
         step = Step(node, name, at)
+        own = inner if name == "body" else scope
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.arguments):
                 found += _parameters(child, scope, step, inner)
-            elif isinstance(child, ast.AST):
-                found.append((child, inner if name == "body" else scope, step))
+            elif isinstance(child, ast.AST) and not isinstance(child, ast.Constant):
+                found.append((child, own, step))
     return found[::-1]
 
 
@@ -163,7 +168,8 @@ def _parameters(
 ) -> list[tuple[ast.AST, Scope, Step]]:
     """Parameters are bound inside; their defaults and annotations are read outside."""
     found: list[tuple[ast.AST, Scope, Step]] = []
-    for name, value in ast.iter_fields(node):
+    for name in FIELDS[type(node)]:
+        value = getattr(node, name, None)
         step = Step(node, name, at)
         for child in value if isinstance(value, list) else [value]:
             if isinstance(child, ast.arg):

@@ -202,6 +202,16 @@ class _Frame:
         return self.outer
 
 
+def _reference(path: str) -> str:
+    """The file that a script sources; below a folder that only run time knows (`$DIR/a.sh`), it is
+    looked for around the script. Empty if more than the folder is not known.
+    """
+    folder, unknown, rest = path.rpartition(UNKNOWN)
+    if not unknown:
+        return path
+    return rest.lstrip("/") if rest.startswith("/") and "/" not in folder else ""
+
+
 class _Reader:
     """Walks over the statements with what is known of the variables so far."""
 
@@ -694,8 +704,8 @@ class _Reader:
         word = expanded[1] if len(expanded) > 1 else None
         if word is not None:
             self.sourced.append(word)
-        known = word is not None and UNKNOWN not in word.text
-        script = self.follow(word.text) if word is not None and known else None
+        reference = _reference(word.text) if word is not None else ""
+        script = self.follow(reference) if reference else None
         if not self.expander.spend(script.places.end if script else 0):
             script = None
         if script is None or word is None or script.is_lost:

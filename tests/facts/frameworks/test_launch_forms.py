@@ -179,3 +179,32 @@ def test_one_of_two_programs_that_may_be_meant(tmp_path: Path) -> None:
 )
 def test_commands_that_start_nothing(tmp_path: Path, line: str, rows_found: list[int]) -> None:
     assert rows(tmp_path, "run.sh", line) == rows_found
+
+
+@pytest.mark.parametrize(
+    ("script", "row"),
+    [
+        ("ray job submit --address a -- python3 train.py --fp16 --bf16\n", 1),
+        ("kubectl exec pod -- torchrun train.py --fp16 --bf16\n", 1),
+        ("ray job submit --address a -- python other.py --fp16 --bf16\n", None),
+    ],
+)
+def test_a_program_that_another_tool_starts(tmp_path: Path, script: str, row: int | None) -> None:
+    assert rows(tmp_path, "run.sh", script) == ([] if row is None else [row])
+
+
+@pytest.mark.parametrize(
+    ("path", "is_found"),
+    [
+        ('"$(dirname "$0")/parts/args.sh"', True),
+        ('"${HERE}/parts/args.sh"', True),
+        ('"${HERE}/${NAME}/args.sh"', False),
+        ('"${HERE}args.sh"', False),
+    ],
+)
+def test_a_file_that_is_sourced_below_an_unknown_folder(
+    tmp_path: Path, path: str, is_found: bool
+) -> None:
+    project(tmp_path, {"parts/args.sh": "ARGS=(--fp16)\n"})
+    script = f"HERE=$(folder_of_this)\nsource {path}\npython train.py ${{ARGS[@]}} --bf16\n"
+    assert bool(rows(tmp_path, "run.sh", script)) is is_found

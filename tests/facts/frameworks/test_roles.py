@@ -355,12 +355,22 @@ def test_an_object_that_keeps_all_settings(
     tmp_path: Path, body: str, start: str, is_known: bool
 ) -> None:
     program = SPAWNED.format(body=HPARAMS[body], start=start)
-    project(tmp_path, {"train.py": program, "conf/a.json": NESTED})
+    files = {"train.py": program, "conf/a.json": NESTED, "run.sh": "python train.py --config a\n"}
+    project(tmp_path, files)
     expected = [("scaling", "on", "a.json", 1)]
-    assert rows(tmp_path, "conf/a.json") == (expected if is_known else [])
+    assert rows(tmp_path, "run.sh") == (expected if is_known else [])
 
 
 @pytest.mark.parametrize("word", ["--fp16_opt_level O1", "--float32_matmul_precision high"])
 def test_a_level_that_nothing_reads_is_listed(tmp_path: Path, word: str) -> None:
     project(tmp_path, {"run.sh": f"python train.py {word}\n"})
     assert left(tmp_path, "run.sh") == [word.split()[0].lstrip("-")]
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [("FP16 True", ["FP16"]), ("FP16 False SEED 1", ["FP16"]), ("SEED 1", []), ("FP16", [])],
+)
+def test_words_in_capitals_with_their_values(tmp_path: Path, words: str, names: list[str]) -> None:
+    project(tmp_path, {"run.sh": f"python main.py --config a.txt {words}\n"})
+    assert left(tmp_path, "run.sh") == names
