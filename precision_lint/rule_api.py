@@ -67,7 +67,9 @@ NAMES = {
         "FLOAT16_CALLS Float16Weights float16_adapters float16_models"
     ),
     "precision_lint.facts.amp.load_dtypes": "LOADING LoadDtype load_dtypes",
+    "precision_lint.facts.amp.missing_names": "MissingName missing_names",
     "precision_lint.facts.amp.other_devices": "fixed_devices",
+    "precision_lint.facts.amp.quantized_loads": "QuantizedLoad quantized_load",
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
     "precision_lint.facts.amp.scalers": "conditions_around makes_grad_scaler",
     "precision_lint.facts.amp.shared_pipelines": "PipelineCast shared_pipelines",
