@@ -96,6 +96,7 @@ from precision_lint.facts.dtypes.rejections import rejections as rejections
 from precision_lint.facts.dtypes.values import Instance as Instance
 from precision_lint.facts.dtypes.values import Model as Model
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
+from precision_lint.facts.dtypes.values import Sequence as Sequence
 from precision_lint.facts.dtypes.values import Symbol as Symbol
 from precision_lint.facts.dtypes.values import Tensor as Tensor
 from precision_lint.facts.dtypes.values import Value as Value

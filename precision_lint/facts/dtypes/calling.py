@@ -119,9 +119,7 @@ def _called_by_objects(definition: Function) -> Class | None:
     return definition.owner if is_forward else None
 
 
-def _calling_objects(
-    owner: Class, module: Module
-) -> Iterator[tuple[Body | None, frozenset[int]]]:
+def _calling_objects(owner: Class, module: Module) -> Iterator[tuple[Body | None, frozenset[int]]]:
     """The bodies that mention a name to which the module of a class assigns an object of it.
 
     None at the end: an object is called in other ways, too, by what holds it for example.
