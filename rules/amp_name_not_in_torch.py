@@ -78,7 +78,6 @@ RULE = Rule(
         (b"GradScaler", b"custom_", b"autocast"),
     ),
     pitfalls=("C12",),
-    preview=True,
 )
 
 

@@ -67,7 +67,6 @@ RULE = Rule(
         (b".half()", b".float()", b".to("),
     ),
     pitfalls=("I09",),
-    preview=True,
 )
 
 _SINCE = (4, 30)

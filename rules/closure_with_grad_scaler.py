@@ -2,17 +2,17 @@
 
 ## What it does
 Finds `scaler.step(optimizer, closure=…)` of a torch GradScaler that the file makes and leaves on,
-and `scaler.step(optimizer)` and `scaler.step(optimizer, closure)` where the file makes the optimizer
-with `torch.optim.LBFGS`.
+and `scaler.step(optimizer)` and `scaler.step(optimizer, closure)` where the file makes the
+optimizer with `torch.optim.LBFGS`.
 
 Not reported: scalers with `enabled=False`, scalers of another file, calls in `try:`.
 
 ## Why it hurts
 `RuntimeError: Closure use is not currently supported if GradScaler is enabled.` (every torch up to
 2.13). LBFGS takes no step without a closure: `TypeError: LBFGS.step() missing 1 required positional
-argument: 'closure'`. A closure by position gets past the check, and LBFGS evaluates it several times
-in one step: the scaler has unscaled the first gradients only, and all others are multiplied by
-65536. A scaler with `enabled=use_amp` fails in the runs that use AMP.
+argument: 'closure'`. A closure by position gets past the check, and LBFGS evaluates it several
+times in one step: the scaler has unscaled the first gradients only, and all others are multiplied
+by 65536. A scaler with `enabled=use_amp` fails in the runs that use AMP.
 
 ## Example
 ```python
@@ -63,7 +63,6 @@ RULE = Rule(
     precisions=("fp16",),
     triggers=((b"GradScaler(",), (b"closure", b"LBFGS("), (b".step(",)),
     pitfalls=("B11",),
-    preview=True,
 )
 
 _CLOSURE = "closure"

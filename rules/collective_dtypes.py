@@ -129,7 +129,8 @@ def _refused(call: Call) -> tuple[str, str, tuple[Tensor, ...]] | None:
     given = _decided(call.argument(0, "tensor"))
     if given is None or not any(dtype.startswith("float8") for dtype in given.dtypes):
         return None
-    return f"gloo has no {[*given.dtypes][0]}", "RuntimeError: Invalid scalar type", (given,)
+    dtype = next(iter(given.dtypes))
+    return f"gloo has no {dtype}", "RuntimeError: Invalid scalar type", (given,)
 
 
 def _decided(argument: Argument | None) -> Tensor | None:

@@ -58,7 +58,6 @@ RULE = Rule(
         (b"half_precision_backend", b"fp16_backend", b"fp16_opt_level", b"fp16=", b"fp16 ="),
     ),
     pitfalls=("H06",),
-    preview=True,
 )
 
 _OF_TRAINER = ("half_precision_backend", "fp16_backend", "fp16_opt_level")

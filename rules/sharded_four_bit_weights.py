@@ -77,10 +77,10 @@ RULE = Rule(
     fix="sometimes",
     triggers=((b"load_in_4bit=True",), (b"FullyShardedDataParallel",)),
     pitfalls=("I05",),
-    preview=True,
 )
 
 _FSDP = re.compile(r"torch\.distributed\.fsdp\.(?:\w+\.)*FullyShardedDataParallel")
+_LEAVING_OUT = frozenset({"ignored_modules", "ignored_states", None})
 _STORAGE = "bnb_4bit_quant_storage"
 _THROUGH = frozenset({"get_peft_model", "prepare_model_for_kbit_training"})
 
@@ -94,12 +94,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             continue
         given = {keyword.arg: keyword.value for keyword in node.keywords}
         model = node.args[0] if node.args else given.get("module")
-        if (
-            model is None
-            or None in given
-            or "ignored_modules" in given
-            or "ignored_states" in given
-        ):
+        if model is None or not _LEAVING_OUT.isdisjoint(given):
             continue
         load = quantized_load(model, file, _THROUGH)
         if load is None or load.bits != 4 or any(each.arg is None for each in load.config.keywords):

@@ -2,16 +2,18 @@
 
 ## What it does
 Finds `scaler.step(optimizer)` in a file that creates the scaler, passes it to no other code, and
-never calls its `scale`. Finds also a loss that is a new tensor, `loss = torch.tensor(total.item())`,
-where it is the only one that a step scales: nothing leads from it to the parameters.
+never calls its `scale`. Finds also a loss that is a new tensor, as in
+`loss = torch.tensor(total.item())`, where a step scales no other one: nothing leads from it to the
+parameters.
 
 ## Why it hurts
 The first step raises `AssertionError: Attempted step but _scale is None. This may indicate your
 script did not use scaler.scale(loss or outputs) earlier in the iteration.`, also after `unscale_`.
-A disabled scaler does not raise, so the error first appears on the first machine that uses float16. With a new tensor for a loss no parameter has a
-gradient: `AssertionError: No inf checks were recorded for this optimizer.`, or without
-`requires_grad=True`, `RuntimeError: element 0 of tensors does not require grad and does not have a
-grad_fn`.
+A disabled scaler does not raise, so the error first appears on the first machine that uses float16.
+
+With a new tensor for a loss no parameter has a gradient: `AssertionError: No inf checks were
+recorded for this optimizer.`, or without `requires_grad=True`, `RuntimeError: element 0 of tensors
+does not require grad and does not have a grad_fn`.
 
 ## Example
 ```python

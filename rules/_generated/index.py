@@ -602,7 +602,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("B11",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -627,7 +627,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("C12",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -1686,7 +1686,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("I09",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -1701,7 +1701,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("I05",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -2149,7 +2149,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("H06",),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(

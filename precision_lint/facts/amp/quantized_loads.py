@@ -1,4 +1,4 @@
-"""Models that transformers loads with weights in 4 or 8 bits, and the expressions that hold them."""
+"""Models that transformers loads in 4 or 8 bits, and the expressions that hold them."""
 
 from __future__ import annotations
 
