@@ -81,7 +81,6 @@ RULE = Rule(
     ),
     calls=_OF_ONE | frozenset(_SIDES),
     pitfalls=("N01", "N03"),
-    preview=True,
 )
 
 _DISTRIBUTED = "torch.distributed."

@@ -1201,7 +1201,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=("N01", "N03"),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
