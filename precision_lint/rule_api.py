@@ -38,7 +38,9 @@ NAMES = {
     "precision_lint.facts.dtypes": "sinks",
     "precision_lint.facts.dtypes.batches": "BlanketCast blanket_casts",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
-    "precision_lint.facts.dtypes.values": "Instance Model ModelOutput Symbol Tensor Value",
+    "precision_lint.facts.dtypes.values": (
+        "Instance Model ModelOutput Sequence Symbol Tensor Value"
+    ),
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
     "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",
     "precision_lint.facts.dtypes.module_inputs": "LAYERS",
@@ -67,7 +69,9 @@ NAMES = {
         "FLOAT16_CALLS Float16Weights float16_adapters float16_models"
     ),
     "precision_lint.facts.amp.load_dtypes": "LOADING LoadDtype load_dtypes",
+    "precision_lint.facts.amp.missing_names": "MissingName missing_names",
     "precision_lint.facts.amp.other_devices": "fixed_devices",
+    "precision_lint.facts.amp.quantized_loads": "QuantizedLoad quantized_load",
     "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
     "precision_lint.facts.amp.scalers": "conditions_around makes_grad_scaler",
     "precision_lint.facts.amp.shared_pipelines": "PipelineCast shared_pipelines",

@@ -33,8 +33,12 @@ from precision_lint.facts.amp.float16_weights import float16_models as float16_m
 from precision_lint.facts.amp.load_dtypes import LOADING as LOADING
 from precision_lint.facts.amp.load_dtypes import LoadDtype as LoadDtype
 from precision_lint.facts.amp.load_dtypes import load_dtypes as load_dtypes
+from precision_lint.facts.amp.missing_names import MissingName as MissingName
+from precision_lint.facts.amp.missing_names import missing_names as missing_names
 from precision_lint.facts.amp.other_devices import fixed_devices as fixed_devices
 from precision_lint.facts.amp.protocol import TrainingStep as TrainingStep
+from precision_lint.facts.amp.quantized_loads import QuantizedLoad as QuantizedLoad
+from precision_lint.facts.amp.quantized_loads import quantized_load as quantized_load
 from precision_lint.facts.amp.scaler_order import Disorder as Disorder
 from precision_lint.facts.amp.scaler_order import DisorderForm as DisorderForm
 from precision_lint.facts.amp.scaler_order import disorders as disorders
@@ -92,6 +96,7 @@ from precision_lint.facts.dtypes.rejections import rejections as rejections
 from precision_lint.facts.dtypes.values import Instance as Instance
 from precision_lint.facts.dtypes.values import Model as Model
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
+from precision_lint.facts.dtypes.values import Sequence as Sequence
 from precision_lint.facts.dtypes.values import Symbol as Symbol
 from precision_lint.facts.dtypes.values import Tensor as Tensor
 from precision_lint.facts.dtypes.values import Value as Value

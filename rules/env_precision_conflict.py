@@ -37,7 +37,7 @@ allows only one value. Unsafe if a comment on the same line is about the deleted
 comment stays. No fix if the flag is put together from several places, or if the file is not valid.
 
 ## References
-- Pitfalls J05
+- Pitfalls J05, J06
 - https://github.com/bghira/SimpleTuner/issues/854
 """
 
@@ -56,7 +56,7 @@ RULE = Rule(
     since="0.1.0",
     fix="sometimes",
     triggers=CONFIG_TRIGGERS,
-    pitfalls=("J05", "N02"),
+    pitfalls=("J05", "J06", "N02"),
 )
 
 

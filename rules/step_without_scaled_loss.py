@@ -2,12 +2,18 @@
 
 ## What it does
 Finds `scaler.step(optimizer)` in a file that creates the scaler, passes it to no other code, and
-never calls its `scale`.
+never calls its `scale`. Finds also a loss that is a new tensor, as in
+`loss = torch.tensor(total.item())`, where a step scales no other one: nothing leads from it to the
+parameters.
 
 ## Why it hurts
 The first step raises `AssertionError: Attempted step but _scale is None. This may indicate your
 script did not use scaler.scale(loss or outputs) earlier in the iteration.`, also after `unscale_`.
 A disabled scaler does not raise, so the error first appears on the first machine that uses float16.
+
+With a new tensor for a loss no parameter has a gradient: `AssertionError: No inf checks were
+recorded for this optimizer.`, or without `requires_grad=True`, `RuntimeError: element 0 of tensors
+does not require grad and does not have a grad_fn`.
 
 ## Example
 ```python
@@ -29,7 +35,8 @@ for batch in loader:
 
 ## Fix safety
 Safe if the function has one plain backward on the path to every step: its loss is scaled. Without
-the fix the step raises, or the scaler is disabled and `scale` returns its argument.
+the fix the step raises, or the scaler is disabled and `scale` returns its argument. There is no fix
+for a loss that is a new tensor.
 
 ## References
 - Pitfall B06
@@ -56,7 +63,9 @@ from precision_lint.rule_api import (
     Severity,
     TrainingStep,
     dotted,
+    qualified,
     scalers_made,
+    syntax_tree,
 )
 
 RULE = Rule(
@@ -73,6 +82,7 @@ RULE = Rule(
 
 
 def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
+    yield from _of_new_tensors(step, file)
     made = scalers_made(file)
     for event in step.events:
         if event.kind is not EventKind.STEP or event.helper or event.scaler not in made:
@@ -87,6 +97,43 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
             why="torch raises `Attempted step but _scale is None`, unless the scaler is off.",
             fix=_fix(event, step, file),
         )
+
+
+def _of_new_tensors(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
+    """The losses of a step that are new tensors, where they are all that it goes back from."""
+    kinds = {EventKind.BACKWARD, EventKind.SCALED_BACKWARD, EventKind.UNKNOWN}
+    backward = [event for event in step.events if event.kind in kinds]
+    steps = {event.scaler for event in step.events if event.kind is EventKind.STEP}
+    made = [_new_tensor(event, file) for event in backward]
+    if None in made or any(event.scaler not in steps for event in backward):
+        return
+    for call in filter(None, dict.fromkeys(made)):
+        yield file.finding(
+            RULE,
+            file.span_of(call),
+            "the loss is a new tensor, from which no gradient reaches the parameters",
+            confidence=Confidence.HIGH,
+            why="AssertionError: No inf checks were recorded for this optimizer.",
+            related=[backward[0].related("the pass back starts here")],
+        )
+
+
+def _new_tensor(event: Event, file: PythonFile) -> ast.Call | None:
+    """The call of `torch.tensor` that always makes the loss of an event of this file."""
+    match event:
+        case Event(
+            kind=EventKind.SCALED_BACKWARD,
+            helper="",
+            node=ast.Call(func=ast.Attribute(value=ast.Call(args=[ast.Name(id=name) as loss]))),
+        ):
+            syntax = syntax_tree(file)
+            stores = syntax.stores(syntax.function(loss) or syntax.tree, name)
+        case _:
+            return None
+    match syntax.parent(stores[0]) if len(stores) == 1 else None:
+        case ast.Assign(targets=[ast.Name()], value=ast.Call() as call):
+            return call if qualified(call.func, syntax.names) == "torch.tensor" else None
+    return None
 
 
 def _is_used_otherwise(scaler: str, tree: ast.Module) -> bool:

@@ -24,6 +24,8 @@ class Calling:
         None is for a file that is one too many to read.
         """
         yield from self.nearby(definition)
+        if (owner := _called_by_objects(definition)) is not None:
+            yield from _calling_objects(owner, definition.module)
         name = _called_as(definition)
         if name is None or definition.enclosing is not None:
             return
@@ -108,6 +110,50 @@ def _made_by(definition: Function) -> Class | None:
     """The class whose calls call a function: it is its `__init__`."""
     owner = definition.owner
     return owner if owner is not None and _called_as(definition) == owner.node.name else None
+
+
+def _called_by_objects(definition: Function) -> Class | None:
+    """The class whose objects call a function when they are called: it is its `forward`."""
+    node = definition.node
+    is_forward = not isinstance(node, ast.Lambda) and node.name == "forward"
+    return definition.owner if is_forward else None
+
+
+def _calling_objects(owner: Class, module: Module) -> Iterator[tuple[Body | None, frozenset[int]]]:
+    """The bodies that mention a name to which the module of a class assigns an object of it.
+
+    None at the end: an object is called in other ways, too, by what holds it for example.
+    """
+    names = module.fact((_calling_objects, owner), lambda: _names_of_objects(owner, module))
+    for name in names:
+        yield from bodies_mentioning(module, name)
+    if names:
+        yield None, frozenset()
+
+
+def _names_of_objects(owner: Class, module: Module) -> tuple[str, ...]:
+    """The plain names to which a module assigns objects of a class."""
+    found = {
+        target.id
+        for node in module.file.nodes
+        if isinstance(node, ast.Assign) and _makes(node.value, owner.node.name)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    return tuple(sorted(found))
+
+
+def _makes(value: ast.expr, name: str) -> bool:
+    """True for `Net(…)`, and for `Net(…).to(dtype).eval()`."""
+    while isinstance(value, ast.Call):
+        match value.func:
+            case ast.Name(id=called):
+                return called == name
+            case ast.Attribute(value=owner):
+                value = owner
+            case _:
+                return False
+    return False
 
 
 def _called_as(definition: Function) -> str | None:

@@ -24,7 +24,9 @@ from precision_lint.facts.dtypes.values import (
     Sequence,
     Tensor,
     Value,
+    Variable,
     caller_chosen,
+    clauses_of,
     tensor,
 )
 from precision_lint.facts.origin import Origin
@@ -168,11 +170,28 @@ def unknown(given: CallSite) -> ModelOutput:
     """What a module returns of which nothing is known: a module runs in the dtype of its input."""
     parameters = caller_chosen()
     match given.first:
-        case Tensor() | ModelOutput() as value if isinstance(made := tensor_of(value), Tensor):
-            floating = replace(made, dtypes=made.dtypes & FLOATING)
-            if floating.dtypes or floating.caller_chosen:
-                parameters = join_tensors(parameters, floating)
+        case Tensor() | ModelOutput() as value if (floating := _floating(value)) is not None:
+            parameters = join_tensors(parameters, floating)
     return output(Model(parameters), given)
+
+
+def _floating(value: Tensor | ModelOutput) -> Tensor | None:
+    """An input as far as its dtypes are floating; None if nothing is known of such."""
+    made = tensor_of(value)
+    floating = replace(made, dtypes=made.dtypes & FLOATING)
+    return floating if floating.dtypes or floating.caller_chosen else None
+
+
+def _in_dtype_of(given: Value, parameters: Tensor) -> Tensor:
+    """The result of a layer whose parameters somebody may have cast: it takes their dtype only."""
+    if parameters.origin is None:  # nothing is said of the cast but what the input says
+        parameters = replace(parameters, caller_chosen=False, may_be_other=True)
+    match given:
+        case Variable():
+            return join_tensors(parameters, Tensor(clauses=clauses_of(given)))
+        case Tensor() | ModelOutput() if (floating := _floating(given)) is not None:
+            return join_tensors(parameters, floating)
+    return parameters
 
 
 def called(model: Model, given: CallSite) -> Value:
@@ -186,7 +205,10 @@ def called(model: Model, given: CallSite) -> Value:
         region = given.autocast
         if region is not None and "Norm" not in name and name != "Embedding":
             return cast(model.parameters, _LINEAR, region)
-        return replace(model.parameters, scalar=False)
+        parameters = model.parameters
+        if parameters.caller_chosen and name != "Embedding":
+            parameters = _in_dtype_of(given.first, parameters)
+        return replace(parameters, scalar=False)
     if name.startswith(_BY_INPUT):
         return given.first if isinstance(given.first, Tensor | ModelOutput) else UNKNOWN
     if name in _FUNCTION_OF:

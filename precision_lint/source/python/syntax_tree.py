@@ -143,7 +143,7 @@ class SyntaxTree(Memo):
         inner = node
         for parent in self.around(node):
             match parent:
-                case ast.Try(body=body) | TryStar(body=body) if (
+                case ast.Try(body=body, handlers=[_, *_]) | TryStar(body=body) if (
                     isinstance(inner, _SIMPLE) and inner in body
                 ):
                     return True
