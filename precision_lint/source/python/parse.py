@@ -43,7 +43,7 @@ class ParsedPython(Memo):
         """All nodes of the tree, level by level."""
         return walk(self.tree)
 
-    def span_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
+    def span_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> Span:
         """The span of an `ast` node: the flow evaluates many of them more than once."""
         span = self._spans.get(node)
         if span is None:

@@ -77,7 +77,9 @@ def with_defaults(arguments: ast.arguments) -> list[tuple[ast.arg, ast.expr | No
     return [*zip(named_parameters(arguments), defaults, strict=True)]
 
 
-def span_of(text: SourceText, node: ast.expr | ast.stmt | ast.arg | ast.keyword) -> Span:
+def span_of(
+    text: SourceText, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias
+) -> Span:
     """The span of an `ast` node."""
     assert node.end_lineno is not None
     assert node.end_col_offset is not None
