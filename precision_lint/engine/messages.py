@@ -24,13 +24,11 @@ from precision_lint.model.rule import Rule
 Certainty = Literal["certain", "likely", "unsure"]
 
 _MOST = 3
-_LEAST, _LIKELY, _CERTAIN = 0.4, 0.55, 0.72
+_LEAST, _LIKELY, _CERTAIN, _EXACT = 0.4, 0.55, 0.72, 0.85
 _DOUBT = 4.0
 """Added to the weight of every message: what is in common with a short one says less."""
 _OF_WINDOW = 0.1
 """How much it counts that a message explains all of a window, and not only some of its words."""
-_OF_SUBJECT = 1.5
-"""How much it counts that a page is about what a text is about."""
 _LEAD = 0.08
 """How much better the first answer is than the next one if it is certain."""
 _SAME_SCORE = 0.005
@@ -56,8 +54,8 @@ class Answer:
 
     @property
     def total(self) -> float:
-        """The subject counts where no message is the same."""
-        return self.score + _OF_SUBJECT * self.subject * (1 - self.score) ** 2
+        """Either says which page it is; both say it better."""
+        return 1 - (1 - self.score) * (1 - self.subject)
 
     def also(self, pitfall: Pitfall, subject: float) -> Answer:
         """The answer with what a pitfall of the same page has in common with the text."""
@@ -106,8 +104,10 @@ def _rank(answer: Answer) -> tuple[float, int]:
 
 def _judged(answer: Answer, index: int, ranked: Sequence[Answer]) -> Answer:
     """The answer with how sure it is, which depends on those after it."""
-    following = max((other.score for other in ranked[index + 1 :]), default=0.0)
-    if index or answer.score < _LIKELY:
+    others = ranked[index + 1 :]
+    following = max((other.score for other in others), default=0.0)
+    is_about_it = answer.subject >= max((one.subject for one in others), default=0.0) - _LEAD
+    if index or answer.score < (_LIKELY if is_about_it else _EXACT):
         return answer
     is_clear = answer.score >= _CERTAIN and answer.score - following >= _LEAD
     return replace(answer, certainty="certain" if is_clear else "likely")

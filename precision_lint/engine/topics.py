@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from functools import cache
 
 from precision_lint.engine.pitfalls import Pitfall, pitfalls, rules_of
-from precision_lint.engine.wording import plain_rows, vocabulary
+from precision_lint.engine.signs import by_signs
+from precision_lint.engine.wording import said_and_framed, vocabulary
 
 _SATURATION = 1.2
 """After how many occurrences a word of a document counts half as much again (BM25)."""
@@ -28,13 +29,22 @@ _SUBJECT = re.compile(
 )
 
 
+_OF_WORDS, _OF_SIGN = 0.7, 0.9
+"""How much the words of a text count, and what it says."""
+
+
 def topics(text: str) -> list[tuple[Pitfall, float]]:
     """The pitfalls that a text may be about, the closest first."""
     best: dict[str, float] = {}
-    for row in plain_rows(text):
-        if len(row.split()) >= _FEW and _SUBJECT.search(row):
-            for name, score in _closest(row):
-                best[name] = max(score, best.get(name, 0.0))
+    for row, frames in said_and_framed(text):
+        if len(row.split()) < _FEW:
+            continue
+        signs = by_signs(row, frames)
+        words = dict(_closest(row)) if _SUBJECT.search(row) else {}
+        for name in {*signs, *words}:
+            by_words = _OF_WORDS * words.get(name, 0.0)
+            subject = 1 - (1 - by_words) * (1 - _OF_SIGN * signs.get(name, 0.0))
+            best[name] = max(subject, best.get(name, 0.0))
     ranked = sorted(best.items(), key=lambda item: -item[1])
     return [(pitfalls()[name], score) for name, score in ranked if score >= _LEAST]
 
