@@ -40,6 +40,8 @@ def explained(words: Sequence[str], text: str | None = None) -> Explained:
     about = _about(words)
     if about:
         return Explained(named=about)
+    if other := messages.something_else(text):
+        raise NoPage(f"this message does not look like one about precision, but about {other}")
     name = " ".join(words)
     like = _resembling(name) if len(words) == 1 else None
     hint = f"; did you mean `{like}`?" if like else ""

@@ -17,8 +17,9 @@ from typing import Literal
 
 from precision_lint.engine import registry
 from precision_lint.engine.pitfalls import Pitfall, pitfalls, quoted_by_rules, rules_of
+from precision_lint.engine.signs import other_subject
 from precision_lint.engine.topics import topics
-from precision_lint.engine.wording import importance, parts, windows
+from precision_lint.engine.wording import importance, parts, said_and_framed, windows
 from precision_lint.model.rule import Rule
 
 Certainty = Literal["certain", "likely", "unsure"]
@@ -31,7 +32,7 @@ _OF_WINDOW = 0.1
 """How much it counts that a message explains all of a window, and not only some of its words."""
 _LEAD = 0.08
 """How much better the first answer is than the next one if it is certain."""
-_SAME_SCORE = 0.005
+_SAME_SCORE = 0.02
 """What the dtypes of a message change in its score: they vary more than they decide."""
 
 
@@ -76,7 +77,15 @@ def answers(text: str) -> list[Answer]:
         answer = _of_pitfall(pitfall, "", 0.0)
         pages[_page(answer)] = pages.get(_page(answer), answer).also(pitfall, score)
     ranked = sorted(pages.values(), key=_rank)[:_MOST]
+    if ranked and ranked[0].total < _LEAST and something_else(text):
+        return []
     return [_judged(answer, index, ranked) for index, answer in enumerate(ranked)]
+
+
+def something_else(text: str) -> str | None:
+    """What a message is about that is not about precision; None if nothing says so."""
+    rows = [row for row, _ in said_and_framed(text)]
+    return other_subject(rows[-1]) if rows else None
 
 
 def _page(answer: Answer) -> str:

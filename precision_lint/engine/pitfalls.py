@@ -68,6 +68,11 @@ def signs() -> Mapping[str, Sequence[str]]:
     return _data()["signs"]
 
 
+def words_of_precision() -> Sequence[str]:
+    """What messages about precision have, and most others have not: patterns."""
+    return _data()["precision"]["words"]
+
+
 def concepts_of_faults() -> Mapping[str, Sequence[str]]:
     """What messages say is wrong, in many wordings: patterns, by the name of the concept."""
     return _data()["wrong"]
@@ -76,6 +81,11 @@ def concepts_of_faults() -> Mapping[str, Sequence[str]]:
 def concepts_of_subjects() -> Mapping[str, Sequence[str]]:
     """What messages are about: patterns, by the name of the concept."""
     return _data()["about"]
+
+
+def other_subjects() -> Mapping[str, Sequence[str]]:
+    """What messages are about that are not about precision: patterns, by subject."""
+    return _data()["other"]
 
 
 @cache

@@ -18,8 +18,10 @@ from functools import cache
 from precision_lint.engine.pitfalls import (
     concepts_of_faults,
     concepts_of_subjects,
+    other_subjects,
     pitfalls,
     signs,
+    words_of_precision,
 )
 from precision_lint.engine.wording import named_dtypes
 
@@ -58,6 +60,16 @@ def by_signs(message: str, frames: str = "") -> dict[str, float]:
     return best
 
 
+def is_about_precision(message: str) -> bool:
+    """Whether a message has a word of precision."""
+    return _precision().search(message.lower()) is not None
+
+
+def other_subject(message: str) -> str | None:
+    """What a message is about that is not precision; None if nothing says so."""
+    return next(iter(sorted(_found(_others(), message))), None)
+
+
 def concepts(message: str) -> frozenset[str]:
     """What a message says is wrong, and what it is about."""
     return _found({**_faults(), **_subjects()}, message)
@@ -81,6 +93,16 @@ def _faults() -> Mapping[str, re.Pattern[str]]:
 @cache
 def _subjects() -> Mapping[str, re.Pattern[str]]:
     return {name: _any_of(patterns) for name, patterns in concepts_of_subjects().items()}
+
+
+@cache
+def _precision() -> re.Pattern[str]:
+    return _any_of(words_of_precision())
+
+
+@cache
+def _others() -> Mapping[str, re.Pattern[str]]:
+    return {name: _any_of(patterns) for name, patterns in other_subjects().items()}
 
 
 def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
