@@ -30,6 +30,8 @@ _DOUBT = 4.0
 """Added to the weight of every message: what is in common with a short one says less."""
 _OF_WINDOW = 0.1
 """How much it counts that a message explains all of a window, and not only some of its words."""
+_OF_STRANGE = 1.5
+"""How much less a message counts that is not quite the same, of a page about something else."""
 _LEAD = 0.08
 """How much better the first answer is than the next one if it is certain."""
 _SAME_SCORE = 0.02
@@ -56,7 +58,8 @@ class Answer:
     @property
     def total(self) -> float:
         """Either says which page it is; both say it better."""
-        return 1 - (1 - self.score) * (1 - self.subject)
+        known = self.score * (1 - _OF_STRANGE * (1 - self.score) * (1 - self.subject))
+        return 1 - (1 - known) * (1 - self.subject)
 
     def also(self, pitfall: Pitfall, subject: float) -> Answer:
         """The answer with what a pitfall of the same page has in common with the text."""

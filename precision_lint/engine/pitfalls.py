@@ -70,7 +70,8 @@ def signs() -> Mapping[str, Sequence[str]]:
 
 def words_of_precision() -> Sequence[str]:
     """What messages about precision have, and most others have not: patterns."""
-    return _data()["precision"]["words"]
+    words: Sequence[str] = _data()["precision"]["words"]
+    return words
 
 
 def concepts_of_faults() -> Mapping[str, Sequence[str]]:

@@ -1,9 +1,9 @@
 """Which pitfalls a text may be about by what it says, in whatever words.
 
-A message says what is wrong, and names operators, libraries, devices, arguments and dtypes. Each of
-these is a concept that messages express in many ways. The signs of a pitfall are sets of concepts: a
-message that no page quotes is led to the pitfall whose sign explains most of it. The frames of its
-traceback say what it is about where the message itself does not.
+A message says what is wrong, and names operators, libraries, devices, arguments and dtypes. Each
+of these is a concept that messages express in many ways. The signs of a pitfall are sets of
+concepts: a message that no page quotes is led to the pitfall whose sign explains most of it. The
+frames of its traceback say what it is about where the message itself does not.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from precision_lint.engine.pitfalls import (
 )
 from precision_lint.engine.wording import named_dtypes
 
+_ANY_DTYPE = re.compile(r"(?<![\\\w])D(?!\w)")
 _ABSENT = "!"
 _OF_FRAMES = 0.5
 """How much it counts that a frame names a subject, and not the message."""
@@ -107,7 +108,7 @@ def _others() -> Mapping[str, re.Pattern[str]]:
 
 def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
     """One pattern; `D` is any dtype."""
-    return re.compile("|".join(re.sub(r"(?<![\\\w])D(?!\w)", r"dtype_\\w+", one) for one in patterns))
+    return re.compile("|".join(_ANY_DTYPE.sub(r"dtype_\\w+", one) for one in patterns))
 
 
 @cache
