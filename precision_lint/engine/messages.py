@@ -26,6 +26,8 @@ Certainty = Literal["certain", "likely", "unsure"]
 
 _MOST = 3
 _LEAST, _LIKELY, _CERTAIN, _EXACT = 0.4, 0.55, 0.72, 0.85
+_ABOUT = 0.25
+"""How much of a text its page has to be about, if the message is not exactly a known one."""
 _DOUBT = 4.0
 """Added to the weight of every message: what is in common with a short one says less."""
 _OF_WINDOW = 0.1
@@ -118,7 +120,8 @@ def _judged(answer: Answer, index: int, ranked: Sequence[Answer]) -> Answer:
     """The answer with how sure it is, which depends on those after it."""
     others = ranked[index + 1 :]
     following = max((other.score for other in others), default=0.0)
-    is_about_it = answer.subject >= max((one.subject for one in others), default=0.0) - _LEAD
+    most = max((one.subject for one in others), default=0.0)
+    is_about_it = answer.subject >= max(most - _LEAD, _ABOUT)
     if index or answer.score < (_LIKELY if is_about_it else _EXACT):
         return answer
     is_clear = answer.score >= _CERTAIN and answer.score - following >= _LEAD

@@ -18,10 +18,14 @@ _DTYPE = re.compile(
     r"(?:(?<![A-Za-z])|(?<=(?-i:[a-z]))(?=(?-i:[A-Z])))"  # not the `int` of `print`
     r"(?:(?:struct\s+)?c\s?10::|at::|torch\.|tl\.)?(?:cuda\.|cpu\.)?(?:CUDA|CPU)?"
     r"(?:bfloat16|float(?:8_\w+|16|32|64)|bf16|[fi](?:p)?(?:8|16|32|64)|int(?:8|16|32|64)"
-    r"|half|float|double|long|int)(?:Tensor|Type)?(?![A-Za-z0-9_])",
+    r"|half|float|double|long|int|(?<=CUDA_R_)(?:16BF|16F|32F|64F))(?:Tensor|Type)?(?![A-Za-z0-9_])",
     re.IGNORECASE,
 )
 _SAME = {
+    "16bf": "bfloat16",
+    "16f": "float16",
+    "32f": "float32",
+    "64f": "float64",
     "half": "float16",
     "float": "float32",
     "double": "float64",
