@@ -26,7 +26,7 @@ Certainty = Literal["certain", "likely", "unsure"]
 
 _MOST = 3
 _LEAST, _LIKELY, _CERTAIN, _EXACT = 0.4, 0.55, 0.72, 0.85
-_ABOUT = 0.25
+_ABOUT, _ALL_ABOUT = 0.25, 0.5
 """How much of a text its page has to be about, if the message is not exactly a known one."""
 _DOUBT = 4.0
 """Added to the weight of every message: what is in common with a short one says less."""
@@ -67,18 +67,23 @@ class Answer:
         """The answer with what a pitfall of the same page has in common with the text."""
         if subject <= self.subject:
             return self
-        return replace(self, pitfalls=self.pitfalls if self.score else (pitfall,), subject=subject)
+        known = self.pitfalls if self.score else ()
+        is_other = pitfall not in known and subject > self.subject + _ABOUT
+        pitfalls = (pitfall, *known) if is_other or not known else known
+        return replace(self, pitfalls=pitfalls, subject=subject)
 
 
 def answers(text: str) -> list[Answer]:
     """The pages that may explain a pasted text, the best first; none if nothing resembles it."""
+    about = topics(text)
+    subjects = {pitfall.name: score for pitfall, score in about}
     alike: dict[str, list[Answer]] = {}
     for known, score in _resembling(text).items():
-        for answer in known.answers(score):
-            if score >= _LEAST:
-                alike.setdefault(_page(answer), []).append(answer)
+        for answer in known.answers(score) if score >= _LEAST else ():
+            subject = max((subjects.get(one.name, 0.0) for one in answer.pitfalls), default=0.0)
+            alike.setdefault(_page(answer), []).append(replace(answer, subject=subject))
     pages = {page: _merged(found) for page, found in alike.items()}
-    for pitfall, score in topics(text):
+    for pitfall, score in about:
         answer = _of_pitfall(pitfall, "", 0.0)
         pages[_page(answer)] = pages.get(_page(answer), answer).also(pitfall, score)
     ranked = sorted(pages.values(), key=_rank)[:_MOST]
@@ -105,7 +110,11 @@ def _of_pitfall(pitfall: Pitfall, message: str, score: float) -> Answer:
 def _merged(answers: Sequence[Answer]) -> Answer:
     """One answer for a page: the best, with the pitfalls whose messages are nearly as close."""
     first, *others = sorted(answers, key=_rank)
-    close = [one for one in others if one.score >= first.score - _LEAD]
+    close = [
+        one
+        for one in others
+        if one.score >= first.score - _LEAD and one.subject >= first.subject - _ABOUT
+    ]
     every = dict.fromkeys(pitfall for one in (first, *close) for pitfall in one.pitfalls)
     return replace(first, pitfalls=tuple(every))
 
@@ -124,7 +133,8 @@ def _judged(answer: Answer, index: int, ranked: Sequence[Answer]) -> Answer:
     is_about_it = answer.subject >= max(most - _LEAD, _ABOUT)
     if index or answer.score < (_LIKELY if is_about_it else _EXACT):
         return answer
-    is_clear = answer.score >= _CERTAIN and answer.score - following >= _LEAD
+    is_same = answer.score >= _EXACT or (answer.score >= _CERTAIN and answer.subject >= _ALL_ABOUT)
+    is_clear = is_same and answer.score - following >= _LEAD
     return replace(answer, certainty="certain" if is_clear else "likely")
 
 

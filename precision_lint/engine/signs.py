@@ -29,6 +29,8 @@ _ANY_DTYPE = re.compile(r"(?<![\\\w])D(?!\w)")
 _ABSENT = "!"
 _OF_FRAMES = 0.5
 """How much it counts that a frame names a subject, and not the message."""
+_USUAL = frozenset({"float16", "bfloat16", "float32"})
+"""Most messages name these: a sign need not."""
 _DOUBT = 1.0
 """Added to the weight of all that a message says: one concept alone says little."""
 
@@ -47,7 +49,7 @@ def by_signs(message: str, frames: str = "") -> dict[str, float]:
     said = concepts(message)
     named = subjects(frames) - said if frames else frozenset()
     weights = _weights()
-    everything = sum(weights[concept] for concept in said)
+    everything = sum(weights[concept] for concept in said - _USUAL)
     best: dict[str, float] = {}
     for sign in _signs():
         if sign.present <= said | named and sign.present & said and not sign.absent & said:
@@ -56,7 +58,8 @@ def by_signs(message: str, frames: str = "") -> dict[str, float]:
                 for concept in sign.present
             )
             framed = sum(weights[concept] * _OF_FRAMES for concept in sign.present & named)
-            share = explained / (everything + framed + _DOUBT)
+            usual = sum(weights[concept] for concept in sign.present & _USUAL)
+            share = explained / (everything + framed + usual + _DOUBT)
             best[sign.pitfall] = max(best.get(sign.pitfall, 0.0), share)
     return best
 

@@ -16,8 +16,8 @@ _WINDOWS = (1, 2, 4, 8)
 
 _DTYPE = re.compile(
     r"(?:(?<![A-Za-z])|(?<=(?-i:[a-z]))(?=(?-i:[A-Z])))"  # not the `int` of `print`
-    r"(?:(?:struct\s+)?c\s?10::|at::|torch\.|tl\.)?(?:cuda\.|cpu\.)?(?:CUDA|CPU)?"
-    r"(?:bfloat16|float(?:8_\w+|16|32|64)|bf16|[fi](?:p)?(?:8|16|32|64)|int(?:8|16|32|64)"
+    r"(?:(?:struct\s+)?c\s?10::|at::|torch\.|tl\.|DT_)?(?:cuda\.|cpu\.)?(?:CUDA|CPU)?"
+    r"(?:bfloat16|float(?:8_\w+|16|32|64)|bf16|[fi](?:p)?(?:8|16|32|64)|u?int(?:8|16|32|64)"
     r"|half|float|double|long|int|(?<=CUDA_R_)(?:16BF|16F|32F|64F))(?:Tensor|Type)?(?![A-Za-z0-9_])",
     re.IGNORECASE,
 )
@@ -180,7 +180,7 @@ _WHOLE = {"long", "int", "short", "char", "byte", "bool"}
 
 def _named(match: re.Match[str]) -> str:
     """A dtype as one word: `struct c10::Half`, `torch.cuda.HalfTensor` and `fp16` are the same."""
-    name = re.sub(r".*[.: ]|^(?:cuda|cpu)|tensor$|type$", "", match.group().lower())
+    name = re.sub(r".*[.: ]|^(?:cuda|cpu|dt_)|tensor$|type$", "", match.group().lower())
     name = re.sub(r"^(b?)fp?(?=\d)", lambda found: f"{found[1]}float", name)
     return f" {_IS_DTYPE}{_SAME.get(name, name)} "
 
