@@ -272,3 +272,23 @@ def test_json() -> None:
     (row,) = json.loads(explain("--output-format", "json", "MP101").out)["answers"]
     assert (row["code"], row["certainty"]) == ("MP101", "certain")
     assert "A01" in row["pitfalls"]
+
+
+def test_signs_name_pitfalls_and_concepts() -> None:
+    concepts = {**pitfalls.concepts_of_faults(), **pitfalls.concepts_of_subjects()}
+    named = {
+        one.removeprefix("!")
+        for rows in pitfalls.signs().values()
+        for row in rows
+        for one in row.split()
+    }
+    assert named <= concepts.keys()
+    assert not concepts.keys() - named
+    assert pitfalls.signs().keys() <= pitfalls.pitfalls().keys()
+
+
+def test_an_unsure_answer_has_cures_and_names_its_page() -> None:
+    out = explain("collective rejected: all_gather got tensors of dtype Half and Float").out
+    assert out.startswith("No page quotes this message.")
+    assert "- pitfall N03: A collective of tensors of different dtypes. Cast to one dtype" in out
+    assert "`precision-lint explain N03` prints the page" in out
