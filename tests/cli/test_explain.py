@@ -124,6 +124,7 @@ def is_right(found: list[Answer], right: set[str]) -> bool:
         ("fourth_threads", 30),
         ("fifth_threads", 40),
         ("sixth_threads", 30),
+        ("seventh_threads", 20),
     ],
 )
 def test_messages_of_threads(name: str, count: int) -> None:
