@@ -217,7 +217,7 @@ def _replace(
     text = file.text[file.span_of(given)]
     quote = "'" if "'" in text and '"' not in text else '"'
     edit = Edit(file.span_of(given), f"{quote}{device}{quote}")
-    return Fix(applicability, f'Say "{device}"', (edit,))
+    return Fix(applicability, f'Use "{device}"', (edit,))
 
 
 def _applicability(made: AutocastCall, syntax: SyntaxTree) -> Applicability:

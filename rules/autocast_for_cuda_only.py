@@ -97,7 +97,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             file.span_of(found.node),
-            f"{_EFFECTS[found.form]}, but the program runs on {found.device} "
+            f"{_EFFECTS[found.form]}, but the device of the program is {found.device} "
             f"({place.path.name}:{place.start.row})",
             confidence=Confidence.MEDIUM if found.is_needed else Confidence.LOW,
             why="A region for another device type than that of the tensors does nothing. Give it "

@@ -179,7 +179,7 @@ def _string(given: ast.expr, file: PythonFile) -> Finding:
     return file.finding(
         RULE,
         span,
-        f"autocast needs a `torch.dtype`, but {file.text[span]} is a string",
+        f"autocast needs a `torch.dtype`, but `{file.text[span]}` is a string",
         confidence=Confidence.HIGH,
         why="TypeError: set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, "
         "not str.",

@@ -164,7 +164,7 @@ def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile
         else f"this is the norm of gradients that `{scaler}` has scaled",
         confidence=Confidence.HIGH if is_clip else Confidence.MEDIUM,
         why="The gradients are multiplied by the loss scale, 65536 at first: "
-        + ("the threshold is that much too small." if is_clip else "so is their norm."),
+        + ("the threshold is too small by that factor." if is_clip else "so is their norm."),
         fix=_fix(event, scaler, step, file),
         related=related,
     )

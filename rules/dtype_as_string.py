@@ -133,13 +133,13 @@ def _has_other_arrays(file: PythonFile) -> bool:
 def _finding(found: list[Text], argument: Argument, call: Call, file: PythonFile) -> Finding:
     shown = " ".join(file.text[argument.span].split())
     is_literal = found[0].said_at is None
-    names = ", ".join(f"`{text.value}`" for text in found)
-    said = "" if is_literal else f", which can be {names}"
+    names = " or ".join(f'"{text.value}"' for text in found)
+    said = f"`{shown}` is a string" if is_literal else f"`{shown}` can be the string {names}"
     what = f".{call.name}" if call.name == "to" else call.function
     return file.finding(
         RULE,
         argument.span,
-        f"`{what}` needs a `torch.dtype`, but `{shown}`{said} is a string",
+        f"`{what}` needs a `torch.dtype`, but {said}",
         confidence=_confidence(call, is_literal=is_literal),
         why=_why(call, found[0].value),
         fix=_fix(argument, file) if is_literal else None,

@@ -134,14 +134,15 @@ def _is_unknown(name: str) -> bool:
 
 
 def _finding(found: Sequence[Text], argument: Argument, call: Call, file: PythonFile) -> Finding:
-    names = ", ".join(f"`{text.value}`" for text in found)
+    names = " or ".join(f"`{text.value}`" for text in found)
     shown = " ".join(file.text[argument.span].split())
     is_literal = found[0].said_at is None
+    missing = "dtypes of these names" if len(found) > 1 else "dtype of that name"
     message = f"`torch` has no dtype {names}" if is_literal else f"`{shown}` can be {names}"
     return file.finding(
         RULE,
         argument.span,
-        message if is_literal else f"{message}: `torch` has no dtype of that name",
+        message if is_literal else f"{message}: torch has no {missing}",
         confidence=Confidence.HIGH if is_literal else Confidence.MEDIUM,
         why=f"AttributeError: module 'torch' has no attribute '{found[0].value}'.",
         fix=_fix(found, file),

@@ -86,11 +86,10 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         problem = _of_function(written) if is_function else _of_property(written)
         if not problem or syntax.may_fail_on_purpose(written.node):
             continue
-        taken = _OF_FUNCTION if is_function else _OF_PROPERTY
         yield file.finding(
             RULE,
             file.span_of(written.node),
-            f"`{written.value}` is not one of {', '.join(taken)}" if is_function else problem,
+            _message(written, is_function),
             severity=Severity.WARNING if is_function else Severity.ERROR,
             confidence=Confidence.HIGH,
             why=problem if is_function else f"RuntimeError: {problem}.",
@@ -102,6 +101,13 @@ def _of_function(written: Written) -> str:
     if written.value in _OF_FUNCTION:
         return ""
     return "torch only warns, and the call has no effect: the precision stays as it was."
+
+
+def _message(written: Written, is_function: bool) -> str:
+    if is_function:
+        return f"`{written.value}` is not one of {', '.join(_OF_FUNCTION)}"
+    where = " for CUDA" if written.value in _OF_PROPERTY else ""
+    return f"`fp32_precision` cannot be `{written.value}`{where}"
 
 
 def _of_property(written: Written) -> str:

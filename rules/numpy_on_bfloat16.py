@@ -175,7 +175,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         confidence=confidence,
         severity=Severity.ERROR if proved else Severity.WARNING,
         why="`TypeError: Got unsupported ScalarType "
-        f"{sinks.scalar_type((dtypes or [BFLOAT16])[0])}`, raised if the tensor is {dtype}.",
+        f"{sinks.scalar_type((dtypes or [BFLOAT16])[0])}`"
+        + ("." if proved else f", raised if the tensor is {dtype}."),
         fix=_fix(call, file, sink, converted),
         related=list(origins),
         precisions=tuple(dict.fromkeys(filter(None, map(precision_of, dtypes or [BFLOAT16])))),
@@ -201,8 +202,9 @@ def _is_proved(argument: Argument) -> bool:
 def _subject(file: PythonFile, argument: Argument, *_: Argument) -> str:
     """What the message is about: "`logits` can be"."""
     text = file.text[argument.span]
-    what = f"`{text}`" if len(text) <= 40 and "\n" not in text else "this"
+    what = f"`{text}`" if len(text) <= 40 and "\n" not in text else ""
     is_tensor = isinstance(argument.value, Tensor)
+    what = what or ("this tensor" if is_tensor else "this argument")
     if _is_proved(argument):
         return f"{what} {'is' if is_tensor else 'holds'}"
     return f"{what} can {'be' if is_tensor else 'hold'}"

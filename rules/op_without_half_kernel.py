@@ -118,8 +118,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     yield file.finding(
         RULE,
         call.span,
-        f"`{found.operator}` has no kernel for {' or '.join(possible)}{on}, "
-        f"which {what} {'is' if found.is_proved else 'can be'}",
+        f"`{found.operator}` has no {' or '.join(possible)} kernel{on}, "
+        f"and {what} {'is' if found.is_proved else 'can be'} {possible[0]}",
         confidence=confidence,
         severity=Severity.ERROR if found.is_proved else Severity.WARNING,
         why=f"`{found.errors[possible[0]]}`. Cast to float32 with `.float()`.",

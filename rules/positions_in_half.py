@@ -110,7 +110,7 @@ def _message(position: Position, file: PythonFile) -> str:
     if call is None:
         return f"autocast rounds the positions of this product to {position.dtype}"
     if position.form == "timesteps" and call.receiver_span is not None:
-        return f"`{file.text[call.receiver_span]}` {are} rounded to {position.dtype}"
+        return f"the values of `{file.text[call.receiver_span]}` {are} rounded to {position.dtype}"
     return f"the numbers of this range {are} rounded to {position.dtype}"
 
 

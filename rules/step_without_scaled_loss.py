@@ -92,7 +92,7 @@ def check_step(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             file.span_of(event.node),
-            f"`{event.scaler}.step` without `{event.scaler}.scale`",
+            f"`{event.scaler}.step` is called, but no loss was scaled with `{event.scaler}.scale`",
             confidence=Confidence.HIGH,
             why="torch raises `Attempted step but _scale is None`, unless the scaler is off.",
             fix=_fix(event, step, file),

@@ -112,5 +112,5 @@ def _are_passed_as_float64(file: PythonFile) -> bool:
 
 def _why(note: Note) -> str:
     if note.compiler_message:
-        return f"CompilationError under torch.compile: {note.compiler_message}."
+        return f"CompilationError under torch.compile: {note.compiler_message.removesuffix('.')}."
     return "The kernel computes in float64 there, many times slower than in float32."

@@ -152,7 +152,7 @@ def _pipeline(cast: PipelineCast, file: PythonFile) -> Finding:
     return file.finding(
         RULE,
         file.span_of(cast.node),
-        f"the cast of `{cast.pipeline}` makes the model that is trained float16"
+        f"casting `{cast.pipeline}` makes the trained model float16"
         + ("" if cast.is_certain else " in some runs"),
         confidence=Confidence.HIGH,
         why=f"{_WHY} At the next step: the pipeline holds the training model itself.",

@@ -402,7 +402,9 @@ def messages() -> str:
         listed = known[name].get("messages", ())
         known[name]["unlisted"] = [message for message in more if message not in listed]
     quoted = {module.RULE.code: quoted_messages(module) for module in modules()}
-    found = {"rules": {code: rows for code, rows in quoted.items() if rows}, "pitfalls": known}
+    signs = tomllib.loads((ROOT / "docs" / "signs.toml").read_text("utf-8"))
+    rules = {code: rows for code, rows in quoted.items() if rows}
+    found = {"rules": rules, "pitfalls": known, **signs}
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 

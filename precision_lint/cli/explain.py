@@ -40,6 +40,8 @@ def explained(words: Sequence[str], text: str | None = None) -> Explained:
     about = _about(words)
     if about:
         return Explained(named=about)
+    if other := messages.something_else(text):
+        raise NoPage(f"this message does not look like one about precision, but about {other}")
     name = " ".join(words)
     like = _resembling(name) if len(words) == 1 else None
     hint = f"; did you mean `{like}`?" if like else ""
@@ -169,7 +171,11 @@ def _answered(answers: Sequence[Answer]) -> str:
     first, *others = answers
     if first.certainty == "unsure":
         listed = "".join(f"- {_line(answer)}\n" for answer in answers)
-        return f"No known message is like this one. The closest:\n\n{listed}"
+        page = first.rule.code if first.rule else first.pitfalls[0].name
+        return (
+            "No page quotes this message. By what it says, it may be about:\n\n"
+            f"{listed}\n`precision-lint explain {page}` prints the page of the first.\n"
+        )
     if first.certainty == "likely":
         head = f"This looks like a message of {_names(first)}."
     else:
@@ -189,7 +195,7 @@ def _names(answer: Answer) -> str:
 
 def _line(answer: Answer) -> str:
     title = answer.rule.summary if answer.rule else answer.pitfalls[0].title
-    cure = answer.pitfalls[0].cure if answer.rule is None else ""
+    cure = next((one.cure for one in answer.pitfalls if one.cure), "")
     return f"{_names(answer)}: {title}" + (f". {cure}" if cure else "")
 
 

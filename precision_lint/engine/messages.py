@@ -17,23 +17,26 @@ from typing import Literal
 
 from precision_lint.engine import registry
 from precision_lint.engine.pitfalls import Pitfall, pitfalls, quoted_by_rules, rules_of
+from precision_lint.engine.signs import other_subject
 from precision_lint.engine.topics import topics
-from precision_lint.engine.wording import importance, parts, windows
+from precision_lint.engine.wording import importance, parts, said_and_framed, windows
 from precision_lint.model.rule import Rule
 
 Certainty = Literal["certain", "likely", "unsure"]
 
 _MOST = 3
-_LEAST, _LIKELY, _CERTAIN = 0.4, 0.55, 0.72
+_LEAST, _LIKELY, _CERTAIN, _EXACT = 0.4, 0.55, 0.72, 0.85
+_ABOUT, _ALL_ABOUT = 0.25, 0.5
+"""How much of a text its page has to be about, if the message is not exactly a known one."""
 _DOUBT = 4.0
 """Added to the weight of every message: what is in common with a short one says less."""
 _OF_WINDOW = 0.1
 """How much it counts that a message explains all of a window, and not only some of its words."""
-_OF_SUBJECT = 1.5
-"""How much it counts that a page is about what a text is about."""
+_OF_STRANGE = 1.5
+"""How much less a message counts that is not quite the same, of a page about something else."""
 _LEAD = 0.08
 """How much better the first answer is than the next one if it is certain."""
-_SAME_SCORE = 0.005
+_SAME_SCORE = 0.02
 """What the dtypes of a message change in its score: they vary more than they decide."""
 
 
@@ -56,29 +59,43 @@ class Answer:
 
     @property
     def total(self) -> float:
-        """The subject counts where no message is the same."""
-        return self.score + _OF_SUBJECT * self.subject * (1 - self.score) ** 2
+        """Either says which page it is; both say it better."""
+        known = self.score * (1 - _OF_STRANGE * (1 - self.score) * (1 - self.subject))
+        return 1 - (1 - known) * (1 - self.subject)
 
     def also(self, pitfall: Pitfall, subject: float) -> Answer:
         """The answer with what a pitfall of the same page has in common with the text."""
         if subject <= self.subject:
             return self
-        return replace(self, pitfalls=self.pitfalls if self.score else (pitfall,), subject=subject)
+        known = self.pitfalls if self.score else ()
+        is_other = pitfall not in known and subject > self.subject + _ABOUT
+        pitfalls = (pitfall, *known) if is_other or not known else known
+        return replace(self, pitfalls=pitfalls, subject=subject)
 
 
 def answers(text: str) -> list[Answer]:
     """The pages that may explain a pasted text, the best first; none if nothing resembles it."""
+    about = topics(text)
+    subjects = {pitfall.name: score for pitfall, score in about}
     alike: dict[str, list[Answer]] = {}
     for known, score in _resembling(text).items():
-        for answer in known.answers(score):
-            if score >= _LEAST:
-                alike.setdefault(_page(answer), []).append(answer)
+        for answer in known.answers(score) if score >= _LEAST else ():
+            subject = max((subjects.get(one.name, 0.0) for one in answer.pitfalls), default=0.0)
+            alike.setdefault(_page(answer), []).append(replace(answer, subject=subject))
     pages = {page: _merged(found) for page, found in alike.items()}
-    for pitfall, score in topics(text):
+    for pitfall, score in about:
         answer = _of_pitfall(pitfall, "", 0.0)
         pages[_page(answer)] = pages.get(_page(answer), answer).also(pitfall, score)
     ranked = sorted(pages.values(), key=_rank)[:_MOST]
+    if ranked and ranked[0].total < _LEAST and something_else(text):
+        return []
     return [_judged(answer, index, ranked) for index, answer in enumerate(ranked)]
+
+
+def something_else(text: str) -> str | None:
+    """What a message is about that is not about precision; None if nothing says so."""
+    rows = [row for row, _ in said_and_framed(text)]
+    return other_subject(rows[-1]) if rows else None
 
 
 def _page(answer: Answer) -> str:
@@ -93,7 +110,11 @@ def _of_pitfall(pitfall: Pitfall, message: str, score: float) -> Answer:
 def _merged(answers: Sequence[Answer]) -> Answer:
     """One answer for a page: the best, with the pitfalls whose messages are nearly as close."""
     first, *others = sorted(answers, key=_rank)
-    close = [one for one in others if one.score >= first.score - _LEAD]
+    close = [
+        one
+        for one in others
+        if one.score >= first.score - _LEAD and one.subject >= first.subject - _ABOUT
+    ]
     every = dict.fromkeys(pitfall for one in (first, *close) for pitfall in one.pitfalls)
     return replace(first, pitfalls=tuple(every))
 
@@ -106,10 +127,14 @@ def _rank(answer: Answer) -> tuple[float, int]:
 
 def _judged(answer: Answer, index: int, ranked: Sequence[Answer]) -> Answer:
     """The answer with how sure it is, which depends on those after it."""
-    following = max((other.score for other in ranked[index + 1 :]), default=0.0)
-    if index or answer.score < _LIKELY:
+    others = ranked[index + 1 :]
+    following = max((other.score for other in others), default=0.0)
+    most = max((one.subject for one in others), default=0.0)
+    is_about_it = answer.subject >= max(most - _LEAD, _ABOUT)
+    if index or answer.score < (_LIKELY if is_about_it else _EXACT):
         return answer
-    is_clear = answer.score >= _CERTAIN and answer.score - following >= _LEAD
+    is_same = answer.score >= _EXACT or (answer.score >= _CERTAIN and answer.subject >= _ALL_ABOUT)
+    is_clear = is_same and answer.score - following >= _LEAD
     return replace(answer, certainty="certain" if is_clear else "likely")
 
 

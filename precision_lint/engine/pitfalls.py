@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -61,6 +61,32 @@ def quoted_by_rules() -> Mapping[str, tuple[str, ...]]:
 def rules_of(pitfall: Pitfall) -> list[Rule]:
     """The rules that find a pitfall."""
     return [rule for rule in registry.rules() if pitfall.name in rule.pitfalls]
+
+
+def signs() -> Mapping[str, Sequence[str]]:
+    """For each pitfall, sets of concepts that messages about it have."""
+    return _data()["signs"]
+
+
+def words_of_precision() -> Sequence[str]:
+    """What messages about precision have, and most others have not: patterns."""
+    words: Sequence[str] = _data()["precision"]["words"]
+    return words
+
+
+def concepts_of_faults() -> Mapping[str, Sequence[str]]:
+    """What messages say is wrong, in many wordings: patterns, by the name of the concept."""
+    return _data()["wrong"]
+
+
+def concepts_of_subjects() -> Mapping[str, Sequence[str]]:
+    """What messages are about: patterns, by the name of the concept."""
+    return _data()["about"]
+
+
+def other_subjects() -> Mapping[str, Sequence[str]]:
+    """What messages are about that are not about precision: patterns, by subject."""
+    return _data()["other"]
 
 
 @cache

@@ -7,13 +7,13 @@ compared with all of them by the words that it shares with few.
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
 
 from precision_lint.engine.pitfalls import Pitfall, pitfalls, rules_of
-from precision_lint.engine.wording import plain_rows, vocabulary
+from precision_lint.engine.signs import by_signs, is_about_precision
+from precision_lint.engine.wording import said_and_framed, vocabulary
 
 _SATURATION = 1.2
 """After how many occurrences a word of a document counts half as much again (BM25)."""
@@ -21,20 +21,23 @@ _LEAST = 0.12
 """The share of the weight of a text that a document has to cover."""
 _FEW = 3
 """Fewer words are a name."""
-_SUBJECT = re.compile(
-    r"dtype|precision|autocast|scaler|scale\b|amp\b|tf32|fp8|half|[bf]f?p?16|float|bit\b|quanti|\bnan\b|overflow"
-    r"|scalar.?type|tensor.?core|ampere|compute capability|flash.?attention",
-    re.IGNORECASE,
-)
+
+
+_OF_WORDS, _OF_SIGN = 0.7, 0.9
+"""How much the words of a text count, and what it says."""
 
 
 def topics(text: str) -> list[tuple[Pitfall, float]]:
     """The pitfalls that a text may be about, the closest first."""
     best: dict[str, float] = {}
-    for row in plain_rows(text):
-        if len(row.split()) >= _FEW and _SUBJECT.search(row):
-            for name, score in _closest(row):
-                best[name] = max(score, best.get(name, 0.0))
+    for row, frames in said_and_framed(text):
+        if len(row.split()) < _FEW or not is_about_precision(row):
+            continue
+        signs, words = by_signs(row, frames), dict(_closest(row))
+        for name in {*signs, *words}:
+            by_words = _OF_WORDS * words.get(name, 0.0)
+            subject = 1 - (1 - by_words) * (1 - _OF_SIGN * signs.get(name, 0.0))
+            best[name] = max(subject, best.get(name, 0.0))
     ranked = sorted(best.items(), key=lambda item: -item[1])
     return [(pitfalls()[name], score) for name, score in ranked if score >= _LEAST]
 

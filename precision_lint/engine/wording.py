@@ -15,12 +15,17 @@ _WINDOWS = (1, 2, 4, 8)
 """Rows that are compared as one: a message is wrapped, or goes over several rows."""
 
 _DTYPE = re.compile(
-    r"(?:(?:struct\s+)?c\s?10::|at::|torch\.|tl\.)?(?:cuda\.|cpu\.)?(?:CUDA|CPU)?"
-    r"(?:bfloat16|float(?:8_\w+|16|32|64)|bf16|[fi](?:p)?(?:8|16|32|64)|int(?:8|16|32|64)"
-    r"|half|float|double|long|int)(?:Tensor|Type)?(?![A-Za-z0-9_])",
+    r"(?:(?<![A-Za-z])|(?<=(?-i:[a-z]))(?=(?-i:[A-Z])))"  # not the `int` of `print`
+    r"(?:(?:struct\s+)?c\s?10::|at::|torch\.|tl\.|DT_)?(?:cuda\.|cpu\.)?(?:CUDA|CPU)?"
+    r"(?:bfloat16|float(?:8_\w+|16|32|64)|bf16|[fi](?:p)?(?:8|16|32|64)|u?int(?:8|16|32|64)"
+    r"|half|float|double|long|int|(?<=CUDA_R_)(?:16BF|16F|32F|64F))(?:Tensor|Type)?(?![A-Za-z0-9_])",
     re.IGNORECASE,
 )
 _SAME = {
+    "16bf": "bfloat16",
+    "16f": "float16",
+    "32f": "float32",
+    "64f": "float64",
     "half": "float16",
     "float": "float32",
     "double": "float64",
@@ -36,12 +41,18 @@ operator it is of."""
 _PREFIX = re.compile(r"(?<=\b[Uu]n)-(?=[a-z])|(?<=\b[Nn]on)-(?=[a-z])|(?<=\b[Mm]is)-(?=[a-z])")
 """The hyphen in `un-supported`."""
 _DECORATION = re.compile(r"\x1b\[[0-9;]*m|[│╭╰╮╯─❱▏]+|\[rank\d+\]:|^E {2,}")
+_FRAME = re.compile(r"\s*File \"[^\"]+\", line \d+|\s*[~^]+\s*$|Traceback \(most recent")
+_FRAMES = 8
+"""Rows of a traceback above a message that may say what it is about."""
+_MESSAGE = 4
+"""Rows of a message that are read as one."""
+_EXCEPTION = re.compile(r"\s*(?:[\w.\[\]/-]+:)?\s*[\w.]*(?:Error|Exception|Warning)\b")
 _VARIABLE = re.compile(r"<\[[^\]]*\],?\s*|\[\d[\d, ]*\]|0x[0-9a-f]+|\d+")
 
 
 def windows(text: str) -> Iterator[frozenset[str]]:
     """The parts of some consecutive rows of a text."""
-    rows = [row for row in text[-_LARGEST:].splitlines() if row.strip()]
+    rows = _different(plain_rows(text))
     for size in _WINDOWS:
         for start in range(0, max(1, len(rows) - size + 1), max(1, size // 2)):
             if start == 0 or start + size <= len(rows) + size // 2:
@@ -78,7 +89,44 @@ def vocabulary(text: str) -> set[str]:
 
 def plain_rows(text: str) -> list[str]:
     """The rows of a text, without decoration."""
-    return [_DECORATION.sub(" ", row) for row in text[-_LARGEST:].splitlines() if row.strip()]
+    rows = (_DECORATION.sub(" ", row) for row in text[-_LARGEST:].splitlines())
+    return [row for row in rows if row.strip()]
+
+
+def _different(rows: list[str]) -> list[str]:
+    """The rows without those that come again with other numbers, as the rows of a log do."""
+    last = {_VARIABLE.sub("", row): index for index, row in enumerate(rows)}
+    return [rows[index] for index in sorted(last.values())]
+
+
+def named_dtypes(text: str) -> str:
+    """A text with one word for each dtype."""
+    return _DTYPE.sub(_named, text)
+
+
+def said_and_framed(text: str) -> list[tuple[str, str]]:
+    """The rows of a text that are no frames of a traceback, each with the frames above it.
+
+    A message that goes over several rows is one of them.
+    """
+    found: list[tuple[str, str]] = []
+    frames: list[str] = []
+    message: list[str] = []
+    is_code = False
+    for row in _different(plain_rows(text)):
+        is_frame = bool(_FRAME.match(row))
+        if is_frame or (is_code and row.startswith("    ")):
+            frames = [*frames[1 - _FRAMES :], row]
+            is_code, message = True, []
+            continue
+        is_code = False
+        found.append((row, "\n".join(frames)))
+        if _EXCEPTION.match(row):
+            message = [row]
+        elif 0 < len(message) < _MESSAGE:
+            message.append(row)
+            found.append((" ".join(message), "\n".join(frames)))
+    return found or [("\n".join(frames), "")]
 
 
 def _plain(text: str) -> str:
@@ -132,7 +180,7 @@ _WHOLE = {"long", "int", "short", "char", "byte", "bool"}
 
 def _named(match: re.Match[str]) -> str:
     """A dtype as one word: `struct c10::Half`, `torch.cuda.HalfTensor` and `fp16` are the same."""
-    name = re.sub(r".*[.: ]|^(?:cuda|cpu)|tensor$|type$", "", match.group().lower())
+    name = re.sub(r".*[.: ]|^(?:cuda|cpu|dt_)|tensor$|type$", "", match.group().lower())
     name = re.sub(r"^(b?)fp?(?=\d)", lambda found: f"{found[1]}float", name)
     return f" {_IS_DTYPE}{_SAME.get(name, name)} "
 

@@ -108,15 +108,30 @@ def test_a_message_may_be_pasted_in_any_form(form: Any) -> None:
     assert sum(right) / len(right) >= 0.95
 
 
+def is_right(found: list[Answer], right: set[str]) -> bool:
+    """Whether the first answer is right; where no page is, it says that it is unsure."""
+    if not right:
+        return all(answer.certainty == "unsure" for answer in found)
+    return bool(found) and bool(ids(found[0]) & right)
+
+
 @pytest.mark.parametrize(
     ("name", "count"),
-    [("threads", 60), ("more_threads", 40), ("third_threads", 40), ("fourth_threads", 30)],
+    [
+        ("threads", 60),
+        ("more_threads", 40),
+        ("third_threads", 40),
+        ("fourth_threads", 30),
+        ("fifth_threads", 40),
+        ("sixth_threads", 30),
+        ("seventh_threads", 20),
+    ],
 )
 def test_messages_of_threads(name: str, count: int) -> None:
     rows = tomllib.loads((MESSAGES / f"{name}.toml").read_text("utf-8"))["message"]
     assert len(rows) == count
     found = [(answers(row["text"]), set(row["right"])) for row in rows]
-    first = [bool(one) and bool(ids(one[0]) & right) for one, right in found]
+    first = [is_right(one, right) for one, right in found]
     sure = [bool(one) and one[0].certainty == "certain" for one, _ in found]
     assert sum(first) / count >= 0.9
     assert not [
@@ -139,6 +154,49 @@ def test_messages_of_threads(name: str, count: int) -> None:
 )
 def test_what_is_about_something_else_has_no_certain_answer(text: str) -> None:
     assert all(answer.certainty == "unsure" for answer in answers(text))
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [
+        ("RuntimeError: mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)", "shapes"),
+        ("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "memory"),
+        ("RuntimeError: Expected all tensors to be on the same device, but found cpu!", "devices"),
+        ("ModuleNotFoundError: No module named 'flash_attn'", "installation"),
+        ("RuntimeError: element 0 of tensors does not require grad and has no grad_fn", "autograd"),
+    ],
+)
+def test_what_is_not_about_precision_is_said(text: str, other: str) -> None:
+    ran = explain(text)
+    assert (ran.code, ran.out) == (2, "")
+    assert "does not look like one about precision" in ran.err
+    assert other in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "pitfall"),
+    [
+        ("JIT error: operands of tensordot have unequal dtypes: bf16 versus fp32 weight", "D01"),
+        ("kernel launch refused: q is Half but attention bias dtype is Float, must match", "D04"),
+        ("cannot write bf16 array: numpy conversion of BFloat16 unsupported", "MP101"),
+        ("collective rejected: all_gather got tensors of dtype Half and Float", "N03"),
+        ("GPU too old: bfloat16 requires compute capability 8.0", "L01"),
+    ],
+)
+def test_what_no_page_quotes_is_led_to_a_page_by_what_it_says(text: str, pitfall: str) -> None:
+    found = answers(text)
+    assert found[0].certainty == "unsure"
+    assert pitfall in ids(found[0])
+
+
+def test_frames_say_what_a_message_does_not() -> None:
+    frames = (
+        '  File "site-packages/transformer/attention.py", line 7, in forward\n'
+        "    out = scaled_dot_product_attention(query, key, value, attn_mask=mask)\n"
+    )
+    message = "RuntimeError: tensors should have the same dtype but are Half and Float\n"
+    assert "D04" not in ids(answers(message)[0])
+    assert any("D04" in ids(answer) for answer in answers(frames + message))
 
 
 def test_a_long_log_is_read_in_time() -> None:
@@ -215,3 +273,23 @@ def test_json() -> None:
     (row,) = json.loads(explain("--output-format", "json", "MP101").out)["answers"]
     assert (row["code"], row["certainty"]) == ("MP101", "certain")
     assert "A01" in row["pitfalls"]
+
+
+def test_signs_name_pitfalls_and_concepts() -> None:
+    concepts = {**pitfalls.concepts_of_faults(), **pitfalls.concepts_of_subjects()}
+    named = {
+        one.removeprefix("!")
+        for rows in pitfalls.signs().values()
+        for row in rows
+        for one in row.split()
+    }
+    assert named <= concepts.keys()
+    assert not concepts.keys() - named
+    assert pitfalls.signs().keys() <= pitfalls.pitfalls().keys()
+
+
+def test_an_unsure_answer_has_cures_and_names_its_page() -> None:
+    out = explain("collective rejected: all_gather got tensors of dtype Half and Float").out
+    assert out.startswith("No page quotes this message.")
+    assert "- pitfall N03: A collective of tensors of different dtypes. Cast to one dtype" in out
+    assert "`precision-lint explain N03` prints the page" in out

@@ -60,7 +60,7 @@ def disagreement_findings(
         ),
         confidence=confidence,
         severity=Severity.ERROR if found.is_proved else Severity.WARNING,
-        why=f"`{found.error}` {remedy}",
+        why=f"`{found.error.removesuffix('.')}`. {remedy}",
         fix=fix(found),
         related=list(dict.fromkeys(related)),
         precisions=tuple(

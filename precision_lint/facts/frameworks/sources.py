@@ -34,7 +34,7 @@ class CodePlace:
     """Where something is decided that is no setting by itself, and how a report calls that."""
 
     span: Span
-    note: str = "the program does it here"
+    note: str = "the program sets it here"
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ class Verdict:
         source = self.run.source
         if isinstance(source, CallSource) and not isinstance(source, RolesSource):
             place = source.code.text.place(source.call)
-            related.append(Related(place, "the program hands it over here"))
+            related.append(Related(place, "the program passes it on here"))
         return finding_in(
             self.file.text,
             rule,

@@ -114,9 +114,9 @@ def _of_losers(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
     """A setting that is given and loses against another one."""
     for one in losers(use.sink, evaluator):
         taken, lost = (str(value).removeprefix("torch.") for value in (one.taken, one.lost))
-        reason = f"`{one.winner.name}` is asked first"
+        reason = f"`{one.winner.name}` is checked first"
         says = f"the dtype is {taken}, and {lost} only if `{one.winner.name}` is off"
-        at = _used(one.test, one.file, "this is not asked any more")
+        at = _used(one.test, one.file, "this is not checked any more")
         found = problem("lost", one.written, at, reason, says)
         yield {**found, "lost": replace(_only(found), value=one.written.name)}
 

@@ -69,11 +69,13 @@ class ReportedError:
     def shown(self) -> tuple[str, str]:
         """`before` and `after` as what differs: a block and a scalar, else their dtypes."""
         shapes = {"[]": "a scalar", "[...]": "a block"}
-        before, after = self.before.partition("["), self.after.partition("[")
+        before, after = (
+            dtypes.replace("|", " or ").partition("[") for dtypes in (self.before, self.after)
+        )
         sides = shapes.get(f"[{before[2]}"), shapes.get(f"[{after[2]}")
         if sides[0] and sides[1] and sides[0] != sides[1]:
             return sides[0], sides[1]
-        return (before[0], after[0]) if before[0] != after[0] else (self.before, self.after)
+        return (before[0], after[0]) if before[0] != after[0] else ("".join(before), "".join(after))
 
     @property
     def is_of_float8(self) -> bool:
@@ -87,10 +89,10 @@ class ReportedError:
     def compiler_says(self) -> str:
         """What happens, as one line."""
         stage = "RuntimeError" if "PassManager" in self.compiler_message else "CompilationError"
-        said = f"{stage}: {self.compiler_message or 'AssertionError'}"
+        said = f"{stage}: {self.compiler_message or 'AssertionError'}".removesuffix(".")
         if "fp32" in self.fails_for:
             return f"{said}."
-        return f"{said} (not for float32 tensors, which hide it)."
+        return f"{said}. Tests with float32 tensors do not show it."
 
 
 @dataclass(frozen=True, slots=True)
