@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import fcntl
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from typing import Any
 from precision_lint.engine.settings import Settings
 from precision_lint.engine.writing import write
 from precision_lint.model.version import __version__
+from precision_lint.project import disk
 from precision_lint.scan import tables
 from precision_lint.scan.outcome import Outcome, Status
 
@@ -52,7 +52,7 @@ class Results:
         Raises:
             BadOutput: it holds something else, or results of other settings, or is in use.
         """
-        if folder.exists() and (not folder.is_dir() or _is_foreign(folder)):
+        if folder.exists() and (not disk.is_folder(folder) or _is_foreign(folder)):
             raise BadOutput(f"{folder}: not a folder of results of a scan")
         for name in ("findings", "repositories"):
             (folder / name).mkdir(parents=True, exist_ok=True)
@@ -135,7 +135,7 @@ def _number(path: Path) -> int:
 
 def _is_foreign(folder: Path) -> bool:
     """True for a folder with something in it that is no result."""
-    names = {name for name in os.listdir(folder) if not name.startswith(".")}
+    names = {name for name in disk.names_in(folder) if not name.startswith(".")}
     return bool(names) and _MANIFEST not in names and not names <= {"findings", "repositories"}
 
 

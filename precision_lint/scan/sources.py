@@ -62,7 +62,7 @@ def _read(source: str, limits: Limits) -> tuple[str | None, Rows]:
             _clone(source, Path(made), limits.seconds)
             return _at_head(Path(made), limits)
     folder = Path(source)
-    if not folder.is_dir():
+    if not disk.is_folder(folder):
         raise Unsuitable(Status.UNREADABLE, "no such folder")
     if (folder / ".git").exists() or all((folder / name).exists() for name in ("HEAD", "objects")):
         return _at_head(folder, limits)
@@ -114,7 +114,7 @@ def _walk(top: Path) -> Iterator[Path]:
         folders[:] = [name for name in folders if name not in DEFAULT_EXCLUDE]
         for name in names:
             path = Path(folder, name)
-            if not path.is_symlink() and path.is_file():
+            if disk.is_file(path) and not os.path.islink(path):
                 yield path
 
 

@@ -30,7 +30,7 @@ from precision_lint.facts.dtypes.values import (
     tensor,
 )
 from precision_lint.facts.origin import Origin
-from precision_lint.model.dtypes import FLOAT32, FLOATING, INT64
+from precision_lint.model.dtypes import FLOAT32, FLOATING, HALF, INT64
 
 OF_THE_OUTPUT = "model outputs have the model's dtype"
 CAST = "the model is cast here"
@@ -183,14 +183,19 @@ def _floating(value: Tensor | ModelOutput) -> Tensor | None:
 
 
 def _in_dtype_of(given: Value, parameters: Tensor) -> Tensor:
-    """The result of a layer whose parameters somebody may have cast: it takes their dtype only."""
-    if parameters.origin is None:  # nothing is said of the cast but what the input says
-        parameters = replace(parameters, caller_chosen=False, may_be_other=True)
+    """The result of a layer whose parameters somebody may have cast: it takes their dtype only.
+
+    An input in half precision says that somebody has; where nothing else is said of the cast, it is
+    one of the dtypes that they have.
+    """
+    is_said = parameters.origin is not None
+    opened = replace(parameters, caller_chosen=is_said, may_be_other=not is_said)
     match given:
         case Variable():
-            return join_tensors(parameters, Tensor(clauses=clauses_of(given)))
+            return join_tensors(opened, Tensor(clauses=clauses_of(given)))
         case Tensor() | ModelOutput() if (floating := _floating(given)) is not None:
-            return join_tensors(parameters, floating)
+            if floating.dtypes & HALF:
+                return join_tensors(opened, floating)
     return parameters
 
 
