@@ -188,8 +188,9 @@ def _in_dtype_of(given: Value, parameters: Tensor) -> Tensor:
     An input in half precision says that somebody has; where nothing else is said of the cast, it is
     one of the dtypes that they have.
     """
-    is_said = parameters.origin is not None
-    opened = replace(parameters, caller_chosen=is_said, may_be_other=not is_said)
+    opened = parameters
+    if parameters.origin is None:
+        opened = replace(parameters, caller_chosen=False, may_be_other=True)
     match given:
         case Variable():
             return join_tensors(opened, Tensor(clauses=clauses_of(given)))
