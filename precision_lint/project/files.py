@@ -94,7 +94,7 @@ class Project:
         A lower bound (`torch>=2.1`) takes precedence over the version in a lock file, and what the
         folder of a file declares over the folders around it: a repository can hold many projects.
         In a collection of projects that says nothing of this one, the oldest pin of the others
-        counts: it tells when the collection was made.
+        counts: it shows when the collection was made.
         """
         declared = None
         for folder in () if library in self.target else self._folders_around(near):

@@ -27,7 +27,7 @@ def main() -> None:
     memory, seconds = map(int, sys.argv[-2:])
     _end_with_parent()
     _limit(resource.RLIMIT_AS, memory)
-    _limit(resource.RLIMIT_CPU, seconds)  # in case that nobody is left who looks at the clock
+    _limit(resource.RLIMIT_CPU, seconds)  # in case the parent is gone, which looks at the clock
     _limit(resource.RLIMIT_CORE, 0)
     unit, settings = pickle.load(sys.stdin.buffer)
     shard = Shard(unit.part, unit.parts) if unit.parts > 1 else None

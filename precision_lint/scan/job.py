@@ -16,7 +16,7 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nobody was asked
+os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # not without consent
 
 import pyarrow
 import ray

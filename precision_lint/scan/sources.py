@@ -70,7 +70,7 @@ def _read(source: str, limits: Limits) -> tuple[str | None, Rows]:
 
 
 def _clone(url: str, folder: Path, seconds: float) -> None:
-    """Fetch the newest commit; nobody is asked for a password."""
+    """Fetch the newest commit; git never prompts for a password."""
     options = ("--quiet", "--bare", "--depth=1", "--no-tags")
     command = ["git", "clone", *options, "--", url, str(folder)]
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true"}

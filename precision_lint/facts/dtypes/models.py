@@ -85,7 +85,7 @@ _BY_INPUT = (
 
 
 _TENSOR_OUTPUTS = (Constant("pt"), Constant("latent"))
-"""What a pipeline of diffusers is asked for where it gives tensors."""
+"""The values of `output_type=` with which a pipeline of diffusers gives tensors."""
 
 _CONTAINERS = frozenset({"Module", "ModuleDict", "ModuleList", "ParameterDict", "Sequential"})
 """Classes whose parameters are those of what they are given, then or later."""
