@@ -43,6 +43,7 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    callee_name,
     qualified,
     syntax_tree,
 )
@@ -86,7 +87,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
 def _finding(
     keyword: ast.keyword, call: ast.Call, library: str, lowest: tuple[int, int], file: PythonFile
 ) -> Finding:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+    name = callee_name(call)
     version = ".".join(map(str, lowest))
     return file.finding(
         RULE,
