@@ -45,12 +45,16 @@ def _stored(store: ast.AST, syntax: SyntaxTree) -> ast.expr | None:
 
 def _latest(stores: list[ast.Name], node: ast.Name, syntax: SyntaxTree) -> ast.expr | None:
     """The value of the last assignment before a use, if the use certainly comes after it."""
-    after = [store for store in stores if _position(store) > _position(node)]
+    surrounding = {node, *syntax.around(node)}
+    after = [
+        store
+        for store in stores
+        if _position(store) > _position(node) or syntax.parent(store) in surrounding
+    ]
     before = sorted((store for store in stores if store not in after), key=_position)
     if not before or any(_share_a_loop(store, node, syntax) for store in after):
         return None
     statement = syntax.parent(before[-1])
-    surrounding = {node, *syntax.around(node)}
     block = syntax.block(statement) if isinstance(statement, ast.stmt) else []
     if not any(each in surrounding for each in block):
         return None
