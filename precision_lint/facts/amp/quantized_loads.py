@@ -6,8 +6,9 @@ import ast
 from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name, qualified
-from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _BITS = {"load_in_4bit": 4, "load_in_8bit": 8}
 _CONFIG = "BitsAndBytesConfig"
@@ -40,49 +41,32 @@ def quantized_load(
 
 
 def _loads(
-    node: ast.expr, file: PythonFile, through: frozenset[str], names: frozenset[str]
+    node: ast.expr, file: PythonFile, through: frozenset[str], seen: frozenset[ast.expr]
 ) -> frozenset[QuantizedLoad] | None:
     """The loads that an expression can be of; None if it can be something else."""
     syntax = syntax_tree(file)
     match node:
-        case ast.Name(id=name) if name in names:
-            return frozenset()  # `model = prepare(model)`: what it was before
-        case ast.Name(id=name):
-            values = _values(name, node, syntax)
-            found = [_loads(value, file, through, names | {name}) for value in values or ()]
+        case ast.Name() if node in seen:
+            return frozenset()  # `model = prepare(model)` in a loop: what it was before
+        case ast.Name():
+            values = _values(node, syntax)
+            found = [_loads(value, file, through, seen | {node}) for value in values]
             if not found or None in found:
                 return None
             return frozenset[QuantizedLoad]().union(*filter(None, found))
         case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in _KEEPING:
-            return _loads(owner, file, through, names)
+            return _loads(owner, file, through, seen)
         case ast.Call() if (load := _load(node, syntax)) is not None:
             return frozenset({load})
         case ast.Call(args=[first, *_]) if callee_name(node) in through:
-            return _loads(first, file, through, names)
+            return _loads(first, file, through, seen)
     return None
 
 
-def _values(name: str, node: ast.AST, syntax: SyntaxTree) -> list[ast.expr] | None:
-    """What a name is assigned where it is bound; None if that is not all to be seen."""
-    scope: Scope = syntax.function(node) or syntax.tree
-    stores = syntax.stores(scope, name)
-    if not stores and scope is not syntax.tree:
-        stores = [] if _is_parameter(name, scope) else syntax.stores(syntax.tree, name)
-    values = []
-    for store in stores:
-        match syntax.parent(store):
-            case ast.Assign(targets=[target], value=value) if target is store:
-                values.append(value)
-            case _:
-                return None
-    return values
-
-
-def _is_parameter(name: str, scope: Scope) -> bool:
-    arguments = getattr(scope, "args", None)
-    return arguments is not None and any(
-        isinstance(each, ast.arg) and each.arg == name for each in ast.walk(arguments)
-    )
+def _values(node: ast.Name, syntax: SyntaxTree) -> list[ast.expr]:
+    """The values that a name can have; none if not all are seen."""
+    held = binding(node, syntax)
+    return held if isinstance(held, list) else []
 
 
 def _load(node: ast.Call, syntax: SyntaxTree) -> QuantizedLoad | None:
@@ -96,8 +80,8 @@ def _load(node: ast.Call, syntax: SyntaxTree) -> QuantizedLoad | None:
         return QuantizedLoad(node, node, bits)
     config = given.get("quantization_config")
     if isinstance(config, ast.Name):
-        values = _values(config.id, config, syntax)
-        config = values[0] if values and len(values) == 1 else None
+        values = _values(config, syntax)
+        config = values[0] if len(values) == 1 else None
     if not isinstance(config, ast.Call) or callee_name(config) != _CONFIG:
         return None
     if qualified(config.func, syntax.names) != f"transformers.{_CONFIG}":
