@@ -6,7 +6,8 @@ runs on other devices: another function of the file creates a region for the dev
 (`x.device.type`), or code of the program chooses `"mps"`, `"xpu"`, `"npu"` or `"hpu"` as a device.
 A region that turns autocast off is reported only if a file that uses this one has a region for any
 device. Also finds a device type that depends on `torch.cuda.is_available()` in a class or function
-that uses a device which its user chooses (`self.device`, `args.device`).
+that uses a device which its user chooses (`self.device`, `args.device`), unless the region is in
+float16, which is not meant for the CPU.
 
 Confidence is low, so that the finding is hidden by default, where the program only chooses another
 device and the region is not there to keep a part of a module in float32.

@@ -29,6 +29,9 @@ from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 _MAKES_REGIONS = rb"\bautocast\("
 _ABOUT_DEVICES = re.compile(r"cuda|device|is_available|gpu", re.IGNORECASE)
 _MOST_FILES = 24
+_SINGLE = frozenset({"torch.float32", "torch.float"})
+_HALF = frozenset({"torch.float16", "torch.half"})
+"""A region in float16 is not meant for the CPU, which a guess takes for the other device."""
 
 
 Form = Literal["region", "island", "guess"]
@@ -58,7 +61,7 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
     guesses: set[ast.expr] = set()
     for each in made:
         guess = guess_of(each, syntax)
-        if guess is not None and guess not in guesses:
+        if guess is not None and guess not in guesses and not _has_dtype(each, _HALF, syntax):
             guesses.add(guess)
             if (chosen := chosen_beside(each, file, syntax)) is not None:
                 yield FixedDevice(guess, "guess", *chosen)
@@ -70,7 +73,7 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
         function = syntax.function(each.node)
         if any(syntax.function(region.node) is function for region in beside):
             continue  # side by side, the author tells the devices apart
-        is_float32 = _is_float32(each, syntax)
+        is_float32 = _has_dtype(each, _SINGLE, syntax)
         found = _shown(beside[0], file) if beside else None
         if found is None and (is_float32 or each.is_off):
             found = _region_above(file)
@@ -111,9 +114,9 @@ def _is_in_model(made: AutocastCall, syntax: SyntaxTree) -> bool:
     return owner is not None and any(last_name(base).endswith("Module") for base in owner.bases)
 
 
-def _is_float32(made: AutocastCall, syntax: SyntaxTree) -> bool:
+def _has_dtype(made: AutocastCall, names: frozenset[str], syntax: SyntaxTree) -> bool:
     dtype = made.argument("dtype")
-    return dtype is not None and qualified(dtype, syntax.names) in {"torch.float32", "torch.float"}
+    return dtype is not None and qualified(dtype, syntax.names) in names
 
 
 # Regions for any device
@@ -140,7 +143,7 @@ def _any_device(file: ParsedPython) -> Iterator[AutocastCall]:
     syntax = syntax_tree(file)
     for made in autocasts(syntax):
         is_computed = made.is_generic and made.device is None and not made.has_stars
-        is_island = made.is_off or _is_float32(made, syntax)
+        is_island = made.is_off or _has_dtype(made, _SINGLE, syntax)
         if is_computed and not is_island and not _asks_for_cuda(made, syntax):
             yield made
 

@@ -334,6 +334,8 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
         return replace(model.parameters.dtype(), origin=origin)
     if name in sources.PLAIN_ATTRIBUTES or name == "generate":  # a method that gives token ids
         return UNKNOWN
+    if sources.BESIDE_MODULES.search(name):
+        return UNKNOWN
     return Model(model.parameters)
 
 
