@@ -19,10 +19,13 @@ Also reported:
 - `GradScalerKwargs` for an `Accelerator(mixed_precision="bf16")`, which ignores them;
 - `AmpOptimWrapper(dtype="bfloat16", loss_scale="dynamic")`;
 - apex that scales the loss under bfloat16 autocast, or that gets a bfloat16 model, which it
-  rejects.
+  rejects;
+- a scaler whose `enabled=` names bfloat16 beside autocast without a dtype: on CUDA, a run that asks
+  for bfloat16 gets float16 there, and needs the scaler until autocast gets the dtype.
 
 Fine are: a scaler whose `enabled=` depends on float16, float16-only code, autocast without a dtype
-(float16 on CUDA), and a scaler that is created only under a condition that bfloat16 fails. If some
+(float16 on CUDA) with a scaler that
+names no dtype, and a scaler that is created only under a condition that bfloat16 fails. If some
 functions scale the loss or run backward, only their autocast counts: the others may be inference.
 
 ## Why it hurts
@@ -54,8 +57,8 @@ with torch.autocast("cuda", dtype=amp_dtype):
 Safe if the variable that holds the autocast dtype has the same value where the scaler is created,
 or if `enabled=` lists both dtypes: a disabled scaler passes losses and optimizers through, and
 float16 training keeps its scaler. Existing arguments are kept. If only the configuration knows the
-dtype, or if autocast is in another file, the fix is shown and not applied. There is no fix for
-wrappers, plugins and frameworks, nor if the default dtype of autocast is set under a condition.
+dtype, or if autocast is in another file, the fix is shown and not applied. There is no fix where
+autocast gets no dtype, for wrappers, plugins and frameworks, nor if the default dtype of autocast is set under a condition.
 
 ## References
 - Pitfall B01
@@ -138,6 +141,12 @@ _REPORTS: Mapping[ScalingForm, _Report] = {
     "wrapper": _Report("`{subject}` scales the loss {when} bfloat16"),
     "autocast": _Report("GradScaler is on {when} bfloat16"),
     "enabled": _Report("GradScaler is on for bfloat16 too"),
+    "unheeded": _Report(
+        "GradScaler is on for bfloat16 too, where autocast runs in float16: it gets no dtype",
+        "On CUDA, autocast without `dtype=` runs in float16, so a run that asks for bfloat16 gets "
+        "float16. Give autocast the dtype; then turn the scaler off for bfloat16.",
+        confidence=Confidence.MEDIUM,
+    ),
     "plugin": _Report(
         "GradScaler is made for every `precision`, including bfloat16",
         confidence=Confidence.MEDIUM,

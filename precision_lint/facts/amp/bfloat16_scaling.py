@@ -9,6 +9,7 @@ Each place has a form, which says what scales the loss and where bfloat16 comes 
     wrapper     a class that makes a scaler is called in the same code as autocast in bfloat16
     autocast    a GradScaler is on in the same code as autocast in bfloat16
     enabled     the `enabled=` of a GradScaler names bfloat16
+    unheeded    the same, and autocast is given no dtype, so that it runs in float16
     plugin      a precision plugin makes a GradScaler for every precision
     guard       a GradScaler is made under a condition that holds for bfloat16
     offered     a GradScaler is on, and a setting makes the autocast dtype bfloat16
@@ -51,8 +52,8 @@ SCALING_CALLS = frozenset(
 """The calls that `scaling_at` looks at, and those that it compares them with."""
 
 ScalingForm = Literal[
-    "lightning", "accelerate", "mmengine", "apex", "wrapper", "autocast", "enabled", "plugin",
-    "guard", "offered", "chosen", "weights",
+    "lightning", "accelerate", "mmengine", "apex", "wrapper", "autocast", "enabled", "unheeded",
+    "plugin", "guard", "offered", "chosen", "weights",
 ]  # fmt: skip
 
 _OWN_SWITCH = re.compile(r"scal", re.IGNORECASE)
@@ -179,6 +180,33 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
         return _with_autocast(call, enabled, region, file)
     if any(one.dtype is not None and one.dtype.dtypes for one in regions):
         return None  # float16, or several of their own
+    if regions and all(one.dtype is None for one in regions):
+        if enabled and admits_bfloat16(_condition(enabled, file)):
+            return Scaling("unheeded", call.span, related=(regions[0].related,))
+    elif (found := _chosen(call, node, enabled, conditions, regions, file)) is not None:
+        return found
+    if "enabled" not in call.keywords and any(map(_is_configured, regions)):
+        offer = weights_offer(file)
+        if offer is not None:
+            return Scaling(
+                "weights",
+                call.span,
+                value=offer.with_place,
+                related=(offer.related,),
+                switch=Switch(call, enabled),
+            )
+    return None
+
+
+def _chosen(
+    call: Call,
+    node: ast.Call,
+    enabled: Argument | None,
+    conditions: Conditions,
+    regions: list[AutocastRegion],
+    file: PythonFile,
+) -> Scaling | None:
+    """A scaler that is on for a setting that names bfloat16."""
     if enabled and admits_bfloat16(_condition(enabled, file)):
         return Scaling("enabled", call.span, switch=Switch(call, enabled))
     if (precision := plugins.unchecked_precision(node, file)) is not None:
@@ -194,16 +222,6 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
             related = file.related(file.span_of(test), "bfloat16 is one of the dtypes here")
             value = f"`{ast.unparse(test)}`"
             return Scaling("chosen", call.span, value=value, related=(related,))
-    if "enabled" not in call.keywords and any(map(_is_configured, regions)):
-        offer = weights_offer(file)
-        if offer is not None:
-            return Scaling(
-                "weights",
-                call.span,
-                value=offer.with_place,
-                related=(offer.related,),
-                switch=Switch(call, enabled),
-            )
     return None
 
 
