@@ -58,7 +58,8 @@ Safe if the variable that holds the autocast dtype has the same value where the 
 or if `enabled=` lists both dtypes: a disabled scaler passes losses and optimizers through, and
 float16 training keeps its scaler. Existing arguments are kept. If only the configuration knows the
 dtype, or if autocast is in another file, the fix is shown and not applied. There is no fix where
-autocast gets no dtype, for wrappers, plugins and frameworks, nor if the default dtype of autocast is set under a condition.
+autocast gets no dtype, for wrappers, plugins and frameworks, nor if the default dtype of autocast
+is set under a condition.
 
 ## References
 - Pitfall B01

@@ -37,8 +37,8 @@ BESIDE_MODULES = re.compile(
 )
 """Parts that a pipeline or a model has beside its modules, which no cast reaches.
 
-Read in diffusers 0.42.1: of the annotated parts of its pipelines that end like this, only tokenizers
-of sound are modules.
+Read in diffusers 0.42.1: of the parts of its pipelines that end like this, only tokenizers of sound
+are modules.
 """
 
 MODEL_NAME = re.compile(
