@@ -227,12 +227,24 @@ class Resolution:
         """An argument with its value resolved."""
         return replace(argument, value=self(argument.value))
 
+    def _receiver(self, value: Value) -> Value:
+        """What a method is called on. `x.cpu()` is taken for a tensor, and may be a module."""
+        match value:
+            case Tensor(dtypes=dtypes, may_be_other=True, clauses=clauses) if (
+                clauses and not dtypes
+            ):
+                terms = [element for clause in clauses for element in clause]
+                found = [self._element(each) for each in terms]
+                if all(isinstance(each, Model | Instance) for each in found):
+                    return join_all(found)
+        return self(value)
+
     def call(self, call: Call) -> Call:
         """A call that a rule asked for with its terms replaced."""
         region = call.autocast
         return replace(
             call,
-            receiver=as_receiver(reading(self(call.receiver))),
+            receiver=as_receiver(reading(self._receiver(call.receiver))),
             called=reading(self(call.called)),
             arguments=tuple(self.argument(one).read() for one in call.arguments),
             keywords={name: self.argument(one).read() for name, one in call.keywords.items()},
