@@ -186,7 +186,16 @@ def test_a_template_is_a_note(tmp_path: Path) -> None:
     assert f"note: {tmp_path}/t.yaml: skipped, " in ran.err
 
 
-@pytest.mark.parametrize("code", ["{% if a %}\nx = 1\n{% endif %}\n", "{{ cookiecutter.n }}(1\n"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "{% if a %}\nx = 1\n{% endif %}\n",
+        "{{ cookiecutter.n }}(1\n",
+        "layers = [\n    $$\n]\n",
+        "def block(width, layers=??):\n    pass\n",
+        "width = ${WIDTH}\n",
+    ],
+)
 def test_a_template_of_python_is_a_note(code: str, tmp_path: Path) -> None:
     project(tmp_path, {"t.py": f"import torch\nx.half().numpy()\n{code}"})
     ran = run(cwd=tmp_path)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 _ROW = re.compile(r" \(detected at line \d+\)| on line \d+$")
 _TEMPLATE = re.compile(r"^[ \t]*\{%|\{\{ ?cookiecutter\.", re.MULTILINE)
 """What a file holds that becomes Python only when a template engine has filled it in."""
+_PLACEHOLDER = re.compile(r"\$|\?\?|\{\{|\{%|<%")
+"""What a row holds that a program replaces before it is Python."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +125,8 @@ def parse_python(text: SourceText) -> ParsedPython:
         needed = _needed(error.text or "")
         hint = f"; this is syntax of Python {needed}" if needed else ""
         problem = f"{said} (read with Python {version}{hint})"
-        kind = Template if _TEMPLATE.search(text.code) else Unparsable
+        is_template = _PLACEHOLDER.search(error.text or "") or _TEMPLATE.search(text.code)
+        kind = Template if is_template else Unparsable
         raise kind(problem, error.lineno or 1, error.offset or 1) from None
     except ValueError as error:  # a null byte, before Python 3.12
         raise Unparsable(str(error), 1, 1) from None
