@@ -2,7 +2,8 @@
 
 ## What it does
 Finds checkpoints with `optimizer.state_dict()` in a file that creates a `GradScaler`, scales losses
-with it, and never calls its `state_dict()`.
+with it, and never calls its `state_dict()`. Not reported where all autocast regions of the file
+name bfloat16: the scaler has nothing to scale there.
 
 ## Why it hurts
 There is no error. After a resume the loss scale starts at 65536 again, whatever its value was: the
@@ -53,8 +54,11 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     Span,
+    autocasts,
     dotted,
+    qualified,
     scalers_made,
+    syntax_tree,
 )
 
 RULE = Rule(
@@ -72,7 +76,7 @@ RULE = Rule(
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
     scalers = scalers_made(file)
-    if len(scalers) != 1 or _is_kept(file.tree, scalers):
+    if len(scalers) != 1 or _is_kept(file.tree, scalers) or _runs_in_bfloat16(file):
         return
     [scaler] = scalers
     for scope in _living(scaler, file.tree):
@@ -86,6 +90,14 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                     for keyword in keywords:
                         if _is_state_of_optimizer(keyword.value):
                             yield _finding(scaler, None, keyword.value, file)
+
+
+def _runs_in_bfloat16(file: PythonFile) -> bool:
+    """True if every region of the file is on in bfloat16 alone."""
+    syntax = syntax_tree(file)
+    dtypes = [made.argument("dtype") for made in autocasts(syntax) if not made.is_off]
+    names = {dtype and qualified(dtype, syntax.names) for dtype in dtypes}
+    return names == {"torch.bfloat16"}
 
 
 def _living(scaler: str, tree: ast.Module) -> list[ast.AST]:
