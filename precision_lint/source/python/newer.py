@@ -3,7 +3,7 @@
 LibCST knows the grammars of newer releases, `ast` that of this interpreter only. What `ast` lacks
 is covered with spaces, so that everything else keeps its place: type parameters, the word `type` of
 an alias, all but the first of the exceptions of `except A, B`. Quotes in a formatted string with
-the same quotes become the other ones. The older text is only parsed: what is reported and changed
+the same quotes become the other ones; one with other new syntax is left out. The older text is only parsed: what is reported and changed
 is the file itself.
 """
 
@@ -86,7 +86,7 @@ def _formatted(text: str, node: cst.FormattedString | cst.TemplatedString) -> st
     """A formatted string that this interpreter can parse.
 
     Raises:
-        _NoSuchSyntax: it has more than quotes that are new.
+        _NoSuchSyntax: it has a row without characters.
     """
     prefix = node.start.replace("t", "f").replace("T", "f")
     content = text[len(prefix) : len(text) - len(node.end)]
@@ -96,7 +96,9 @@ def _formatted(text: str, node: cst.FormattedString | cst.TemplatedString) -> st
         with suppress(SyntaxError, ValueError):
             ast.parse(f"({prefix}{each}{node.end})", mode="eval")
             return f"{prefix}{each}{node.end}"
-    raise _NoSuchSyntax
+    if not all(text[2:].split("\n")):  # no place for the backslash that goes on
+        raise _NoSuchSyntax
+    return '""' + _blank(text[2:])
 
 
 class _NoSuchSyntax(Exception):

@@ -96,7 +96,7 @@ _NEWER = (
 )
 """Syntax that a release brought, by how its row looks."""
 
-_MAY_BE_NEWER = re.compile(r"f-string|multiple exception types")
+_MAY_BE_NEWER = re.compile(r"f-string|unterminated string|multiple exception types")
 """What this interpreter says of syntax that newer ones accept, without a row that shows it."""
 
 

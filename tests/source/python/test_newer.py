@@ -24,6 +24,8 @@ NEWER = {
         'x = f"{a["b"]}", mark\n',
         "x = f\"{a['b']}\", mark\n" if sys.version_info < (3, 12) else None,
     ),
+    "row in quotes": ('x = f"{g(a,\n  b)}.c", mark\n', None),
+    "backslash in quotes": ("x = f'{g(\"\\n\")}', mark\n", None),
     "template": ("x = t'{a}', mark\n", "x = f'{a}', mark\n"),
 }
 
@@ -61,7 +63,7 @@ def test_what_no_release_can_parse_is_reported(code: str) -> None:
 @pytest.mark.skipif(sys.version_info >= (3, 12), reason="the interpreter knows the syntax")
 def test_an_expression_that_older_strings_cannot_hold_is_reported() -> None:
     with pytest.raises(Unparsable):
-        parse_python(SourceText(Path("a.py"), "x = f'{a[\n0]}'\n"))
+        parse_python(SourceText(Path("a.py"), "x = f'{a[\n\n0]}'\n"))
 
 
 def test_a_file_for_a_newer_python_is_checked_and_fixed(tmp_path: Path) -> None:
