@@ -3,8 +3,8 @@
 LibCST knows the grammars of newer releases, `ast` that of this interpreter only. What `ast` lacks
 is covered with spaces, so that everything else keeps its place: type parameters, the word `type` of
 an alias, all but the first of the exceptions of `except A, B`. Quotes in a formatted string with
-the same quotes become the other ones; one with other new syntax is left out. The older text is only parsed: what is reported and changed
-is the file itself.
+the same quotes become the other ones; one with other new syntax is left out. The older text is only
+parsed: what is reported and changed is the file itself.
 """
 
 from __future__ import annotations
