@@ -21,6 +21,7 @@ from precision_lint.facts.dtypes.values import (
     Tensor,
     Unknown,
     Value,
+    some_tensor,
 )
 from precision_lint.model.dtypes import DTYPES
 
@@ -67,13 +68,19 @@ def items_of(value: Value) -> list[Value]:
     """The operands that an argument holds: itself, or the tensors of a list."""
     match as_tensor(value):
         case Sequence(items=tuple(items)) if 0 < len(items) <= _MOST_OPERANDS:
-            return [as_tensor(item) for item in items]
+            return [_item(item) for item in items]
         case Sequence(item=Tensor() as item):
             return [item] * min(3, len(item.dtypes) + item.caller_chosen + item.may_be_other)
         case Sequence(item=item):
-            return [as_tensor(item)]
+            return [_item(item)]
         case single:
             return [single]
+
+
+def _item(value: Value) -> Value:
+    """An item of a list of operands: never a number, which would leave the others as they are."""
+    item = as_tensor(value)
+    return some_tensor(item) if isinstance(item, Unknown) else item
 
 
 def _packed(result: str, operand: Tensor, default: str) -> Value:
