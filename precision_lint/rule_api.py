@@ -39,7 +39,7 @@ NAMES = {
     "precision_lint.facts.dtypes.batches": "BlanketCast blanket_casts",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
     "precision_lint.facts.dtypes.values": (
-        "Instance Model ModelOutput Sequence Symbol Tensor Value"
+        "Constant Instance Model ModelOutput Sequence Symbol Tensor Value"
     ),
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
     "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",

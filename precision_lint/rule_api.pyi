@@ -93,6 +93,7 @@ from precision_lint.facts.dtypes.rejections import is_shared_module as is_shared
 from precision_lint.facts.dtypes.rejections import may_reject as may_reject
 from precision_lint.facts.dtypes.rejections import origins as origins
 from precision_lint.facts.dtypes.rejections import rejections as rejections
+from precision_lint.facts.dtypes.values import Constant as Constant
 from precision_lint.facts.dtypes.values import Instance as Instance
 from precision_lint.facts.dtypes.values import Model as Model
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput

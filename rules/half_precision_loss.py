@@ -5,7 +5,8 @@ Finds `F.cross_entropy`, `nn.CrossEntropyLoss` and `F.nll_loss` on bfloat16 or f
 autocast: logits that were cast, or that come from a model with half-precision weights. Inside an
 autocast region these losses are computed in float32 and are not reported. Confidence is low if the
 checkpoint chooses the dtype, and if a Trainer or Lightning calls the method, because it may do so
-under autocast. A file is read only if it contains `bfloat16`, `float16` or `.half(` itself.
+under autocast. It is low with `reduction="none"`, too: errors of single tokens even out in a mean
+that is taken in float32. A file is read only if it contains `bfloat16`, `float16` or `.half(` itself.
 
 ## Why it hurts
 There is no error. The loss comes out in the dtype of the logits. bfloat16 has 8 significant bits: a
@@ -64,6 +65,7 @@ from precision_lint.rule_api import (
     Applicability,
     Call,
     Confidence,
+    Constant,
     Edit,
     Finding,
     Fix,
@@ -116,6 +118,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     dtypes = sorted(tensor.dtypes & _HALF)
     confidence = Confidence.LOW
     is_meant = file.project.is_secondary(file.text.path)  # tests compare losses in half precision
+    is_meant = is_meant or _keeps_tokens_apart(call)
     if tensor.must_be(_HALF) and not is_meant and not _is_called_by_framework(call, file):
         confidence = Confidence.MEDIUM if is_output else Confidence.HIGH
     what = " or ".join(dtypes) or "half precision, if the model is"
@@ -129,6 +132,11 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         related=[tensor.origin.related] if tensor.origin is not None else [],
         precisions=tuple(filter(None, map(precision_of, dtypes))) or RULE.precisions,
     )
+
+
+def _keeps_tokens_apart(call: Call) -> bool:
+    reduction = call.keywords.get("reduction")
+    return reduction is not None and reduction.value == Constant("none")
 
 
 def _is_called_by_framework(call: Call, file: PythonFile) -> bool:
