@@ -6,7 +6,8 @@ autocast: logits that were cast, or that come from a model with half-precision w
 autocast region these losses are computed in float32 and are not reported. Confidence is low if the
 checkpoint chooses the dtype, and if a Trainer or Lightning calls the method, because it may do so
 under autocast. It is low with `reduction="none"`, too: errors of single tokens even out in a mean
-that is taken in float32. A file is read only if it contains `bfloat16`, `float16` or `.half(` itself.
+that is taken in float32. A file is read only if it contains `bfloat16`, `float16` or `.half(`
+itself.
 
 ## Why it hurts
 There is no error. The loss comes out in the dtype of the logits. bfloat16 has 8 significant bits: a
