@@ -9,8 +9,9 @@ device. Also finds a device type that depends on `torch.cuda.is_available()` in 
 that uses a device which its user chooses (`self.device`, `args.device`), unless the region is in
 float16, which is not meant for the CPU.
 
-Confidence is low, so that the finding is hidden by default, where the program only chooses another
-device and the region is not there to keep a part of a module in float32.
+Confidence is low, so that the finding is hidden by default, unless the region has to work there:
+its file has regions for any device, or it keeps a part of a module in float32 in a program that
+chooses another device by its name.
 
 Not reported: regions around nothing that autocast runs in half precision (a mean, a division),
 regions under a condition on the device, also in `enabled=`, and files that call

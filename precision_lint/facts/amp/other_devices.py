@@ -43,15 +43,16 @@ class FixedDevice:
     """A region whose device type is not that of its tensors in every run.
 
     `node` is the region, or the guess at the device. `device` is what the program calls the device
-    that it runs on, and `witness` the place. `is_needed` if the region has to work there, too: it
-    keeps a part of a model in float32, or its own file serves any device elsewhere.
+    that it runs on, and `witness` the place. `is_needed` if the region has to work there, too: its
+    own file serves any device elsewhere, or it keeps a part of a model in float32 and the program
+    names a device that is not CUDA. In another file, `x.device.type` shows no other device.
     """
 
     node: ast.expr
     form: Form
     device: str
     witness: Related
-    is_needed: bool = True
+    is_needed: bool
 
 
 def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
@@ -64,7 +65,7 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
         if guess is not None and guess not in guesses and not _has_dtype(each, _HALF, syntax):
             guesses.add(guess)
             if (chosen := chosen_beside(each, file, syntax)) is not None:
-                yield FixedDevice(guess, "guess", *chosen)
+                yield FixedDevice(guess, "guess", *chosen, is_needed=False)
     fixed = [each for each in made if _names_cuda(each, syntax) and _has_effect(each, syntax)]
     if not fixed or re.search(NEEDS_CUDA, file.text.text):
         return
@@ -82,7 +83,8 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
         if found is not None:
             form: Form = "island" if is_float32 or each.is_off else "region"
             is_in_model = form == "island" and _is_in_model(each, syntax)
-            yield FixedDevice(each.node, form, *found, bool(beside) or is_in_model)
+            is_needed = bool(beside) or (is_in_model and chosen_device(file) is not None)
+            yield FixedDevice(each.node, form, *found, is_needed)
 
 
 def _names_cuda(made: AutocastCall, syntax: SyntaxTree) -> bool:

@@ -421,7 +421,10 @@ def _of_method(
 def _loaded(evaluator: Evaluate, function: str, shown: str, given: CallSite) -> Model:
     """What `from_pretrained` gives: `function` is its full name, if known, `shown` as written."""
     configuration = evaluator.analysis.configuration
-    loaded = models.pretrained(given, configuration.loads_in_float32(function))
+    package = function.partition(".")[0]
+    keeps_dtype = not package or package in sources.KEEPING
+    is_float32 = configuration.loads_in_float32(function)
+    loaded = models.pretrained(given, is_float32, keeps_dtype=keeps_dtype)
     kind = IMAGES if PIPELINE.search(shown) else None
     return replace(loaded, name=kind, widens=configuration.widens_logits(shown))
 

@@ -140,10 +140,11 @@ def _layers(members: list[Model]) -> tuple[str, ...]:
     return tuple(filter(None, flat)) if all(flat) else ()
 
 
-def pretrained(given: CallSite, is_float32: bool) -> Model:
+def pretrained(given: CallSite, is_float32: bool, *, keeps_dtype: bool = True) -> Model:
     """`from_pretrained(…)`: the dtype of its arguments, else float32 or that of the checkpoint.
 
     A checkpoint that the code names is that one alone: nothing says that it is in half precision.
+    Nor does anything if it is not known that the class keeps the dtype of a checkpoint.
     """
     text = "the checkpoint, or its caller, chooses the dtype"
     for keyword in ("torch_dtype", "dtype"):
@@ -162,8 +163,8 @@ def pretrained(given: CallSite, is_float32: bool) -> Model:
         asked = (functions.as_dtype(keyword_of(spread, name)) for name in ("torch_dtype", "dtype"))
         chosen = replace(join_dtypes(*asked).of_tensor(), may_be_other=False)
         return Model(replace(chosen, caller_chosen=True, origin=given.origin(text, "load")))
-    is_named = isinstance(given.first, Constant)
-    return Model(caller_chosen(given.origin(text, "caller" if is_named else "load")))
+    is_open = isinstance(given.first, Constant) or not keeps_dtype
+    return Model(caller_chosen(given.origin(text, "caller" if is_open else "load")))
 
 
 def unknown(given: CallSite) -> ModelOutput:

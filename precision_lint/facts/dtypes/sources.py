@@ -60,6 +60,15 @@ MAKING_NAME = re.compile(
 )
 """Names of functions that make or wrap a model, before the name of what they make."""
 
+KEEPING = frozenset(
+    "auto_gptq awq gptqmodel optimum peft sentence_transformers transformers trl unsloth".split()
+)
+"""Packages whose `from_pretrained` can keep the dtype of the checkpoint.
+
+Elsewhere a module is mostly made in float32, and `load_state_dict` casts the checkpoint to that, as
+`PyTorchModelHubMixin` does (read: huggingface_hub 2.4.0).
+"""
+
 LOADED_CLASS = re.compile(r"(?:PreTrainedModel|ModelMixin|DiffusionPipeline)$")
 """Base classes of transformers and diffusers with a `from_pretrained` that takes a dtype."""
 
@@ -81,9 +90,12 @@ MODULE_CLASS = re.compile(
 """Classes of other packages that are modules."""
 
 OUTPUT_METHOD = re.compile(
-    r"^(?:forward\w*|(?:en|de)code\w*|embed\w*|get_\w*(?:features|embeds?|embeddings?|logits))$"
+    r"^(?:forward\w*|encode\w*|decode|embed\w*|get_\w*(?:features|embeds?|embeddings?|logits))$"
 )
-"""Methods of a model that return floating tensors."""
+"""Methods of a model that return floating tensors.
+
+What a project calls `decode_to_images` or the like, mostly widens what it returns.
+"""
 
 FLOAT_NAME = re.compile(
     r"(?:^|_)(?:logits?|loss|losses|hidden|hidden_states?|embeds?|embeddings?|latents?|"

@@ -266,11 +266,11 @@ class StatementInterpreter:
     def context(self, node: With, env: Environment) -> bool:
         regions = 0
         for item in node.items:
-            opened = item.context_expr
+            opened = _opened(item.context_expr)
             is_named = isinstance(opened, ast.Call) and callee_name(opened) == "autocast"
             if not (is_named or self.frame.evaluates(node)):
                 continue
-            value = self.evaluate(item.context_expr, env)
+            value = self.evaluate(opened, env)
             if item.optional_vars is not None:
                 bind(item.optional_vars, self.entered(value), env)
             context = reading(value)
@@ -329,6 +329,14 @@ class StatementInterpreter:
         if not through:
             join_into([during], env)
         return self.block(node.finalbody, env) and through
+
+
+def _opened(context: ast.expr) -> ast.expr:
+    """The operand that `with a and b:` enters: a context counts as true."""
+    match context:
+        case ast.BoolOp(op=op, values=values):
+            return values[-1 if isinstance(op, ast.And) else 0]
+    return context
 
 
 def _imported(body: list[ast.stmt]) -> set[str]:

@@ -96,8 +96,10 @@ _NEWER = (
 )
 """Syntax that a release brought, by how its row looks."""
 
-_MAY_BE_NEWER = re.compile(r"f-string|unterminated string|multiple exception types")
+_MAY_BE_NEWER = re.compile(r"f-string|multiple exception types")
 """What this interpreter says of syntax that newer ones accept, without a row that shows it."""
+_FORMATTED = re.compile(r"(?<!\w)[rR]?[fFtT][rR]?[\"']")
+"""A formatted string, which may hold more since 3.12: what is said of it is said of its parts."""
 
 
 def _needed(row: str) -> str:
@@ -152,7 +154,8 @@ def tree_of(code: str) -> ast.Module:
 
 def _newer_tree(code: str, error: SyntaxError) -> ast.Module | None:
     """The tree of code for a newer Python than this one, without what this one does not know."""
-    if not (_needed(error.text or "") or _MAY_BE_NEWER.search(error.msg)):
+    row = error.text or ""
+    if not (_needed(row) or _FORMATTED.search(row) or _MAY_BE_NEWER.search(error.msg)):
         return None
     from precision_lint.source.python.newer import in_older_syntax
 

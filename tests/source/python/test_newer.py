@@ -24,6 +24,7 @@ NEWER = {
         'x = f"{a["b"]}", mark\n',
         "x = f\"{a['b']}\", mark\n" if sys.version_info < (3, 12) else None,
     ),
+    "quotes in quotes": ('x = f"{[float(f"{a:.2f}") for a in b]}", mark\n', None),
     "row in quotes": ('x = f"{g(a,\n  b)}.c", mark\n', None),
     "backslash in quotes": ("x = f'{g(\"\\n\")}', mark\n", None),
     "template": ("x = t'{a}', mark\n", "x = f'{a}', mark\n"),
