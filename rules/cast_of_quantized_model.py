@@ -91,11 +91,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 f"a model with weights in {load.bits} bits cannot be cast",
                 confidence=Confidence.HIGH,
                 why="transformers raises ValueError. Pass `dtype=` to `from_pretrained` instead.",
-                related=[
-                    file.related(
-                        file.span_of(load.config), f"the weights get {load.bits} bits here"
-                    )
-                ],
+                related=[file.related(file.span_of(load.config), f"{load.bits} bits are set here")],
             )
 
 

@@ -131,8 +131,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             found.call.span,
-            f"`{found.operator}` needs one dtype, but {fixed} is always {found.dtype} and {follows} "
-            f"{'have' if found.follows is None else 'has'} the dtype in which the model is loaded",
+            f"`{found.operator}` needs one dtype, but {fixed} is always {found.dtype} and "
+            f"{follows} {'have' if found.follows is None else 'has'} the dtype in which the model is loaded",
             confidence=Confidence.MEDIUM if found.is_kept else file.chosen_by_caller(),
             why="`RuntimeError: expected m1 and m2 to have the same dtype`, or the like, if the "
             "model is loaded in bfloat16. Cast one side to the dtype of the other.",
