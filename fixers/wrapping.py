@@ -1,4 +1,4 @@
-"""Calls that get too long for their line, broken as black and ruff break them."""
+"""Calls that get too long for their line, or fit on one, as black and ruff write them."""
 
 from __future__ import annotations
 
@@ -20,12 +20,15 @@ _FEW = 0.05
 def within_lines(
     file: ParsedPython, call: ast.Call, edits: Sequence[Edit], style: ImportStyle
 ) -> tuple[Edit, ...]:
-    """The edits of a call, with line breaks in it if its line gets too long.
+    """The edits of a call, with line breaks in it if its line gets too long, or without its breaks
+    if it fits on one line now.
 
-    Only for a call that ends a statement on one line, or is chosen by one (`f() if a else b`), in a
-    file that keeps its lines short: everything else is left to the project's formatter.
+    Only for a call that ends a statement, or is chosen by one (`f() if a else b`), in a file that
+    keeps its lines short: everything else is left to the project's formatter.
     """
     text, span, limit = file.text, file.span_of(call), style.line_length
+    if (joined := _joined(file, call, edits, limit)) is not None:
+        return joined
     line = text.line_span(text.row(span.start))
     own = [edit for edit in edits if line.start <= edit.span.start and edit.span.end <= line.end]
     if (choice := _choice_of(file, call)) is not None and _keeps_lines_short(text, limit):
@@ -46,6 +49,31 @@ def within_lines(
         return tuple(edits)
     inside = Edit(Span(opening, closing), text.newline + broken + text.newline + indent)
     return (*(one for one in edits if one not in own or one.span.end < opening), inside)
+
+
+def _joined(
+    file: ParsedPython, call: ast.Call, edits: Sequence[Edit], limit: int
+) -> tuple[Edit, ...] | None:
+    """A call whose arguments have a line of their own because it was too long, if it fits now."""
+    text, span = file.text, file.span_of(call)
+    opening, closing = _after_parenthesis(file, call), span.end - 1
+    inside = Span(opening, closing)
+    is_ending = isinstance(syntax_tree(file).parent(call), _STATEMENTS)
+    rows = text[inside].split(text.newline)
+    if len(rows) != 3 or rows[0].strip() or rows[2].strip() or not is_ending:
+        return None
+    first, last = text.line_span(text.row(span.start)), text.line_span(text.row(closing))
+    head, rest = text[Span(first.start, opening)], text[Span(closing, last.end)].rstrip()
+    before = text[inside].strip()
+    is_within = all(inside.start <= one.span.start <= one.span.end <= closing for one in edits)
+    after = _edited(text, inside, edits).strip() if is_within else ""
+    had_to_break = len(head + before + rest) > limit
+    if not after or "#" in before or before.endswith(",") or not had_to_break or rest != ")":
+        return None
+    return (Edit(inside, after),) if len(head + after + rest) <= limit else None
+
+
+_STATEMENTS = (ast.Assign, ast.AnnAssign, ast.Return, ast.Expr)
 
 
 def edit_within_lines(
@@ -120,9 +148,8 @@ def _ends_line(file: ParsedPython, call: ast.Call) -> bool:
             statement = syntax.parent(item)
             is_with = isinstance(statement, ast.With) and statement.items[0] is item
             return is_with and _END_OF_WITH.fullmatch(rest) is not None
-        case ast.Assign() | ast.AnnAssign() | ast.Return() | ast.Expr():
-            return rest == ""
-    return False
+        case parent:
+            return isinstance(parent, _STATEMENTS) and rest == ""
 
 
 def _keeps_lines_short(text: SourceText, limit: int) -> bool:

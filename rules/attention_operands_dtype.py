@@ -99,7 +99,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         call,
         file,
         RULE,
-        "attention needs one dtype: {first} is {one}, {second} is {other}",
+        "attention needs one dtype, but {first} is {one} and {second} is {other}",
         "Cast query and key to the dtype of the value.",
         lambda found: _fix(found, call, file),
         is_cast_by_autocast=True,

@@ -90,8 +90,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 file.span_of(call),
                 f"a model with weights in {load.bits} bits cannot be cast",
                 confidence=Confidence.HIGH,
-                why="ValueError: transformers refuses it. Give `dtype=` to `from_pretrained`.",
-                related=[file.related(file.span_of(load.config), f"{load.bits} bits")],
+                why="transformers raises ValueError. Pass `dtype=` to `from_pretrained` instead.",
+                related=[file.related(file.span_of(load.config), f"{load.bits} bits are set here")],
             )
 
 

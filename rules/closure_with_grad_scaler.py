@@ -40,6 +40,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from precision_lint.rule_api import (
     Confidence,
@@ -73,15 +74,15 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     scalers = _made(file, syntax)
     for call in syntax.calls("step"):
         scaler = scalers.get(dotted(getattr(call.func, "value", call.func)) or "")
-        problem = _problem(call, syntax)
-        if scaler is None or not problem or syntax.may_fail_on_purpose(call):
+        found = _problem(call, syntax)
+        if scaler is None or found is None or syntax.may_fail_on_purpose(call):
             continue
         yield file.finding(
             RULE,
             file.span_of(call),
-            problem,
+            found.message,
             confidence=Confidence.MEDIUM if _is_optional(scaler) else Confidence.HIGH,
-            why="The closure scales each loss that it computes, and the scaler unscales once only.",
+            why=found.why,
             related=[file.related(file.span_of(scaler), "the scaler is made here")],
         )
 
@@ -116,15 +117,32 @@ def _enabled(scaler: ast.Call) -> ast.expr | None:
     return next((each.value for each in scaler.keywords if each.arg in {"enabled", None}), None)
 
 
-def _problem(call: ast.Call, syntax: SyntaxTree) -> str:
-    """What is wrong with a step; empty if nothing is."""
+class _Problem(NamedTuple):
+    message: str
+    why: str
+
+
+_REFUSED = _Problem(
+    "`GradScaler.step` does not accept a closure",
+    "RuntimeError: Closure use is not currently supported if GradScaler is enabled.",
+)
+_MISSING = _Problem(
+    "`LBFGS.step` needs a closure, which `GradScaler.step` does not accept",
+    "TypeError: LBFGS.step() missing 1 required positional argument: 'closure'",
+)
+_SCALED = _Problem(
+    "LBFGS evaluates the closure again in its step, and those gradients stay scaled",
+    "The closure scales each loss that it computes, but the scaler unscales only once.",
+)
+
+
+def _problem(call: ast.Call, syntax: SyntaxTree) -> _Problem | None:
+    """What is wrong with a step."""
     if any(keyword.arg == _CLOSURE for keyword in call.keywords):
-        return "GradScaler refuses a closure"
+        return _REFUSED
     if not call.args or call.keywords or not _is_lbfgs(call.args[0], syntax):
-        return ""
-    if len(call.args) == 1:
-        return "LBFGS takes no step without a closure, which GradScaler refuses"
-    return "LBFGS evaluates the closure again in its step, and those gradients stay scaled"
+        return None
+    return _MISSING if len(call.args) == 1 else _SCALED
 
 
 def _is_lbfgs(node: ast.expr, syntax: SyntaxTree) -> bool:

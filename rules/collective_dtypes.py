@@ -118,7 +118,7 @@ def _differing(call: Call) -> tuple[str, str, tuple[Tensor, ...]] | None:
         return None
     (first,), (second,) = one.dtypes, other.dtypes
     return (
-        f"`{call.name}` needs one dtype, and is given {first} and {second}",
+        f"`{call.name}` needs tensors of one dtype, but gets {first} and {second}",
         "ValueError: Invalid usage of tensors with different dtypes.",
         (one, other),
     )
@@ -129,7 +129,8 @@ def _refused(call: Call) -> tuple[str, str, tuple[Tensor, ...]] | None:
     if given is None or not any(dtype.startswith("float8") for dtype in given.dtypes):
         return None
     dtype = next(iter(given.dtypes))
-    return f"gloo has no {dtype}", "RuntimeError: Invalid scalar type", (given,)
+    message = f"`{call.name}` of gloo does not support {dtype}"
+    return message, "RuntimeError: Invalid scalar type", (given,)
 
 
 def _decided(argument: Argument | None) -> Tensor | None:

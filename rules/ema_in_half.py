@@ -85,8 +85,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             call.span,
             f"the average of these weights {'is' if found.is_certain else 'can be'} {found.dtype}",
             confidence=Confidence.MEDIUM,
-            why="With a decay of 0.999, steps are smaller than the last digit of bfloat16, and the "
-            "average stays where it is: keep it in float32.",
+            why="With a decay of 0.999, most steps are smaller than the last digit of "
+            f"{found.dtype}, and the average does not move: keep it in float32.",
             related=found.related,
             precisions=tuple(filter(None, [precision_of(found.dtype)])),
         )

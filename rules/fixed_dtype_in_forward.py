@@ -126,13 +126,15 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         origin = found.tensor.origin
         fixed = text_of(found.fixed, file, "one side")
         follows = (
-            "the weights" if found.follows is None else text_of(found.follows, file, "another")
+            "the weights have"
+            if found.follows is None
+            else f"{text_of(found.follows, file, 'another')} has"
         )
         yield file.finding(
             RULE,
             found.call.span,
-            f"`{found.operator}` needs one dtype: {fixed} is always {found.dtype}, and {follows} "
-            f"{'have' if found.follows is None else 'has'} the dtype that the model is loaded in",
+            f"`{found.operator}` needs one dtype, but {fixed} is always {found.dtype} and "
+            f"{follows} the dtype in which the model is loaded",
             confidence=Confidence.MEDIUM if found.is_kept else file.chosen_by_caller(),
             why="`RuntimeError: expected m1 and m2 to have the same dtype`, or the like, if the "
             "model is loaded in bfloat16. Cast one side to the dtype of the other.",

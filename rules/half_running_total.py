@@ -83,9 +83,9 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             call.span,
-            f"a loop adds to a total in {found.dtype}",
+            f"this total is {found.dtype}, and a loop adds to it",
             confidence=Confidence.HIGH if found.is_certain else Confidence.MEDIUM,
-            why=f"Adding 1 at a time, it stops at {_STOPS[found.dtype]}.",
+            why=f"A {found.dtype} total of ones stops at {_STOPS[found.dtype]}.",
             fix=Fix(
                 Applicability.UNSAFE,
                 "Add up in float32",

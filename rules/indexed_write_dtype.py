@@ -110,9 +110,9 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         call,
         file,
         RULE,
-        "{second} is {other}, and is written into {first}, which is {one}"
+        "{second} is {other}, but is written into {first}, which is {one}"
         if call.name == "__setitem__"
-        else "`{operator}` needs one dtype: {first} is {one}, {second} is {other}",
+        else "`{operator}` needs one dtype, but {first} is {one} and {second} is {other}",
         "Cast the source to the dtype of the destination.",
         lambda found: _fix(found, file),
     )

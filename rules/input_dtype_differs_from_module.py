@@ -131,7 +131,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
                 call,
                 file,
                 RULE,
-                "`{operator}` needs one dtype: {first} is {one}, {second} is {other}",
+                "`{operator}` needs one dtype, but {first} is {one} and {second} is {other}",
                 "Cast one of them to the dtype of the other.",
                 lambda found: None,
                 is_cast_by_autocast=True,
@@ -147,8 +147,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     yield file.finding(
         RULE,
         call.span,
-        f"{f'`{name}`' if name else 'the module'} has {first.parameters} weights, and is given "
-        f"{first.given}",
+        f"{f'`{name}`' if name else 'the module'} has {first.parameters} weights, but gets "
+        f"{first.given} input",
         confidence=Confidence.HIGH if is_sure else Confidence.LOW,
         why="`RuntimeError: mat1 and mat2 must have the same dtype`, or the like: casting a module "
         "does not cast its inputs.",

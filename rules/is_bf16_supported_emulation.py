@@ -94,9 +94,9 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             file.span_of(call),
-            "emulated bfloat16 counts as supported here",
+            "this call is also true on GPUs that only emulate bfloat16",
             confidence=Confidence.MEDIUM,
-            why="It is also true on GPUs before Ampere, where the float16 branch never runs.",
+            why="GPUs before Ampere run bfloat16, slowly, and the float16 branch never runs.",
             fix=_fix([call, *negated], file),
             related=[file.related(file.span_of(fallback), "float16 is meant for the other GPUs")],
         )

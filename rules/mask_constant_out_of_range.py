@@ -94,8 +94,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             fill.number.span,
-            f"`{number}` is out of the range of {fill.dtype}, which the tensor "
-            f"{'is' if fill.is_certain else 'can be'}",
+            f"`{number}` is out of range for the tensor, which "
+            f"{'is' if fill.is_certain else 'can be'} {fill.dtype}",
             confidence=Confidence.HIGH if fill.is_certain else Confidence.MEDIUM,
             severity=Severity.ERROR if fill.raises and fill.is_certain else Severity.WARNING,
             why="`RuntimeError: value cannot be converted to type "

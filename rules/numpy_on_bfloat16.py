@@ -160,7 +160,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     tensors = [tensor for argument in converted for tensor in _lacking(argument)]
     proved = [argument for argument in converted if _is_proved(argument)]
     dtypes = sorted({name for tensor in tensors for name in tensor.dtypes & sinks.LACKING})
-    dtype = " or ".join(dtypes or [BFLOAT16])
+    dtype = " or ".join(dict.fromkeys(map(_in_short, dtypes or [BFLOAT16])))
     origins = {tensor.origin.related: None for tensor in tensors if tensor.origin is not None}
     confidence = Confidence.HIGH if proved else Confidence.LOW
     if not proved:
@@ -188,6 +188,11 @@ def _are_integers(file: PythonFile, span: Span) -> bool:
     return _AS_INTEGERS.match(file.text.text, span.end) is not None or raw_bytes.are_read(
         file, span
     )
+
+
+def _in_short(dtype: str) -> str:
+    """The formats of float8 have one name."""
+    return "float8" if dtype.startswith("float8") else dtype
 
 
 def _lacking(argument: Argument) -> list[Tensor]:

@@ -106,7 +106,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         call,
         file,
         RULE,
-        "`{operator}` needs one dtype: {first} is {one}, {second} is {other}",
+        "`{operator}` needs one dtype, but {first} is {one} and {second} is {other}",
         "Cast one of them to the dtype of the other.",
         lambda found: _fix(found, file),
         is_cast_by_autocast=call.name in _CAST,

@@ -42,18 +42,18 @@ key.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
+from precision_lint.fixers.entries import add_entry
 from precision_lint.rule_api import (
     Applicability,
     Confidence,
-    Edit,
     Finding,
     Fix,
     PythonFile,
     Rule,
     Severity,
-    Span,
     autocasts,
     dotted,
     qualified,
@@ -73,6 +73,8 @@ RULE = Rule(
     pitfalls=("B08",),
 )
 
+_OPTIMIZER = re.compile("(?<![a-z])(?:optimizer|optim|opt)(?![a-z])")
+
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
     scalers = scalers_made(file)
@@ -83,13 +85,14 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         for node in ast.walk(scope):
             match node:
                 case ast.Dict(values=values):
-                    for value in values:
+                    for key, value in zip(node.keys, values, strict=True):
                         if _is_state_of_optimizer(value):
-                            yield _finding(scaler, node, value, file)
+                            fix = _saved_too(scaler, key, value, file)
+                            yield _finding(scaler, value, file, fix)
                 case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
                     for keyword in keywords:
                         if _is_state_of_optimizer(keyword.value):
-                            yield _finding(scaler, None, keyword.value, file)
+                            yield _finding(scaler, keyword.value, file, None)
 
 
 def _runs_in_bfloat16(file: PythonFile) -> bool:
@@ -127,21 +130,30 @@ def _assigns(function: ast.AST, name: str) -> bool:
     )
 
 
-def _finding(scaler: str, state: ast.Dict | None, value: ast.expr, file: PythonFile) -> Finding:
-    span = file.span_of(value)
-    fix = None
-    if state is not None:
-        edit = Edit(Span(span.end, span.end), f', "scaler": {scaler}.state_dict()')
-        message = "Save the state of the scaler too, and load it when the run resumes"
-        fix = Fix(Applicability.DISPLAY, message, (edit,))
+def _finding(scaler: str, value: ast.expr, file: PythonFile, fix: Fix | None) -> Finding:
     return file.finding(
         RULE,
-        span,
+        file.span_of(value),
         f"the checkpoint holds the state of the optimizer, but not that of `{scaler}`",
         confidence=Confidence.MEDIUM,
         why="After a resume the loss scale starts at 65536 again, and the first steps are skipped.",
         fix=fix,
     )
+
+
+def _saved_too(scaler: str, key: ast.expr | None, value: ast.expr, file: PythonFile) -> Fix:
+    edits = add_entry(file, key, value, _name_beside(key), f"{scaler}.state_dict()")
+    message = "Save the state of the scaler too, and load it when the run resumes"
+    return Fix(Applicability.DISPLAY, message, tuple(edits))
+
+
+def _name_beside(key: ast.expr | None) -> str:
+    """`scaler_state` beside `optimizer_state`."""
+    match key:
+        case ast.Constant(value=str(written)) if written.isidentifier():
+            name, replaced = _OPTIMIZER.subn("scaler", written)
+            return name if replaced else "scaler"
+    return "scaler"
 
 
 def _is_kept(tree: ast.Module, scalers: frozenset[str]) -> bool:

@@ -104,9 +104,10 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             file.span_of(node),
             "FSDP1 cannot flatten 4-bit weights that are stored as uint8",
             confidence=Confidence.HIGH,
-            why=f"ValueError: Cannot flatten integer dtype tensors. `{_STORAGE}` is torch.uint8.",
+            why="ValueError: Cannot flatten integer dtype tensors. The default of "
+            f"`{_STORAGE}` is torch.uint8.",
             fix=_fix(load, file),
-            related=[file.related(file.span_of(load.config), "the storage is not said here")],
+            related=[file.related(file.span_of(load.config), f"`{_STORAGE}` is not set here")],
         )
 
 

@@ -87,7 +87,7 @@ RULE = Rule(
 _WHY = {
     "scaled": '`RuntimeError: "_amp_foreach_non_finite_check_and_unscale_cuda" not implemented for '
     "'BFloat16'` at the first step on CUDA.",
-    "not scaled": "Nothing scales the loss, and gradients below 6e-8 are 0 for float16 weights.",
+    "not scaled": "Nothing scales the loss: gradients of float16 weights below 6e-8 become 0.",
     "flash": "`RuntimeError: FlashAttention only support fp16 and bf16 data type`",
 }
 
@@ -105,10 +105,10 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         return  # the calls are judged together
     for found in load_dtypes(calls, file):
         if found.form == "flash":
-            dtype = found.dtype or "float32, the default of transformers before 5,"
-            message = f"the weights are loaded in {dtype} for `{found.setting}`"
+            dtype = found.dtype or "float32 (the default of transformers before 5)"
+            message = f"the weights are loaded in {dtype}, but `{found.setting}` needs 16 bits"
         else:
-            message = f"`{found.setting}` for a model whose weights are {found.dtype}"
+            message = f"`{found.setting}` trains a model whose weights are {found.dtype}"
         origin = [] if found.origin is None else [found.origin.related]
         yield file.finding(
             RULE,

@@ -50,12 +50,12 @@ def row_mean(x):
 ```
 
 ## Fix safety
-The fix loads the elements as float32, converts the summed value, or starts the accumulator in
-float32. It is safe if the kernel's types are consistent with it for every dtype; stores convert
-back. It is unsafe if the loaded elements are also used in an address, a mask, `tl.dot` or an
-unknown function, if their dtype is read after the load, and in a kernel that asks for integers or
-float64 (`element_ty != tl.int8`), which float32 does not hold. There is no fix for atomics: the
-buffer belongs to the caller.
+The fix loads the elements as float32, converts the summed value (of a product, its first factor),
+or starts the accumulator in float32. It is safe if the kernel's types are consistent with it for
+every dtype; stores convert back. It is unsafe if the loaded elements are also used in an address, a
+mask, `tl.dot` or an unknown function, if their dtype is read after the load, and in a kernel that
+asks for integers or float64 (`element_ty != tl.int8`), which float32 does not hold. There is no fix
+for atomics: the buffer belongs to the caller.
 
 ## References
 - Pitfalls G05, G06, G07

@@ -1,11 +1,12 @@
-"""Measure what torch says of operands it refuses, and write `docs/measured_messages.json`.
+"""Measure what torch and other libraries say is wrong, and write `docs/measured_messages.json`.
 
     python scripts/measure_messages.py
 
 Every expression of `measure_kernels.py` runs with operands of one half or float8 dtype, and with
 operands of two dtypes. What it raises is a message of the pitfall that the kind of operator and of
-dtypes belongs to. Messages of CUDA are those of the record of `measure_cuda.py`. `explain` knows
-them all. Rerun it with a newer torch, then `generate.py`.
+dtypes belongs to. Messages of CUDA are those of the record of `measure_cuda.py`. The programs of
+`message_forms.py` raise or warn, too: it says of which pitfall that is. `explain` knows them all.
+Rerun it with newer libraries and without a GPU, then `generate.py`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,21 @@ import logging
 import re
 import warnings
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, product
+from typing import Any
 
+import accelerate
+import deepspeed
+import lightning
+import numpy as np
+import torch
+import torch.distributed as dist
+import torch.nn.functional as F
+import transformers
 from measure_kernels import LAYERS, all_forms, error
 from measure_operators import CUDA_RECORD, ROOT, forms, uniform
+from message_forms import OF_LIBRARIES, OF_TORCH
+from torch import nn, optim
 
 FILE = ROOT / "docs" / "measured_messages.json"
 
@@ -79,6 +91,72 @@ def raised() -> Iterator[tuple[str, str]]:
             yield pitfall(expression, {dtype}), message
 
 
+def said() -> Iterator[tuple[str, str]]:
+    """The pitfalls of all programs, and what they raise or warn of."""
+    dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
+    for name, programs in chain(OF_TORCH.items(), OF_LIBRARIES.items()):
+        for program in programs:
+            message = _said_by(program)
+            if not message:
+                raise SystemExit(f"{program} neither raises nor warns")
+            yield name, message
+
+
+def _said_by(program: str) -> str:
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            exec(program, _names())
+        except Exception as raised:  # the programs are about many libraries
+            return _as_printed(raised)
+    return _as_printed(warned[0].message) if warned else ""
+
+
+def _as_printed(problem: Warning | Exception | str) -> str:
+    """The name and the text, up to where long lists begin; places in files are no part of it."""
+    text = " ".join(_PLACE.sub("", f"{type(problem).__name__}: {problem}").split())
+    return text if len(text) <= _LONG else text[: text.rindex(" ", 0, _LONG)]
+
+
+_PLACE = re.compile(
+    r"\(Triggered internally .*|For further information visit .*|\btensor\(.*", re.S
+)
+_LONG = 240
+
+
+def _names() -> dict[str, Any]:
+    """What the programs see."""
+    s = torch.arange(16.0).reshape(4, 4) / 8
+    model = nn.Linear(4, 4)
+    bad = nn.Parameter(s.clone())
+    bad.grad = s * float("nan")
+    scaler = torch.amp.GradScaler("cpu")
+    return {
+        "accelerate": accelerate,
+        "adam": optim.Adam(model.parameters()),
+        "b": s.bfloat16(),
+        "backward": lambda: scaler.scale(model(s).sum()).backward(),
+        "bad": bad,
+        "d": s.double(),
+        "e": s.to(torch.float8_e4m3fn),
+        "F": F,
+        "group": dist,
+        "h": s.half(),
+        "i": torch.arange(4),
+        "lightning": lightning,
+        "model": model,
+        "n": s * float("nan"),
+        "nn": nn,
+        "np": np,
+        "optim": optim,
+        "s": s,
+        "scaler": scaler,
+        "torch": torch,
+        "transformers": transformers,
+        "zero": lambda **rows: deepspeed.DeepSpeedConfig({"train_batch_size": 1, **rows}),
+    }
+
+
 def measured() -> dict[str, list[str]]:
     """The messages by pitfall; of those that differ in dtypes and numbers only, the first.
 
@@ -102,6 +180,8 @@ def measured() -> dict[str, list[str]]:
             for plain in found[other]
         }
         found[name] = {plain: one for plain, one in found[name].items() if plain not in alike}
+    for name, message in said():
+        found.setdefault(name, {}).setdefault(_DTYPE.sub("", message), message)
     return {name: sorted(messages.values()) for name, messages in sorted(found.items())}
 
 

@@ -28,8 +28,9 @@ _MOST = 3
 _LEAST, _LIKELY, _CERTAIN, _EXACT = 0.4, 0.55, 0.72, 0.85
 _ABOUT, _ALL_ABOUT = 0.25, 0.5
 """How much of a text its page has to be about, if the message is not exactly a known one."""
-_DOUBT = 4.0
-"""Added to the weight of every message: what is in common with a short one says less."""
+_DOUBT, _LESS_DOUBT = 4.0, 2.5
+"""Added to the weight of every message: what is in common with a short one says less. Less is
+added where the message is all that some rows say."""
 _OF_WINDOW = 0.1
 """How much it counts that a message explains all of a window, and not only some of its words."""
 _OF_STRANGE = 1.5
@@ -140,9 +141,10 @@ def _judged(answer: Answer, index: int, ranked: Sequence[Answer]) -> Answer:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Known:
-    """A known message, the weight of its words, and who quotes it."""
+    """A known message, its parts, their weight, and who quotes it."""
 
     message: str
+    parts: frozenset[str]
     weight: float
     rules: tuple[Rule, ...]
     pitfalls: tuple[Pitfall, ...]
@@ -182,7 +184,8 @@ def _index() -> _Index:
     index: dict[str, list[tuple[_Known, float]]] = {part: [] for part in weights}
     for message, (rules, quoted) in quoting.items():
         weight = sum(weights[part] for part in parts_of[message])
-        known = _Known(message, weight, tuple(rules), tuple(quoted))
+        own = frozenset(parts_of[message])
+        known = _Known(message, own, weight, tuple(rules), tuple(quoted))
         for part in parts_of[message]:
             index[part].append((known, weights[part]))
     return index
@@ -209,6 +212,7 @@ def _resembling(text: str) -> dict[_Known, float]:
             for known, weight in known_by:
                 found[known] = found.get(known, 0.0) + weight
         for known, total in found.items():
-            score = total / (known.weight + _DOUBT) * (total / everything) ** _OF_WINDOW
+            doubt = _LESS_DOUBT if known.parts == window else _DOUBT
+            score = total / (known.weight + doubt) * (total / everything) ** _OF_WINDOW
             most[known] = max(score, most.get(known, 0.0))
     return most

@@ -29,6 +29,8 @@ _ANY_DTYPE = re.compile(r"(?<![\\\w])D(?!\w)")
 _ABSENT = "!"
 _OF_FRAMES = 0.5
 """How much it counts that a frame names a subject, and not the message."""
+_OF_NO_FAULT = 0.5
+"""How much a row counts that does not say what is wrong, such as one of code."""
 _USUAL = frozenset({"float16", "bfloat16", "float32"})
 """Most messages name these: a sign need not."""
 _DOUBT = 1.0
@@ -60,6 +62,7 @@ def by_signs(message: str, frames: str = "") -> dict[str, float]:
             framed = sum(weights[concept] * _OF_FRAMES for concept in sign.present & named)
             usual = sum(weights[concept] for concept in sign.present & _USUAL)
             share = explained / (everything + framed + usual + _DOUBT)
+            share *= 1.0 if said & _faults().keys() else _OF_NO_FAULT
             best[sign.pitfall] = max(best.get(sign.pitfall, 0.0), share)
     return best
 

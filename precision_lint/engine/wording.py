@@ -133,7 +133,7 @@ def _plain(text: str) -> str:
     """A text with one word for each dtype and each kernel, and without shapes and numbers."""
     plain = _PREFIX.sub("", "\n".join(plain_rows(text)))
     plain = _KERNEL.sub(_operator, plain)
-    return _VARIABLE.sub(" ", _DTYPE.sub(_named, plain))
+    return _DTYPE_OR_VARIABLE.sub(lambda found: found[1] or " ", _DTYPE.sub(_named, plain))
 
 
 def _says(word: str) -> bool:
@@ -142,6 +142,7 @@ def _says(word: str) -> bool:
 
 
 _IS_DTYPE = "dtype_"
+_DTYPE_OR_VARIABLE = re.compile(rf"\b({_IS_DTYPE}\w+)|{_VARIABLE.pattern}")
 _PART = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}(?![a-z])|dtype_\w+")
 _EMPTY = frozenset(
     "an and are as at be but by can for from got has have if in is it its must no not of on only"

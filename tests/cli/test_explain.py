@@ -125,6 +125,7 @@ def is_right(found: list[Answer], right: set[str]) -> bool:
         ("fifth_threads", 40),
         ("sixth_threads", 30),
         ("seventh_threads", 20),
+        ("eighth_threads", 66),
     ],
 )
 def test_messages_of_threads(name: str, count: int) -> None:
@@ -197,6 +198,18 @@ def test_frames_say_what_a_message_does_not() -> None:
     message = "RuntimeError: tensors should have the same dtype but are Half and Float\n"
     assert "D04" not in ids(answers(message)[0])
     assert any("D04" in ids(answer) for answer in answers(frames + message))
+
+
+def test_dtypes_decide_between_messages_that_are_alike() -> None:
+    message = "RuntimeError: expected dtype {} for `end` but got dtype float"
+    assert "D07" in ids(answers(message.format("c10::Half"))[0])
+    assert "D09" in ids(answers(message.format("double"))[0])
+    assert parts("got float16") != parts("got float32")
+
+
+def test_a_row_of_code_says_less_than_one_of_what_is_wrong() -> None:
+    log = "step 12: train loss: nan, grad_norm: nan\n"
+    assert "E17" in ids(answers(f"config: fp16 = dict(loss_scale='dynamic')\n{log}")[0])
 
 
 def test_a_long_log_is_read_in_time() -> None:

@@ -79,3 +79,31 @@ def test_a_file_with_long_lines_keeps_them() -> None:
 def test_a_comment_stays_on_its_line() -> None:
     source = "x = old(use_amp, dtype=dtype)  # why\n"
     assert fixed(source, 40).count("\n") == 1
+
+
+@pytest.mark.skipif(RUFF is None, reason="ruff is not installed")
+@pytest.mark.parametrize("limit", range(30, 90, 6))
+@pytest.mark.parametrize(
+    "statement", ["x.scaler = {}\n", "def f():\n    return {}\n", "{}\n", "x = {} + 1\n"]
+)
+def test_a_call_that_gets_shorter_stays_formatted(statement: str, limit: int) -> None:
+    assert RUFF is not None
+    command = [RUFF, "format", "--isolated", "--line-length", str(limit), "-"]
+    call = "old(device=configuration.device, enabled=configuration.autocast)"
+    source = _formatted(command, statement.format(call))
+    file = parse_python(SourceText(Path("case.py"), source))
+    node = next(
+        node
+        for node in ast.walk(file.tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "old"
+    )
+    edit = Edit(file.span_of(node.keywords[1].value), "False")
+    style = ImportStyle(line_length=limit)
+    after = apply_edits(source, within_lines(file, node, [edit], style))
+    had_a_line_for_each = "autocast,\n" in source
+    assert had_a_line_for_each or statement.startswith("x =") or after == _formatted(command, after)
+
+
+def _formatted(command: list[str], source: str) -> str:
+    done = subprocess.run(command, input=source, capture_output=True, text=True, check=True)
+    return done.stdout

@@ -101,7 +101,10 @@ class RepairCandidates:
                 yield from self._widened(first.given, [r.after for r in refusals])
             case "sum":
                 yield from self._loaded(refusals)
-                yield from self._widened(first.given, [r.after for r in refusals])
+                values = [r.after for r in refusals]
+                if (factor := _first_factor(first.given)) is not None:
+                    yield from self._widened(first.given, values, at=factor)
+                yield from self._widened(first.given, values)
                 yield from self._started(first)
             case "dot" if first.subject == "dot":
                 yield from self._multiplied(refusals)
@@ -121,15 +124,18 @@ class RepairCandidates:
             remedy = Conversion(load, float32, False, is_load=True, is_safe=is_safe)
             yield Candidate(remedy, {load: Cast(types.FLOAT32)})
 
-    def _widened(self, node: ast.expr | None, values: list[Value]) -> Iterator[Candidate]:
-        """An expression of half precision or float8 as float32."""
+    def _widened(
+        self, node: ast.expr | None, values: list[Value], *, at: ast.expr | None = None
+    ) -> Iterator[Candidate]:
+        """An expression of half precision or float8 as float32, by a conversion of a part of it."""
         is_narrow = all(isinstance(v, Tensor) and v.dtypes <= types.NARROW for v in values)
         float32 = self.module.name_of("float32")
         if node is None or not is_narrow or float32 is None:
             return
-        span = self.module.span(node)
+        part = at or node
+        span = self.module.span(part)
         remedy = Conversion(
-            span, float32, _binds_weakly(node), is_load=False, is_safe=self._may_widen(span)
+            span, float32, _binds_weakly(part), is_load=False, is_safe=self._may_widen(span)
         )
         yield Candidate(remedy, {span: Cast(types.FLOAT32)})
 
@@ -256,6 +262,13 @@ def loads_of(value: Value) -> frozenset[Span]:
 
 def _dtypes(value: Value) -> types.Dtypes:
     return value.dtypes if isinstance(value, Tensor) else types.ANY
+
+
+def _first_factor(node: ast.expr | None) -> ast.expr | None:
+    """`x` of `x * y * z`: in float32 it makes the products float32, not only their sum."""
+    if not (isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)):
+        return None
+    return _first_factor(node.left) or node.left
 
 
 def _binds_weakly(node: ast.expr) -> bool:
