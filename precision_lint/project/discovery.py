@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fnmatch import translate
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Literal
 
@@ -34,6 +35,10 @@ _KINDS: dict[str, Kind] = {
 }  # fmt: skip
 _PAGES = frozenset({".md", ".mdx", ".markdown", ".rst"})
 """Names of pages, which are no code, and may show some."""
+_MARKS = (".git", "pyproject.toml", "setup.py", ".precision-lint.toml")
+"""What the root of a project holds, the surest first."""
+_MOST_UNMARKED = 1_000
+"""Files below a folder without a mark that are taken for one project."""
 _DOCKERFILE = re.compile(r"(?:Docker|Container)file(?:[._-]|$)")
 
 
@@ -90,6 +95,13 @@ class Excludes:
             return path.relative_to(self.root).as_posix()
         except ValueError:
             return path.name
+
+
+class _ExcludesProjects(Excludes):
+    """Excludes git repositories, too: below a folder that is no project itself they are others."""
+
+    def match_entry(self, path: Path) -> bool:
+        return super().match_entry(path) or os.path.exists(path / ".git")
 
 
 Ignoring = tuple[tuple[Path, Ignores], ...]
@@ -184,6 +196,28 @@ def files(
     return sorted(found.values(), key=str)
 
 
+def project_files(root: Path, exclude: Iterable[str]) -> list[Path]:
+    """The files of the project at `root` that are read, in path order.
+
+    Where nothing marks the root, as in a folder of downloads, these are the files below it that are
+    in no git repository, and only those directly in it if there are more than `_MOST_UNMARKED`.
+    """
+    if _is_marked(root):
+        return files([root], root, exclude)
+    walked = _walk(
+        root,
+        _ExcludesProjects(root, exclude),
+        _ignoring([root]),
+        lambda message: None,
+        lambda path: kind_of(path, markdown=False) is not None,
+    )
+    found = [path for path, _ in islice(walked, _MOST_UNMARKED + 1)]
+    if len(found) > _MOST_UNMARKED:
+        beside = [path for path in root.iterdir() if path.is_file()]
+        found = files(beside, root, exclude, force_exclude=True)
+    return sorted(found, key=str)
+
+
 def pages(root: Path, exclude: Iterable[str]) -> list[Path]:
     """The pages of a project that are neither excluded nor ignored, in path order."""
     walked = _walk(
@@ -204,8 +238,12 @@ def _by_plainness(real: str) -> Callable[[Path], tuple[bool, str]]:
 def project_root(start: Path) -> Path:
     """The folder whose files are one project: the closest with a .git, else with a pyproject."""
     above = (start, *start.parents)
-    for mark in (".git", "pyproject.toml", "setup.py", ".precision-lint.toml"):
+    for mark in _MARKS:
         for folder in above:
             if os.path.exists(folder / mark):
                 return folder
     return start
+
+
+def _is_marked(root: Path) -> bool:
+    return any(os.path.exists(root / mark) for mark in _MARKS)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.project import disk
-from precision_lint.project.discovery import DEFAULT_EXCLUDE, files, kind_of, pages
+from precision_lint.project.discovery import DEFAULT_EXCLUDE, kind_of, pages, project_files
 from precision_lint.project.pins import DECLARATIONS, lowest_version, own_version, pinned_version
 
 if TYPE_CHECKING:
@@ -157,7 +157,7 @@ class Project:
     @cached_property
     def files(self) -> Sequence[Path]:
         """Every file of the project that is read, in path order."""
-        return files([self.root], self.root, self.exclude)
+        return project_files(self.root, self.exclude)
 
     @cached_property
     def python_files(self) -> Sequence[Path]:

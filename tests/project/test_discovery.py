@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.project import disk
-from precision_lint.project.discovery import DEFAULT_EXCLUDE, Excludes, files, kind_of
+from precision_lint.project import discovery, disk
+from precision_lint.project.discovery import (
+    DEFAULT_EXCLUDE,
+    Excludes,
+    files,
+    kind_of,
+    project_files,
+)
 from tests.cli.running import BAD, codes, project, run
 
 NAMES = [
@@ -170,3 +176,24 @@ def test_each_file_once_and_in_order(tmp_path: Path) -> None:
     found = files([tmp_path / "a", tmp_path, tmp_path / "a.py"], tmp_path)
     assert found == sorted(found, key=str)
     assert len(found) == len(set(found)) == 4
+
+
+def test_repositories_in_a_folder_without_a_mark_are_other_projects(tmp_path: Path) -> None:
+    project(tmp_path, {"a.py": "", "b/c.py": "", "other/d.py": "", "other/.git/config": ""})
+    assert project_files(tmp_path, ()) == [tmp_path / "a.py", tmp_path / "b" / "c.py"]
+    (tmp_path / "pyproject.toml").touch()
+    assert tmp_path / "other" / "d.py" in project_files(tmp_path, ())
+
+
+def test_a_folder_of_everything_is_no_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ["a.py", "b.py", "notes.txt", "build.py", "sub/c.py", "sub/d.py"]
+    project(tmp_path, dict.fromkeys(names, ""))
+    monkeypatch.setattr(discovery, "_MOST_UNMARKED", 4)
+    found = project_files(tmp_path, ["build.py"])
+    assert [path.relative_to(tmp_path).as_posix() for path in found] == [
+        "a.py", "b.py", "sub/c.py", "sub/d.py"
+    ]  # fmt: skip
+    monkeypatch.setattr(discovery, "_MOST_UNMARKED", 3)
+    assert project_files(tmp_path, ["build.py"]) == [tmp_path / "a.py", tmp_path / "b.py"]
