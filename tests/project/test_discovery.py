@@ -178,8 +178,15 @@ def test_each_file_once_and_in_order(tmp_path: Path) -> None:
     assert len(found) == len(set(found)) == 4
 
 
+def _write(root: Path, names: list[str]) -> None:
+    """Empty files in a folder that nothing marks as a project."""
+    for name in names:
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).touch()
+
+
 def test_repositories_in_a_folder_without_a_mark_are_other_projects(tmp_path: Path) -> None:
-    project(tmp_path, {"a.py": "", "b/c.py": "", "other/d.py": "", "other/.git/config": ""})
+    _write(tmp_path, ["a.py", "b/c.py", "other/d.py", "other/.git/config"])
     assert project_files(tmp_path, ()) == [tmp_path / "a.py", tmp_path / "b" / "c.py"]
     (tmp_path / "pyproject.toml").touch()
     assert tmp_path / "other" / "d.py" in project_files(tmp_path, ())
@@ -189,7 +196,7 @@ def test_a_folder_of_everything_is_no_project(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ["a.py", "b.py", "notes.txt", "build.py", "sub/c.py", "sub/d.py"]
-    project(tmp_path, dict.fromkeys(names, ""))
+    _write(tmp_path, names)
     monkeypatch.setattr(discovery, "_MOST_UNMARKED", 4)
     found = project_files(tmp_path, ["build.py"])
     assert [path.relative_to(tmp_path).as_posix() for path in found] == [
