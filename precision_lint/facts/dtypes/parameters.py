@@ -17,6 +17,7 @@ from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import by_dtypes, join, join_all
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.terms import Parameter, Term
+from precision_lint.facts.dtypes.test_runs import given_by_runner, in_a_run
 from precision_lint.facts.dtypes.values import (
     UNKNOWN,
     ClassObject,
@@ -47,7 +48,8 @@ def entry_state(analysis: Interprocedural, definition: Function) -> Environment:
     """The parameters of a function whoever calls: terms, where callers know more."""
     env = Environment()
     for parameter, default in with_defaults(definition.node.args):
-        value = _declared_or_given(analysis, definition, parameter, default)
+        of_run = _in_run_of_test(analysis, definition, parameter.arg)
+        value = of_run or _declared_or_given(analysis, definition, parameter, default)
         bind(ast.Name(parameter.arg, ast.Store()), value, env)
     arguments = definition.node.args
     for star in (arguments.vararg, arguments.kwarg):
@@ -55,6 +57,13 @@ def entry_state(analysis: Interprocedural, definition: Function) -> Environment:
             env[star.arg] = _given(analysis, definition, star.arg)
     bind_self(definition, env, None)
     return env
+
+
+def _in_run_of_test(analysis: Interprocedural, definition: Function, name: str) -> Dtype | None:
+    """The dtype that a test runner gives to a parameter."""
+    given = given_by_runner(definition, name) if definition.decorators or definition.owner else []
+    evaluate = Evaluator(analysis, Frame(definition.module))
+    return in_a_run(name, [evaluate(each, Environment()) for each in given])
 
 
 def bind_self(definition: Function, env: Environment, receiver: Value | None) -> None:
