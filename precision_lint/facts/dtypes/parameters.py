@@ -112,6 +112,17 @@ def _holds_anything(value: Value) -> bool:
     return isinstance(value, Dictionary) and value.item == UNKNOWN
 
 
+def _holds_tensors_like(declared: Value, given: Value) -> bool:
+    """True for `list[torch.Tensor]` where callers give a list of tensors, and know their dtypes."""
+    match declared, given:
+        case (Sequence(item=Tensor(is_open=True)), Sequence(item=Tensor() as item)) | (
+            Dictionary(item=Tensor(is_open=True)),
+            Dictionary(item=Tensor() as item),
+        ):
+            return bool(item.dtypes) or item.caller_chosen
+    return False
+
+
 def _chosen_by(given: Variable, dtypes: _D) -> _D:
     """Dtypes that are open, as those of what is given."""
     return replace(dtypes, clauses=clauses_of(given)) if dtypes.is_open else dtypes
@@ -142,6 +153,7 @@ def _merged(
         isinstance(declared, Unknown | Tensor | Model)
         or (_is_record_of_tensors(declared) and isinstance(given, Instance | OneOf))
         or (_holds_anything(declared) and isinstance(given, Dictionary))
+        or _holds_tensors_like(declared, given)
     )
     if is_known_better and not isinstance(given, Unknown):
         return given
