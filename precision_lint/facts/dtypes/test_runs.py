@@ -96,7 +96,7 @@ def _names(names: ast.expr) -> list[str]:
         case ast.Constant(value=str(text)):
             return [each.strip() for each in text.split(",")]
         case ast.List(elts=items) | ast.Tuple(elts=items):
-            return [item.value if isinstance(item, ast.Constant) else "" for item in items]
+            return [str(item.value) if isinstance(item, ast.Constant) else "" for item in items]
     return []
 
 
