@@ -31,15 +31,16 @@ finding can name where the dtype comes from and the call sites on the way: a cas
 value in the configuration, a default that names it, or autocast that a framework turns on. Weights
 of a model that anybody may give count where a program that the file is a part of makes tensors
 bfloat16, and so does a class of the project that the project itself loads with a dtype
-(`Encoder.from_pretrained(path, dtype=dtype)`, also in a docstring). Programs in the README, in
-pages, notebooks and docstrings count as runs if they name bfloat16: the finding names the line of
-the document. `dtype="auto"` counts where such a program uses bfloat16 at all. What is loaded
-without a dtype has that of its checkpoint: it counts where a file on the way, or a configuration
-beside it, makes tensors bfloat16. Autocast and mixed precision make no weights bfloat16. Data whose
-array becomes integers at once, as by `.astype(np.int32)`, or whose bytes are read (`.tobytes()`),
-holds packed integers and is not reported. transformers before 5 loads float32 unless it is given a
-dtype. Otherwise only a caller could choose the dtype; confidence is low, and the finding is hidden
-by default. float16 is no evidence: NumPy has it.
+(`Encoder.from_pretrained(path, dtype=dtype)`, also in a docstring or a page). Programs in the
+README, in pages, notebooks and docstrings count as runs if they name bfloat16, and so do the
+commands of Markdown pages (`python score.py --dtype bfloat16`): the finding names the line of the
+document. `dtype="auto"` counts where such a program uses bfloat16 at all. What is loaded without a
+dtype has that of its checkpoint: it counts where a file on the way, or a configuration beside it,
+makes tensors bfloat16. Autocast and mixed precision make no weights bfloat16. Data whose array
+becomes integers at once, as by `.astype(np.int32)`, or whose bytes are read (`.tobytes()`), holds
+packed integers and is not reported. transformers before 5 loads float32 unless it is given a dtype.
+Otherwise only a caller could choose the dtype; confidence is low, and the finding is hidden by
+default. float16 is no evidence: NumPy has it.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in
