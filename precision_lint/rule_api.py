@@ -49,7 +49,8 @@ NAMES = {
     ),
     "precision_lint.facts.dtypes.item_writes": "may_be_indexed_write",
     "precision_lint.facts.dtypes.named": "decides_dtypes_around names_unusual_dtypes",
-    "precision_lint.facts.dtypes.operands": "may_fail_on_purpose text_of",
+    "precision_lint.facts.dtypes.operands": "is_expected_to_fail may_fail_on_purpose text_of",
+    "precision_lint.facts.dtypes.test_runs": "is_of_run",
     "precision_lint.facts.dtypes.witnesses": "witnesses",
     # Mixed precision
     "precision_lint.facts.amp.autocast": (

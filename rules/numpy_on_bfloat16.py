@@ -22,22 +22,25 @@ is code that fails with any dtype or with another error: `np.mean(t)`, `memoryvi
 `Image.fromarray(t)`, OpenCV, JSON, pyarrow, `safetensors.numpy`, `np.from_dlpack(t)`. Operators
 between arrays and tensors (`array * t`) are not checked. The output of a model counts only where it
 is used as a tensor: as an argument it may be an image. Code that tests for bfloat16
-(`x.float().numpy() if use_bf16 else x.numpy()`) is not reported.
+(`x.float().numpy() if use_bf16 else x.numpy()`) is not reported, nor what a test expects to fail
+(`with pytest.raises(TypeError)`).
 
-Confidence is high if the tensor is proved to have such a dtype. It is medium if the finding can
-name where the dtype comes from and the call sites on the way: a cast in the code, a value in the
-configuration, a default that names it, or autocast that a framework turns on. Weights of a model
-that anybody may give count where a program that the file is a part of makes tensors bfloat16, and
-so does a class of the project that the project itself loads with a dtype
-(`Encoder.from_pretrained(path, dtype=dtype)`, also in a docstring). Programs in the README, in
-pages, notebooks and docstrings count as runs if they name bfloat16: the finding names the line of
-the document. `dtype="auto"` counts where such a program uses bfloat16 at all. What is loaded
-without a dtype has that of its checkpoint: it counts where a file on the way, or a configuration
-beside it, makes tensors bfloat16. Autocast and mixed precision make no weights bfloat16. Data whose
-array becomes integers at once, as by `.astype(np.int32)`, or whose bytes are read (`.tobytes()`),
-holds packed integers and is not reported. transformers before 5 loads float32 unless it is given a
-dtype. Otherwise only a caller could choose the dtype; confidence is low, and the finding is hidden
-by default. float16 is no evidence: NumPy has it.
+Confidence is high if the tensor is proved to have such a dtype, or if a test is parametrized with
+it (`@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])`). It is medium if the
+finding can name where the dtype comes from and the call sites on the way: a cast in the code, a
+value in the configuration, a default that names it, or autocast that a framework turns on. Weights
+of a model that anybody may give count where a program that the file is a part of makes tensors
+bfloat16, and so does a class of the project that the project itself loads with a dtype
+(`Encoder.from_pretrained(path, dtype=dtype)`, also in a docstring or a page). Programs in the
+README, in pages, notebooks and docstrings count as runs if they name bfloat16, and so do the
+commands of Markdown pages (`python score.py --dtype bfloat16`): the finding names the line of the
+document. `dtype="auto"` counts where such a program uses bfloat16 at all. What is loaded without a
+dtype has that of its checkpoint: it counts where a file on the way, or a configuration beside it,
+makes tensors bfloat16. Autocast and mixed precision make no weights bfloat16. Data whose array
+becomes integers at once, as by `.astype(np.int32)`, or whose bytes are read (`.tobytes()`), holds
+packed integers and is not reported. transformers before 5 loads float32 unless it is given a dtype.
+Otherwise only a caller could choose the dtype; confidence is low, and the finding is hidden by
+default. float16 is no evidence: NumPy has it.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in
@@ -115,6 +118,8 @@ from precision_lint.rule_api import (
     Tensor,
     functions_around,
     guard_excludes_bfloat16,
+    is_expected_to_fail,
+    is_of_run,
     precision_of,
     sinks,
     witnesses,
@@ -157,6 +162,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         return
     if any(guard_excludes_bfloat16(guard, file.text) for guard in call.guards):
         return  # `x.float().numpy() if use_bf16 else x.numpy()`
+    if is_expected_to_fail(call, file):
+        return
     tensors = [tensor for argument in converted for tensor in _lacking(argument)]
     proved = [argument for argument in converted if _is_proved(argument)]
     dtypes = sorted({name for tensor in tensors for name in tensor.dtypes & sinks.LACKING})
@@ -168,6 +175,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         for witness in witnesses(tensors, sinks.LACKING, file, is_packed=is_packed):
             origins[witness] = None
             confidence = Confidence.MEDIUM
+        if any(is_of_run(tensor) and tensor.may_be(sinks.LACKING) for tensor in tensors):
+            confidence = Confidence.HIGH
     yield file.finding(
         RULE,
         call.span,

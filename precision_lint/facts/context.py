@@ -171,12 +171,13 @@ class PythonFile(ParsedPython):
         return shown_load(name[1], origin.source.path, self.project)
 
     def _is_loaded_with_dtype(self, definition: Origin) -> bool:
-        """True if the project loads a class of its own with a dtype; examples in docstrings do."""
+        """True if the project loads a class of its own with a dtype; examples in pages do."""
         name = _CLASS.match(definition.source.text, definition.span.start)
         if name is None:
             return False
         loading = rb"\b%b\.from_pretrained\([^()]*dtype" % name[1].encode()
-        return bool(self.project.python_sources_matching(loading))
+        in_code = self.project.python_sources_matching(loading)
+        return bool(in_code) or self.project.page_matches(loading)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,10 +25,12 @@ class Origin:
     source: SourceText
     span: Span
     text: str
-    kind: Literal["dtype", "loader", "weights", "auto", "load", "checkpoint", "caller"] = "dtype"
-    """What decides: a dtype that is named there, whoever loads a class of the project, whoever
-    loaded a model that is given, the checkpoint of a model that is loaded there (`auto`: with
-    `dtype="auto"`), data that is loaded, or any caller."""
+    kind: Literal["dtype", "test", "loader", "weights", "auto", "load", "checkpoint", "caller"] = (
+        "dtype"
+    )
+    """What decides: a dtype that is named there, the runs of a test, whoever loads a class of the
+    project, whoever loaded a model that is given, the checkpoint of a model that is loaded there
+    (`auto`: with `dtype="auto"`), data that is loaded, or any caller."""
     route: tuple[Origin, ...] = ()
     """The call sites that hand it on, the first of them first."""
     guards: tuple[PathCondition, ...] = ()

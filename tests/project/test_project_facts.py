@@ -106,6 +106,7 @@ QUESTIONS: list[tuple[Callable[[Recording], object], dict[str, str], dict[str, s
         {"d.py": "import torch\n\ndevice = 'mps'\n"},
         {"test_d.py": "import torch\n\ndevice = 'mps'\n"},
     ),
+    (lambda p: p.page_matches(b"bf16"), {"d.md": "`bf16`\n"}, {"d.md": "fp16\n", "d.py": "bf16"}),
     (
         lambda p: p.uses(p.root / "d.py", p.root / "helper.py"),
         {"d.py": "import torch\nimport helper\n"},

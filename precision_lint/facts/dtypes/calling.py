@@ -9,6 +9,7 @@ from precision_lint.facts.dtypes.bodies import Body, bodies_mentioning, rows_men
 from precision_lint.facts.dtypes.classes import Classes
 from precision_lint.facts.dtypes.definitions import Class, Function, Module
 from precision_lint.facts.dtypes.program import Program
+from precision_lint.source.python.statements import own_statements
 
 
 class Calling:
@@ -82,13 +83,16 @@ class Calling:
                         yield from self._mentioning(other, each.node.name)
 
     def _mentioning(self, module: Module, name: str) -> Iterator[tuple[Body, frozenset[int]]]:
-        """The bodies that mention a name of a module, or a table of the module that holds it."""
+        """The bodies that mention a name of a module, or what the module hands it out by.
+
+        That is a table that holds it, or a function that returns it: `get_loss("dpo")(logits)`.
+        """
         yield from bodies_mentioning(module, name)
-        for table in module.tables_of(name):
-            yield from bodies_mentioning(module, table)
-            for other in self._program.importers(module, table):
+        for holder in (*module.tables_of(name), *_functions_returning(module, name)):
+            yield from _taking_out(module, holder)
+            for other in self._program.importers(module, holder):
                 if other is not None and other is not module:
-                    yield from bodies_mentioning(other, table)
+                    yield from _taking_out(other, holder)
 
     def _subclasses(self, owner: Class, module: Module) -> Iterator[Class]:
         """The classes of a module that inherit from a class."""
@@ -153,6 +157,50 @@ def _makes(value: ast.expr, name: str) -> bool:
                 value = owner
             case _:
                 return False
+    return False
+
+
+def _taking_out(module: Module, holder: str) -> Iterator[tuple[Body, frozenset[int]]]:
+    """The bodies that mention a table or a function, with the uses of what they take out of it.
+
+    `loss = LOSSES[name]` in one statement, `loss(logits)` in another.
+    """
+    for body, rows in bodies_mentioning(module, holder):
+        block = module.file.tree.body if isinstance(body, Module) else body.node.body
+        statements = own_statements(block if isinstance(block, list) else [])
+        taken = {
+            target.id
+            for statement in statements
+            if isinstance(statement, ast.Assign) and statement.lineno in rows
+            for target in statement.targets
+            if isinstance(target, ast.Name)
+        }
+        uses = (dict(bodies_mentioning(module, name)).get(body, frozenset()) for name in taken)
+        yield body, rows.union(*uses)
+
+
+def _functions_returning(module: Module, name: str) -> tuple[str, ...]:
+    """The functions of the top level of a module that return what has a name, uncalled."""
+    return module.fact((_functions_returning, name), lambda: tuple(_returning(module, name)))
+
+
+def _returning(module: Module, name: str) -> Iterator[str]:
+    for body, _ in bodies_mentioning(module, name):
+        if not isinstance(body, Function) or module.top.get(body.name) is not body:
+            continue
+        assert not isinstance(body.node, ast.Lambda)
+        for statement in own_statements(body.node.body):
+            if isinstance(statement, ast.Return) and _hands_out(statement.value, name):
+                yield body.name
+                break
+
+
+def _hands_out(value: ast.expr | None, name: str) -> bool:
+    match value:
+        case ast.Name(id=returned) | ast.Attribute(attr=returned):
+            return returned == name
+        case ast.IfExp(body=body, orelse=orelse):
+            return _hands_out(body, name) or _hands_out(orelse, name)
     return False
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from precision_lint.facts.dtypes.values import Constant, Value
+from precision_lint.facts.dtypes.test_runs import is_of_run
+from precision_lint.facts.dtypes.values import Constant, Dtype, Tensor, Value
+from precision_lint.model.dtypes import ALIASES
 
 Known = Mapping[str, Value]
 """What is known of variables."""
@@ -59,8 +61,23 @@ def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, env: Known) -> boo
     return None
 
 
+class _DtypeName(NamedTuple):
+    """A dtype of torch, which equals no string."""
+
+    name: str
+
+
+def _in_run(held: Dtype | Tensor) -> Iterator[_DtypeName]:
+    """The name of a dtype that the run of a test decides, if it is one alone."""
+    if is_of_run(held) and len(held.dtypes) == 1:
+        yield from map(_DtypeName, held.dtypes)
+
+
 def _constant(node: ast.expr, env: Known) -> Iterator[object]:
-    """The value of a literal, of a display of them, or of a variable; nothing if it is unknown."""
+    """The value of a literal, of a display of them, or of a variable; nothing if it is unknown.
+
+    Of a dtype, it is the name: where the run of a test decides it, and of `torch.bfloat16`.
+    """
     match node:
         case ast.Constant(value=value):
             yield value
@@ -68,6 +85,14 @@ def _constant(node: ast.expr, env: Known) -> Iterator[object]:
             held = env.get(name)
             if isinstance(held, Constant):
                 yield held.value
+            elif isinstance(held, Dtype):
+                yield from _in_run(held)
+        case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in ALIASES:
+            yield _DtypeName(ALIASES[name])
+        case ast.Attribute(value=ast.Name(id=name), attr="dtype"):
+            held = env.get(name)
+            if isinstance(held, Tensor):
+                yield from _in_run(held)
         case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
             values = [value for item in items for value in _constant(item, env)]
             if len(values) == len(items):

@@ -36,7 +36,12 @@ from precision_lint.source.python.statements import (
     single_targets,
     targets,
 )
-from precision_lint.source.python.syntax import callee_name, innermost_name, positional_parameters
+from precision_lint.source.python.syntax import (
+    callee_name,
+    dotted,
+    innermost_name,
+    positional_parameters,
+)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -200,6 +205,20 @@ class Class:
             for node in self.node.body
             if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
         }
+
+    @cached_property
+    def declared(self) -> Mapping[str, ast.AnnAssign]:
+        """The attributes that are annotated: in the body, or as `self.name: T` in a method."""
+        in_methods = {
+            node.target.attr: node
+            for function in self.node.body
+            if isinstance(function, FunctionDefinition)
+            for node in own_statements(function.body)
+            if isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Attribute)
+            and dotted(node.target.value) == "self"
+        }
+        return {**in_methods, **self.annotated}
 
     @cached_property
     def assigned(self) -> Mapping[str, ast.expr]:

@@ -16,6 +16,7 @@ from precision_lint.facts.dtypes.narrowing import refine, without_bfloat16
 from precision_lint.facts.dtypes.promotion import compare, operator, unary
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.terms import Step
+from precision_lint.facts.dtypes.test_runs import decided_by_run
 from precision_lint.facts.dtypes.values import (
     BOTTOM,
     NON_TENSOR,
@@ -198,7 +199,8 @@ class Evaluator:
         """Whether a condition certainly holds: in the run that is judged, or in one call.
 
         A body that records is interpreted for all its callers, with the calls of every branch. Only
-        what the module sets once, such as `DEBUG = False`, is the same for all of them.
+        what the module sets once, such as `DEBUG = False`, is the same for all of them, and what a
+        test runner gives to a test.
         """
         known = self.analysis.configuration.holds(test)
         if known is not None:
@@ -207,7 +209,7 @@ class Evaluator:
             return True
         switches = self.frame.switches
         if self.frame.records:
-            return decided(test, switches)
+            return decided(test, {**switches, **decided_by_run(self.frame.function, env)})
         return decided(test, {**switches, **env} if switches else env)
 
     def _is_test_of_module(self, test: ast.expr, env: Environment) -> bool:

@@ -244,8 +244,8 @@ class Instances:
     def _declared(self, definition: Class, name: str) -> Value:
         """What the annotation of an attribute says."""
         for each in self._classes.bases(definition):
-            if name in each.annotated:
-                declared = each.annotated[name]
+            if name in each.declared:
+                declared = each.declared[name]
                 return annotated(self._analysis, each.module, declared.annotation, declared.target)
         return BOTTOM
 

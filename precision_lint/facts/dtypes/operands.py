@@ -50,6 +50,12 @@ def may_fail_on_purpose(call: Call, file: PythonFile) -> bool:
     return node is not None and syntax_tree(file).may_fail_on_purpose(node)
 
 
+def is_expected_to_fail(call: Call, file: PythonFile) -> bool:
+    """True for a call where a test expects that it raises."""
+    node = file.node_at(call.span)
+    return node is not None and syntax_tree(file).is_expected_to_fail(node)
+
+
 def text_of(argument: Argument, file: PythonFile, otherwise: str) -> str:
     """The source of an operand in a message, if it is short."""
     text = file.text[argument.span]

@@ -17,6 +17,7 @@ from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.lattice import by_dtypes, join, join_all
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.terms import Parameter, Term
+from precision_lint.facts.dtypes.test_runs import given_by_runner, in_a_run
 from precision_lint.facts.dtypes.values import (
     UNKNOWN,
     ClassObject,
@@ -47,7 +48,8 @@ def entry_state(analysis: Interprocedural, definition: Function) -> Environment:
     """The parameters of a function whoever calls: terms, where callers know more."""
     env = Environment()
     for parameter, default in with_defaults(definition.node.args):
-        value = _declared_or_given(analysis, definition, parameter, default)
+        of_run = _in_run_of_test(analysis, definition, parameter.arg)
+        value = of_run or _declared_or_given(analysis, definition, parameter, default)
         bind(ast.Name(parameter.arg, ast.Store()), value, env)
     arguments = definition.node.args
     for star in (arguments.vararg, arguments.kwarg):
@@ -55,6 +57,13 @@ def entry_state(analysis: Interprocedural, definition: Function) -> Environment:
             env[star.arg] = _given(analysis, definition, star.arg)
     bind_self(definition, env, None)
     return env
+
+
+def _in_run_of_test(analysis: Interprocedural, definition: Function, name: str) -> Dtype | None:
+    """The dtype that a test runner gives to a parameter."""
+    given = given_by_runner(definition, name) if definition.decorators or definition.owner else []
+    evaluate = Evaluator(analysis, Frame(definition.module))
+    return in_a_run(name, [evaluate(each, Environment()) for each in given])
 
 
 def bind_self(definition: Function, env: Environment, receiver: Value | None) -> None:
@@ -103,6 +112,17 @@ def _holds_anything(value: Value) -> bool:
     return isinstance(value, Dictionary) and value.item == UNKNOWN
 
 
+def _holds_tensors_like(declared: Value, given: Value) -> bool:
+    """True for `list[torch.Tensor]` where callers give a list of tensors, and know their dtypes."""
+    match declared, given:
+        case (Sequence(item=Tensor(is_open=True)), Sequence(item=Tensor() as item)) | (
+            Dictionary(item=Tensor(is_open=True)),
+            Dictionary(item=Tensor() as item),
+        ):
+            return bool(item.dtypes) or item.caller_chosen
+    return False
+
+
 def _chosen_by(given: Variable, dtypes: _D) -> _D:
     """Dtypes that are open, as those of what is given."""
     return replace(dtypes, clauses=clauses_of(given)) if dtypes.is_open else dtypes
@@ -133,6 +153,7 @@ def _merged(
         isinstance(declared, Unknown | Tensor | Model)
         or (_is_record_of_tensors(declared) and isinstance(given, Instance | OneOf))
         or (_holds_anything(declared) and isinstance(given, Dictionary))
+        or _holds_tensors_like(declared, given)
     )
     if is_known_better and not isinstance(given, Unknown):
         return given

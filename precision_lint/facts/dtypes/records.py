@@ -33,6 +33,7 @@ from precision_lint.facts.dtypes.values import (
 )
 from precision_lint.facts.origin import Origin
 from precision_lint.source.python.examples import Example
+from precision_lint.source.python.syntax import callee_name
 
 
 class Records:
@@ -187,7 +188,9 @@ class Records:
     ) -> None:
         """A function of the project is called, and this is given to its parameters."""
         if frame.records:
-            self._is_at(frame, node, definition.name)
+            known = self.sites.get(node)
+            is_one_of = known is not None and f"`{definition.name}`" not in known.text
+            self._is_at(frame, node, callee_name(node) if is_one_of else definition.name)
             self.call_sites.setdefault(definition, {})[node] = bound
             self.regions.setdefault(definition, {})[node] = frame.region
 

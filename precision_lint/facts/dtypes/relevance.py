@@ -20,12 +20,12 @@ from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import (
     Definition,
     FunctionDefinition,
-    Leaving,
     TryStar,
     With,
     blocks,
     bound_names,
     head,
+    is_leaving,
     single_targets,
     targets,
 )
@@ -163,7 +163,7 @@ def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) 
     entered: set[ast.stmt] = set()
     for effect in every:
         node: ast.stmt | None = effect.node
-        if node in evaluated or isinstance(node, Leaving):
+        if effect.node in evaluated or is_leaving(effect.node):
             while node is not None and node not in entered:
                 entered.add(node)
                 node = parents[node]

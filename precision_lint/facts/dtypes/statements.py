@@ -50,6 +50,7 @@ from precision_lint.source.python.statements import (
     TypeAlias,
     With,
     bound_names,
+    is_leaving,
     unknown_statement,
 )
 from precision_lint.source.python.syntax import callee_name
@@ -105,6 +106,7 @@ class StatementInterpreter:
             case ast.Expr(value=expression):
                 self.frame.discarded = expression
                 self.changes.expression(expression, env)
+                return not is_leaving(node)
             case ast.Return(value=expression):
                 returned: Value = Constant(None)
                 if expression is not None:

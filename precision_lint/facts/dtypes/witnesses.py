@@ -28,7 +28,7 @@ def witnesses(
     for origin, tensor in origins.items():
         sites = [site.related for site in origin.route]
         match origin.kind:
-            case "dtype" if tensor.dtypes & dtypes:
+            case "dtype" | "test" if tensor.dtypes & dtypes:
                 yield from (origin.related, *sites)
             case "loader" | "weights" | "auto" | "load" | "checkpoint" if (
                 BFLOAT16 in dtypes

@@ -34,6 +34,7 @@ from precision_lint.facts.project.records import Kind, Records
 from precision_lint.model.finding import Related
 from precision_lint.model.trace import Question, apart, note
 from precision_lint.project.contents import Contents, digest_of
+from precision_lint.project.discovery import kind_of
 from precision_lint.project.disk import LARGEST_CONFIG, LARGEST_SETTINGS
 
 if TYPE_CHECKING:
@@ -206,7 +207,8 @@ class ProjectFacts:
         from precision_lint.facts.settings import SettingsIndex
 
         project = self.project
-        paths = [path for path in project.evidence_files if not project.is_test(path)]
+        read = dict.fromkeys((*project.evidence_files, *filter(_is_markdown, project.pages)))
+        paths = [path for path in read if not project.is_test(path)]
         return SettingsIndex(project.root, paths, self.modules.at, self.records.of)
 
     @cached_property
@@ -236,6 +238,11 @@ class ProjectFacts:
                 if not self.project.is_secondary(path) and self._matches(path, pattern)
             )
         return self._matching[pattern]
+
+    def page_matches(self, pattern: bytes) -> bool:
+        """True if a page of the project holds what a regular expression matches."""
+        pages = (path for path in self.project.pages if not self.project.is_secondary(path))
+        return any(self._matches(path, pattern) for path in pages)
 
     def reaches(self, program: Path, pattern: str) -> bool:
         """True if a program, or a module of the project that it imports, holds a match."""
@@ -329,6 +336,10 @@ _OF_THE_PROJECT = re.compile(r"(?:conf|configs?|recipes|scripts)$")
 def _configures(path: Path) -> bool:
     """True for a configuration file, and for a Python file that is named like one."""
     return path.suffix != ".py" or _SETTINGS_MODULE.search(path.stem) is not None
+
+
+def _is_markdown(path: Path) -> bool:
+    return kind_of(path) == "markdown"
 
 
 class Recording:
@@ -486,6 +497,11 @@ class Recording:
     def python_sources_matching(self, pattern: bytes) -> tuple[Path, ...]:
         """The Python files that pass tensors and match, but for tests and what is secondary."""
         answer: tuple[Path, ...] = self._ask("python_sources_matching", pattern)
+        return answer
+
+    def page_matches(self, pattern: bytes) -> bool:
+        """True if a regular expression matches in a page of the project's documentation."""
+        answer: bool = self._ask("page_matches", pattern)
         return answer
 
     def program(self, path: Path) -> Program:

@@ -72,6 +72,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "reaches": lambda facts, program, pattern: facts.reaches(program, pattern),
     "python_source_matches": lambda facts, pattern: facts.python_source_matches(pattern),
     "python_sources_matching": lambda facts, pattern: facts.python_sources_matching(pattern),
+    "page_matches": lambda facts, pattern: facts.page_matches(pattern),
 }
 """The functions that answer a question, by its name."""
 
@@ -106,7 +107,7 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return ("evidence\n", *_IMPORTS)
         case ("setting" | "variable", *_):
             return _SETTINGS
-        case ("python_source_matches", pattern):
+        case ("python_source_matches" | "page_matches", pattern):
             return (f"matches\n{pattern.decode('latin-1')}",)
         case ("python_sources_matching", pattern):
             return ("imports\n", f"matches\n{pattern.decode('latin-1')}")

@@ -208,6 +208,8 @@ def _may_give(path: Path, kind: Kind) -> bool:
             return kind in (Kind.ARGUMENT, Kind.FIELD, Kind.VARIABLE)
         case "shell":
             return kind in (Kind.LAUNCH, Kind.VARIABLE)
+        case "markdown":
+            return kind is Kind.LAUNCH
     return kind is Kind.FILE
 
 

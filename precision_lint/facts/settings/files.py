@@ -9,6 +9,7 @@ from itertools import islice
 
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal, witness
+from precision_lint.facts.settings.vocabulary import names_bfloat16, switches_bfloat16
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.config.options import options
 from precision_lint.source.config.settings_tree import (
@@ -58,6 +59,28 @@ def config_settings(text: SourceText) -> Iterator[Declaration]:
                 from precision_lint.source.shell import parse as shell
 
                 yield from _of_script(shell.parse(text)[0])
+            case "markdown":
+                yield from _of_page(text)
+
+
+def _of_page(text: SourceText) -> Iterator[Declaration]:
+    """What the commands of a page ask for, if it is bfloat16: each is a run that is documented.
+
+    Another value says nothing: a page shows some runs of many. So does a command of no program.
+    """
+    from precision_lint.source.config.parse import parse_config
+
+    for part in parse_config(text, "markdown").embedded:
+        if part.file.script is not None:
+            for given in _of_script(part.file.script):
+                if given.kind is Kind.LAUNCH and given.owner and _asks_for_bfloat16(given):
+                    yield given
+
+
+def _asks_for_bfloat16(given: Declaration) -> bool:
+    if given.value is True:
+        return switches_bfloat16(given.path[-1])
+    return names_bfloat16(given.value)
 
 
 def _settings(text: SourceText, documents: tuple[Value, ...]) -> Iterator[Declaration]:

@@ -28,6 +28,8 @@ _BY_VALUE = re.compile(
 _OF_PRECISION = re.compile(_BITS + rb"|precision|dtype|half|amp")
 """What any name or value of these has, in lower case."""
 
+_BFLOAT16 = re.compile(rb"bfloat16|bf16", re.IGNORECASE)
+_FENCE = re.compile(rb"```|~~~")
 _DECLARATIONS = (b"add_argument(", b"ption(", b"DEFINE_", b"set_defaults(")
 _LONGEST = 800
 """Bytes of a declaration that are looked at: with a help text it may be long."""
@@ -46,7 +48,10 @@ _HOLDER = re.compile(
 
 def names_in(path: Path, content: bytes) -> set[str]:
     """The last names of the settings of precision that a file seems to give."""
-    is_python = kind_of(path) == "python"
+    kind = kind_of(path)
+    is_python = kind == "python"
+    if kind == "markdown" and not (_FENCE.search(content) and _BFLOAT16.search(content)):
+        return set()  # of a page, only commands that ask for bfloat16 count
     if is_python and not any(mark in content for mark in MARKERS):
         return set()
     if not any(word in content for word in WORDS):

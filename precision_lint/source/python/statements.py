@@ -40,9 +40,20 @@ Try = ast.Try | TryStar
 Leaving = ast.Return | ast.Raise | ast.Break | ast.Continue
 """Statements that control never passes."""
 
+_ENDING = frozenset({"skip", "skipTest", "xfail", "exit"})
+"""Calls that raise: `pytest.skip(…)`, `self.skipTest(…)`, `sys.exit(…)`."""
+
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 """What has a scope of its own."""
+
+
+def is_leaving(node: ast.stmt) -> bool:
+    """True for a statement that control never passes, calls that always raise included."""
+    match node:
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=name))):
+            return name in _ENDING and owner in {"pytest", "self", "sys"}
+    return isinstance(node, Leaving)
 
 
 class BlockKind(Enum):

@@ -16,6 +16,7 @@ from precision_lint.source.python.statements import (
     FUNCTIONS,
     AnyFunction,
     TryStar,
+    With,
     blocks,
     own_nodes,
 )
@@ -147,15 +148,28 @@ class SyntaxTree(Memo):
                     isinstance(inner, _SIMPLE) and inner in body
                 ):
                     return True
-                case ast.With(items=items) | ast.AsyncWith(items=items):
-                    opened = [each.context_expr for each in items]
-                    calls = [each for each in opened if isinstance(each, ast.Call)]
-                    if any(_EXPECTS_FAILURE.search(callee_name(call)) for call in calls):
-                        return True
+                case ast.With() | ast.AsyncWith() if _expects_failure(parent):
+                    return True
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     return False
             inner = parent
         return False
+
+    def is_expected_to_fail(self, node: ast.AST) -> bool:
+        """Whether a test expects an error or a warning where a node is: `pytest.raises(…)`."""
+        for parent in self.around(node):
+            match parent:
+                case ast.With() | ast.AsyncWith() if _expects_failure(parent):
+                    return True
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    return False
+        return False
+
+
+def _expects_failure(block: With) -> bool:
+    opened = [each.context_expr for each in block.items]
+    calls = [each for each in opened if isinstance(each, ast.Call)]
+    return any(_EXPECTS_FAILURE.search(callee_name(call)) for call in calls)
 
 
 def _runs_in(node: ast.AST, function: AnyFunction) -> bool:
