@@ -8,7 +8,8 @@ All other entries are computed once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -55,6 +56,24 @@ class FixpointTable(Generic[V]):
         if self._depths:
             self._undo.append(undo)
 
+    @contextmanager
+    def recording(self, undo: Callable[[], object]) -> Iterator[None]:
+        """Something is recorded in this block: undo it if an entry begins again that it assumed.
+
+        What was worked out without any assumption is the same the next time, and so is what was
+        noted on the way.
+        """
+        outer, self._lowest = self._lowest, _NONE
+        noted = len(self._undo)
+        try:
+            yield
+        finally:
+            if self._lowest == _NONE:
+                del self._undo[noted:]
+            else:
+                self._undo.append(undo)
+            self._lowest = min(outer, self._lowest)
+
     def entry(self, key: Hashable, compute: Callable[[], V]) -> V:
         """The entry of a key, computed when it is first needed."""
         if key in self._complete:
@@ -93,6 +112,7 @@ class FixpointTable(Generic[V]):
                 self._results.pop(assumed, None)
             for settled in [one for one, low in self._provisional.items() if low >= depth]:
                 del self._provisional[settled]
+            del self._undo[recorded:]
             self._lowest = outer
         return value
 

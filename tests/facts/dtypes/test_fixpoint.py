@@ -45,7 +45,7 @@ class Solved:
     def compute(self, key: int) -> frozenset[str]:
         self.computed[key] += 1
         self.recorded.append(key)
-        self.table.note(self.recorded.pop)
+        self.table.note(lambda: self.recorded.remove(key))
         own, needed = self.equations[key]
         return own.union(*map(self, needed))
 
