@@ -84,16 +84,21 @@ class FixpointTable(Generic[V]):
         outer, self._lowest = self._lowest, _NONE
         depth = self._depths[key] = len(self._depths)
         recorded, known = len(self._undo), len(self._assumed)
+        is_last = self._is_last
         try:
             value = self._computed(key, compute)
             for iteration in range(1, _ITERATIONS):
                 if self._lowest < depth or not self._is_contradicted(known):
                     break
                 self._begin_again(recorded, known)
-                outer_is_last = self._is_last
                 self._is_last |= iteration == _ITERATIONS - 1 or self.is_late()
                 value = self._computed(key, compute)
-                self._is_last = outer_is_last
+                self._is_last = is_last
+        except BaseException:  # what was complete without it stays so
+            self._begin_again(recorded, known)
+            self._forget_assumptions(known)
+            self._is_last, self._lowest = is_last, outer
+            raise
         finally:
             del self._depths[key]
             if not self._depths:
@@ -107,9 +112,7 @@ class FixpointTable(Generic[V]):
             self.note(lambda: self._forget(key))
             self._lowest = min(outer, self._lowest)
         else:
-            for assumed in list(self._assumed)[known:]:
-                del self._assumed[assumed]
-                self._results.pop(assumed, None)
+            self._forget_assumptions(known)
             for settled in [one for one, low in self._provisional.items() if low >= depth]:
                 del self._provisional[settled]
             del self._undo[recorded:]
@@ -138,6 +141,11 @@ class FixpointTable(Generic[V]):
             assumed not in (self._results.get(key, assumed), self.top)
             for key, assumed in islice(self._assumed.items(), known, None)
         )
+
+    def _forget_assumptions(self, known: int) -> None:
+        for assumed in list(self._assumed)[known:]:
+            del self._assumed[assumed]
+            self._results.pop(assumed, None)
 
     def _begin_again(self, recorded: int, known: int) -> None:
         while len(self._undo) > recorded:

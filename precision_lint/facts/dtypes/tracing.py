@@ -67,6 +67,11 @@ class Tracing:
         with self._marking(module, rows, lambda: rows_within(module.effects, within)):
             StatementInterpreter(self._analysis, frame).block(tree.body, Environment())
 
+    def again(self, definition: Function, rows: frozenset[int]) -> None:
+        """Interpret a function once more: what it needs of others is known by now."""
+        self._traced.pop(definition, None)
+        self.function(definition, rows)
+
     def left_by_top(self, module: Module, name: str) -> Value:
         """What the top level of a module leaves in one of its variables."""
         tree = module.file.tree
@@ -123,7 +128,11 @@ class Tracing:
         def undo() -> None:
             self._traced[body] = self._done(body) - added
 
-        with self._table.recording(undo):
-            yield
-            added |= shown() - self._done(body)
-            self._traced[body] = self._done(body) | added
+        try:
+            with self._table.recording(undo):
+                yield
+                added |= shown() - self._done(body)
+                self._traced[body] = self._done(body) | added
+        except BaseException:
+            undo()
+            raise
