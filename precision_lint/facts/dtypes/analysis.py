@@ -86,9 +86,7 @@ class InterproceduralAnalysis:
                 return {**alone, **self._followed_one_by_one(whole, rows)}
         return found
 
-    def _followed_one_by_one(
-        self, whole: Interpretation, rows: list[int]
-    ) -> dict[ast.expr, Call]:
+    def _followed_one_by_one(self, whole: Interpretation, rows: list[int]) -> dict[ast.expr, Call]:
         """The calls of those bodies for which a share of the budget is enough.
 
         What was found out about other functions before the budget was spent is known.
