@@ -38,9 +38,7 @@ class Interrupted(Exception):
 class Solved:
     """Solves a system with a table, and counts how often each entry is computed."""
 
-    def __init__(
-        self, equations: Equations, *, is_late: bool = False, most: int = 1 << 30
-    ) -> None:
+    def __init__(self, equations: Equations, *, is_late: bool = False, most: int = 1 << 30) -> None:
         """`most` is after how many entries it is interrupted, once."""
         self.equations = equations
         self.table = FixpointTable(frozenset[str](), TOP, lambda: is_late)
