@@ -16,11 +16,13 @@ from unittest import mock
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.analysis import InterproceduralAnalysis
 from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.definitions import Function
 from precision_lint.facts.dtypes.environment import Environment
 from precision_lint.facts.dtypes.expressions import Evaluator
 from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
 from precision_lint.facts.dtypes.lattice import join_all, reading
+from precision_lint.facts.dtypes.tracing import Tracing
 from precision_lint.facts.dtypes.values import (
     Condition,
     ModelOutput,
@@ -100,6 +102,7 @@ def claims(file: PythonFile) -> Mapping[ast.expr, Value]:
     """What interpretations with callers and classes say that came to their end."""
     evaluate = Evaluator.__call__
     begin = Interpretation.__init__
+    again = Tracing.again
     resolve = InterproceduralAnalysis._resolve
 
     def evaluated(self: Evaluator, node: ast.expr | None, env: Environment) -> Value:
@@ -119,6 +122,10 @@ def claims(file: PythonFile) -> Mapping[ast.expr, Value]:
         followed.clear()
         begin(self, subject, found, is_intraprocedural=is_intraprocedural)
 
+    def begun_again(self: Tracing, definition: Function, rows: frozenset[int]) -> None:
+        followed.clear()
+        again(self, definition, rows)
+
     def resolved(
         self: InterproceduralAnalysis, interpretation: Interpretation, rows: list[int]
     ) -> None:
@@ -129,6 +136,7 @@ def claims(file: PythonFile) -> Mapping[ast.expr, Value]:
     with (
         mock.patch.object(Evaluator, "__call__", evaluated),
         mock.patch.object(Interpretation, "__init__", begun),
+        mock.patch.object(Tracing, "again", begun_again),
         mock.patch.object(InterproceduralAnalysis, "_resolve", resolved),
     ):
         calls_in(file, frozenset(names - {""}))

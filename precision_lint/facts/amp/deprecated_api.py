@@ -12,7 +12,7 @@ from precision_lint.model.memo import fact
 from precision_lint.source.python import exports
 from precision_lint.source.python.compatibility import is_for_another_version
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.scopes import Binding, Reference, Scope, Scopes, Step, scopes_of
+from precision_lint.source.python.scopes import Binding, Reference, Scope, Scopes, Step, scopes_in
 from precision_lint.source.python.syntax import callee_name
 
 _SINCE = (2, 4)
@@ -126,7 +126,7 @@ class DeprecatedImport:
 
 def deprecated_amp(file: PythonFile) -> Iterator[DeprecatedUse | DeprecatedImport]:
     """The deprecated names that a file reads and imports, unless it supports an older torch."""
-    scopes = scopes_of(file.tree)
+    scopes = scopes_in(file)
     uses = [
         DeprecatedUse(reference, qualified, DEPRECATED[qualified])
         for reference in scopes.references

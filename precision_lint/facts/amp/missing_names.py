@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.source.python.compatibility import is_for_another_version
-from precision_lint.source.python.scopes import Scopes, Step, scopes_of
+from precision_lint.source.python.scopes import Scopes, Step, scopes_in
 
 SINCE: Mapping[str, tuple[int, int]] = {
     "torch.autocast": (1, 10),
@@ -39,7 +39,7 @@ def missing_names(file: PythonFile) -> Iterator[MissingName]:
     if version is None or version >= max(SINCE.values()):
         return
     seen = set()
-    for name, node, at in _uses(scopes_of(file.tree)):
+    for name, node, at in _uses(scopes_in(file)):
         since = SINCE.get(name)
         if since is None or version >= since or name in seen:
             continue

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.scopes import Reference, scopes_of
+from precision_lint.source.python.scopes import Reference, scopes_in
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class WrongCall:
 
 def wrong_calls(file: ParsedPython) -> Iterator[WrongCall]:
     """The calls of the AMP API in a file that do not fit their signatures, in source order."""
-    for reference in scopes_of(file.tree).references:
+    for reference in scopes_in(file).references:
         name = reference.qualified
         if name not in SIGNATURES:
             continue

@@ -14,7 +14,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.model.memo import fact
 from precision_lint.source.python.compatibility import is_for_another_version
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.scopes import Reference, scopes_of
+from precision_lint.source.python.scopes import Reference, scopes_in
 from precision_lint.source.python.statements import AnyFunction
 from precision_lint.source.python.syntax import qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -63,7 +63,7 @@ class RaisingRead:
 def raising_reads(file: PythonFile) -> Iterator[RaisingRead]:
     """The reads of a file that raise after a write in the same file."""
     syntax = syntax_tree(file)
-    for reference in scopes_of(file.tree).references:
+    for reference in scopes_in(file).references:
         name = reference.qualified or ""
         if name not in OLD or is_for_another_version(reference.node, reference.at, file.text):
             continue

@@ -87,7 +87,8 @@ class Activations:
         before = closures.get(definition)
         if closure is not None:
             closures[definition] = closure
-        frame = self.run(definition, env, within, records=False, region=region)
-        if before is not None:
-            closures[definition] = before
-        return frame
+        try:
+            return self.run(definition, env, within, records=False, region=region)
+        finally:
+            if before is not None:
+                closures[definition] = before

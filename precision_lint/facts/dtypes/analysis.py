@@ -83,24 +83,27 @@ class InterproceduralAnalysis:
                 whole.tracing.file(self._subject.module, rows)
                 self._resolve(whole, rows)
             except _TOO_MUCH:
-                return {**alone, **self._followed_one_by_one(rows)}
+                return {**alone, **self._followed_one_by_one(whole, rows)}
         return found
 
-    def _followed_one_by_one(self, rows: list[int]) -> dict[ast.expr, Call]:
-        """The calls of those bodies for which a share of the budget is enough."""
+    def _followed_one_by_one(self, whole: Interpretation, rows: list[int]) -> dict[ast.expr, Call]:
+        """The calls of those bodies for which a share of the budget is enough.
+
+        What was found out about other functions before the budget was spent is known.
+        """
         budget = self._subject.budget
         followed: dict[ast.expr, Call] = {}
         bodies = list(functions_at(self._subject.module, rows))
         count, share = budget.share(len(bodies))
         for body in bodies[:count]:
             budget.begin_share(share)
-            with closing(Interpretation(self._subject, {}, is_intraprocedural=False)) as one:
-                try:
-                    one.tracing.function(body, frozenset(rows))
-                    self._resolve(one, rows)
-                except _TOO_MUCH:
-                    continue
-                followed.update(one.records.found)
+            whole.records.found = {}
+            try:
+                whole.tracing.again(body, frozenset(rows))
+                self._resolve(whole, rows)
+            except _TOO_MUCH:
+                continue
+            followed.update(whole.records.found)
         return followed
 
     def _resolve(self, interpretation: Interpretation, rows: list[int]) -> None:

@@ -120,10 +120,14 @@ class Callers:
             self._asked[definition] = len(found) > _MOST_CALLERS or any(
                 caller is None for caller, _ in found
             )
-            for caller, rows in found[:_MOST_CALLERS]:
-                if caller is not None:
-                    self._tracing.body(caller, rows)
-            self._trace_shown(definition)
+            try:
+                for caller, rows in found[:_MOST_CALLERS]:
+                    if caller is not None:
+                        self._tracing.body(caller, rows)
+                self._trace_shown(definition)
+            except BaseException:
+                del self._asked[definition]
+                raise
         return self._asked[definition]
 
     def _trace_shown(self, definition: Function) -> None:

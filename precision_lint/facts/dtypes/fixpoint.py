@@ -8,7 +8,8 @@ All other entries are computed once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from itertools import islice
 from typing import Generic, TypeVar
 
@@ -55,6 +56,24 @@ class FixpointTable(Generic[V]):
         if self._depths:
             self._undo.append(undo)
 
+    @contextmanager
+    def recording(self, undo: Callable[[], object]) -> Iterator[None]:
+        """Something is recorded in this block: undo it if an entry begins again that it assumed.
+
+        What was worked out without any assumption is the same the next time, and so is what was
+        noted on the way.
+        """
+        outer, self._lowest = self._lowest, _NONE
+        noted = len(self._undo)
+        try:
+            yield
+        finally:
+            if self._lowest == _NONE:
+                del self._undo[noted:]
+            else:
+                self._undo.append(undo)
+            self._lowest = min(outer, self._lowest)
+
     def entry(self, key: Hashable, compute: Callable[[], V]) -> V:
         """The entry of a key, computed when it is first needed."""
         if key in self._complete:
@@ -65,16 +84,21 @@ class FixpointTable(Generic[V]):
         outer, self._lowest = self._lowest, _NONE
         depth = self._depths[key] = len(self._depths)
         recorded, known = len(self._undo), len(self._assumed)
+        is_last = self._is_last
         try:
             value = self._computed(key, compute)
             for iteration in range(1, _ITERATIONS):
                 if self._lowest < depth or not self._is_contradicted(known):
                     break
                 self._begin_again(recorded, known)
-                outer_is_last = self._is_last
                 self._is_last |= iteration == _ITERATIONS - 1 or self.is_late()
                 value = self._computed(key, compute)
-                self._is_last = outer_is_last
+                self._is_last = is_last
+        except BaseException:  # what was complete without it stays so
+            self._begin_again(recorded, known)
+            self._forget_assumptions(known)
+            self._is_last, self._lowest = is_last, outer
+            raise
         finally:
             del self._depths[key]
             if not self._depths:
@@ -88,11 +112,10 @@ class FixpointTable(Generic[V]):
             self.note(lambda: self._forget(key))
             self._lowest = min(outer, self._lowest)
         else:
-            for assumed in list(self._assumed)[known:]:
-                del self._assumed[assumed]
-                self._results.pop(assumed, None)
+            self._forget_assumptions(known)
             for settled in [one for one, low in self._provisional.items() if low >= depth]:
                 del self._provisional[settled]
+            del self._undo[recorded:]
             self._lowest = outer
         return value
 
@@ -118,6 +141,11 @@ class FixpointTable(Generic[V]):
             assumed not in (self._results.get(key, assumed), self.top)
             for key, assumed in islice(self._assumed.items(), known, None)
         )
+
+    def _forget_assumptions(self, known: int) -> None:
+        for assumed in list(self._assumed)[known:]:
+            del self._assumed[assumed]
+            self._results.pop(assumed, None)
 
     def _begin_again(self, recorded: int, known: int) -> None:
         while len(self._undo) > recorded:

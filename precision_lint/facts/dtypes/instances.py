@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from dataclasses import replace
 
 from precision_lint.facts.dtypes import functions, loaded_in_half
@@ -102,11 +103,21 @@ class Instances:
             if name in fields:
                 fields[name] = argument.value
         for each in bases:
-            evaluate = Evaluator(self._analysis, Frame(each.module))
-            for name, declared in each.annotated.items():
-                if isinstance(fields.get(name), Unknown) and declared.value is not None:
-                    fields[name] = _default(evaluate, declared.value)
+            for name, default in self._defaults(each).items():
+                if isinstance(fields.get(name), Unknown):
+                    fields[name] = default
         return tuple(fields.items())
+
+    def _defaults(self, definition: Class) -> Mapping[str, Value]:
+        """The defaults of the fields of a record."""
+
+        def compute() -> Summary:
+            evaluate = Evaluator(self._analysis, Frame(definition.module))
+            declared = definition.annotated.items()
+            found = {name: _default(evaluate, one.value) for name, one in declared if one.value}
+            return Summary(UNKNOWN, found)
+
+        return self._table.entry(("defaults", definition), compute).out_state
 
     def attribute(self, instance: Instance, name: str) -> Value | None:
         """`instance.name`; None if the project does not say."""

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 
 from precision_lint.source.text.text import SourceText
 
-_CALLED = re.compile(r"\b\w+\b(?=\s*\()")
 _CALL_OF_MEMBER = re.compile(r"(?:\.\w+)*\s*\(")
 _ASSIGNS = re.compile(r"[ \t]*=(?!=)")
 _STORES_ITEM = re.compile(r"(?<![\"'])(?<!\[\d)(?<!\[-\d)\][ \t]*=(?!=)")
@@ -34,13 +33,9 @@ def holders(names: frozenset[str], text: str) -> Mapping[str, str]:
 
 
 def rows_calling(file: SourceText, names: frozenset[str], imports: Mapping[str, str]) -> list[int]:
-    """The rows with what looks like a call of `names`, as this file calls their packages.
-
-    One search for all calls: one for each of so many words would take four times as long, and a
-    regular expression of all of them as long as parsing.
-    """
+    """The rows with what looks like a call of `names`, as this file calls their packages."""
     text = file.text
-    starts = {found.start() for found in _CALLED.finditer(text) if found[0] in names}
+    starts = {start for start, called in _called(text) if called in names}
     packages = {name.removesuffix(".*") for name in names if name.endswith(".*")}
     for alias, name in imports.items():
         if name.partition(".")[0] in packages:
@@ -92,6 +87,24 @@ def _rows_of_attribute(file: SourceText, attribute: str, following: re.Pattern[s
             and following.match(text, start + len(attribute))
         }
     )
+
+
+def _called(text: str) -> Iterator[tuple[int, str]]:
+    """The words before parentheses, with their offsets.
+
+    It goes back from each parenthesis: a regular expression looks at all words, and takes four
+    times as long.
+    """
+    at = text.find("(")
+    while at >= 0:
+        end = at
+        while end and text[end - 1].isspace():
+            end -= 1
+        start = end
+        while start and _continues_word(text, start - 1):
+            start -= 1
+        yield start, text[start:end]
+        at = text.find("(", at + 1)
 
 
 def _words(text: str, word: str) -> Iterator[int]:

@@ -250,8 +250,9 @@ class Records:
         """`holder.name = value` of an object that is not `self`."""
         if frame.records and not isinstance(holder, Tensor | NonTensor | Model):
             held = self.assigned_from_outside.setdefault(name, [])
-            held.append((holder, value))
-            self._table.note(held.pop)
+            given = holder, value
+            held.append(given)
+            self._table.note(lambda: held.remove(given))
 
 
 _TRAINING = frozenset({"backward", "train"})

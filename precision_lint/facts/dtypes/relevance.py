@@ -170,6 +170,16 @@ def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) 
     return Slice(frozenset(evaluated), frozenset(entered))
 
 
+def rows_within(found: Iterable[DefUse], within: Slice) -> frozenset[int]:
+    """The rows of which every statement is evaluated: whatever is asked there is in the slice."""
+    evaluated: set[int] = set()
+    others: set[int] = set()
+    for effect in found:
+        rows = evaluated if effect.node in within.evaluated else others
+        rows.update(range(effect.node.lineno, max(effect.last_row, effect.node.lineno) + 1))
+    return frozenset(evaluated - others)
+
+
 def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefUse:
     writes = set(bound_names(node))
     last_row = node.end_lineno or node.lineno

@@ -6,6 +6,9 @@ callers, autocast regions, methods that assign an attribute.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 from precision_lint.facts.dtypes.activations import Activations
 from precision_lint.facts.dtypes.asked import Asked
 from precision_lint.facts.dtypes.bodies import Body, functions_at
@@ -16,7 +19,7 @@ from precision_lint.facts.dtypes.frame import Frame
 from precision_lint.facts.dtypes.parameters import entry_state
 from precision_lint.facts.dtypes.protocols import Interprocedural
 from precision_lint.facts.dtypes.regions import Regions
-from precision_lint.facts.dtypes.relevance import Slice, backward_slice
+from precision_lint.facts.dtypes.relevance import Slice, backward_slice, rows_within
 from precision_lint.facts.dtypes.statements import StatementInterpreter
 from precision_lint.facts.dtypes.values import UNKNOWN, Value
 from precision_lint.source.python.statements import holds, rows_in
@@ -55,13 +58,19 @@ class Tracing:
 
     def _module(self, module: Module, rows: frozenset[int]) -> None:
         """Interpret the top level of a module, as far as the statements at some rows need it."""
-        if rows <= self._traced.get(module, frozenset()):
+        rows -= self._done(module)
+        if not rows:
             return
-        rows -= self._mark(module, rows)
         tree = module.file.tree
         within = backward_slice(module.def_uses(tree), self._asked.criterion(rows))
         frame = Frame(module, records=True, slice=within)
-        StatementInterpreter(self._analysis, frame).block(tree.body, Environment())
+        with self._marking(module, rows, lambda: rows_within(module.effects, within)):
+            StatementInterpreter(self._analysis, frame).block(tree.body, Environment())
+
+    def again(self, definition: Function, rows: frozenset[int]) -> None:
+        """Interpret a function once more: what it needs of others is known by now."""
+        self._traced.pop(definition, None)
+        self.function(definition, rows)
 
     def left_by_top(self, module: Module, name: str) -> Value:
         """What the top level of a module leaves in one of its variables."""
@@ -76,18 +85,17 @@ class Tracing:
 
     def function(self, definition: Function, rows: frozenset[int]) -> None:
         """Interpret a function with what its callers give it, for the statements at some rows."""
-        done = self._traced.get(definition, frozenset())
-        inside = frozenset(row for row in rows if holds(definition.node, [row]))
-        if inside <= done:
+        rows = frozenset(row for row in rows if holds(definition.node, [row]))
+        rows -= self._done(definition)
+        if not rows:
             return
-        self._mark(definition, inside)
-        rows = inside - done
-        if definition.enclosing is not None:  # what it closes over
-            self.function(definition.enclosing, rows | {definition.node.lineno})
-        within = self._slice(definition, rows)
-        env = entry_state(self._analysis, definition)
-        region = self._regions.of_callers(definition, self.function)
-        self._activations.run(definition, env, within, records=True, region=region)
+        with self._marking(definition, rows, lambda: self._rows_within(definition, within)):
+            if definition.enclosing is not None:  # what it closes over
+                self.function(definition.enclosing, rows | {definition.node.lineno})
+            within = self._slice(definition, rows)
+            env = entry_state(self._analysis, definition)
+            region = self._regions.of_callers(definition, self.function)
+            self._activations.run(definition, env, within, records=True, region=region)
 
     def _slice(self, definition: Function, rows: frozenset[int]) -> Slice:
         """The statements that those at some rows depend on: many files ask for the same."""
@@ -97,9 +105,34 @@ class Tracing:
             lambda: backward_slice(definition.def_uses, asked.criterion(rows)),
         )
 
-    def _mark(self, body: Body, rows: frozenset[int]) -> frozenset[int]:
-        """Some rows of a body are traced from now on; those that were before."""
-        done = self._traced.get(body, frozenset())
-        self._traced[body] = done | rows
-        self._table.note(lambda: self._traced.update({body: done}))
-        return done
+    def _rows_within(self, definition: Function, within: Slice) -> frozenset[int]:
+        """The rows for which a slice is enough: tracing them again would show nothing new."""
+        return definition.module.fact(
+            (Tracing, definition.node, within), lambda: rows_within(definition.def_uses, within)
+        )
+
+    def _done(self, body: Body) -> frozenset[int]:
+        return self._traced.get(body, frozenset())
+
+    @contextmanager
+    def _marking(
+        self, body: Body, rows: frozenset[int], shown: Callable[[], frozenset[int]]
+    ) -> Iterator[None]:
+        """Some rows of a body are traced in this block, which shows what is at others as well.
+
+        The others count as traced at the end: what is traced in the meantime may be about them.
+        """
+        self._traced[body] = self._done(body) | rows
+        added = set(rows)
+
+        def undo() -> None:
+            self._traced[body] = self._done(body) - added
+
+        try:
+            with self._table.recording(undo):
+                yield
+                added |= shown() - self._done(body)
+                self._traced[body] = self._done(body) | added
+        except BaseException:
+            undo()
+            raise

@@ -21,6 +21,7 @@ from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.names import Names
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.scopes import scopes_in
 from precision_lint.source.python.syntax import callee_name, qualified
 
 
@@ -64,7 +65,7 @@ class _Source:
 
     @cached_property
     def reader(self) -> Reader:
-        names = Names(self.file.tree)
+        names = Names(scopes_in(self.file))
         changes = MutationTracker(self.file.nodes, names)
         return Reader(self.file, names, changes, _inherits(self.file.tree))
 

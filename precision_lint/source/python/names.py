@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from precision_lint.model.dtypes import ALIASES, DtypeName
-from precision_lint.source.python.scopes import Binding, Reference, scopes_of
+from precision_lint.source.python.scopes import Binding, Reference, Scopes
 
 _REWRITES = frozenset({"exec", "globals"})
 """What can give a module's names other values without assigning them."""
@@ -14,8 +14,8 @@ _REWRITES = frozenset({"exec", "globals"})
 class Names:
     """The names of a file, each looked up in the scope where it is read."""
 
-    def __init__(self, tree: ast.Module) -> None:
-        self.scopes = scopes_of(tree)
+    def __init__(self, scopes: Scopes) -> None:
+        self.scopes = scopes
         self._reference_of: dict[ast.expr, Reference] = {}
         self._is_rewritten = False
         for reference in self.scopes.references:

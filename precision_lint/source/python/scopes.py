@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from precision_lint.model.memo import fact
 from precision_lint.source.python.imports import Import, imported
 from precision_lint.source.python.nodes import FIELDS
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import AnyFunction
 
 _Comprehension = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp
@@ -96,6 +98,12 @@ class Scopes:
 
     all: tuple[Scope, ...]
     references: tuple[Reference, ...]
+
+
+@fact
+def scopes_in(file: ParsedPython) -> Scopes:
+    """The scopes of a file."""
+    return scopes_of(file.tree)
 
 
 def scopes_of(tree: ast.Module) -> Scopes:

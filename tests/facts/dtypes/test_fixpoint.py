@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 
 import pytest
 from hypothesis import example, given
@@ -30,22 +31,30 @@ def least_solution(equations: Equations) -> list[frozenset[str]]:
     return values
 
 
+class Interrupted(Exception):
+    """The budget is spent, say."""
+
+
 class Solved:
     """Solves a system with a table, and counts how often each entry is computed."""
 
-    def __init__(self, equations: Equations, *, is_late: bool = False) -> None:
+    def __init__(self, equations: Equations, *, is_late: bool = False, most: int = 1 << 30) -> None:
+        """`most` is after how many entries it is interrupted, once."""
         self.equations = equations
         self.table = FixpointTable(frozenset[str](), TOP, lambda: is_late)
         self.computed = Counter[int]()
         self.recorded: list[int] = []
+        self.most = most
 
     def __call__(self, key: int) -> frozenset[str]:
         return self.table.entry(key, lambda: self.compute(key))
 
     def compute(self, key: int) -> frozenset[str]:
         self.computed[key] += 1
+        if self.computed.total() == self.most:
+            raise Interrupted
         self.recorded.append(key)
-        self.table.note(self.recorded.pop)
+        self.table.note(lambda: self.recorded.remove(key))
         own, needed = self.equations[key]
         return own.union(*map(self, needed))
 
@@ -96,6 +105,39 @@ def test_what_an_iteration_recorded_is_undone(equations: Equations, first: int) 
     solved(first)
     repeated = [key for key, count in Counter(solved.recorded).items() if count > 1]
     assert not repeated
+
+
+@given(systems(), st.permutations(range(SIZE)), st.integers(1, 20))
+def test_what_is_known_after_an_interruption_holds(
+    equations: Equations, order: list[int], most: int
+) -> None:
+    solved = Solved(equations, most=most)
+    with suppress(Interrupted):
+        for key in order:
+            solved(key)
+    values = {key: solved(key) for key in order}
+    for key, least in enumerate(least_solution(equations)):
+        assert values[key] in (least, TOP)
+
+
+@pytest.mark.parametrize(("reads", "times"), [(1, 1), (0, 2)])
+def test_what_needs_no_assumption_is_recorded_once(reads: int, times: int) -> None:
+    """Entry 0 needs itself, and something is recorded on the way that reads one of the entries."""
+    table = FixpointTable(NONE, TOP, lambda: False)
+    done: list[str] = []
+    count = Counter[str]()
+
+    def first() -> frozenset[str]:
+        if "recorded" not in done:
+            with table.recording(lambda: done.remove("recorded")):
+                done.append("recorded")
+                count["recorded"] += 1
+                table.entry(reads, first if reads == 0 else lambda: A)
+        return table.entry(0, first) | A
+
+    assert table.entry(0, first) == A
+    assert done == ["recorded"]
+    assert count["recorded"] == times
 
 
 @given(systems(), st.integers(0, SIZE - 1))

@@ -1,0 +1,89 @@
+"""What is computed, and how often: counts that do not depend on the machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from precision_lint.facts.dtypes import budget, instances
+from precision_lint.facts.dtypes.activations import Activations
+from tests.facts.dtypes.following import calls_of, described
+
+HOLDER = """
+import torch
+
+class Holder:
+    def __init__(self, path):
+        self.path = path
+        self.weights = torch.load(self.path)
+        self.net = torch.nn.Linear(2, 2).to(self.weights.dtype)
+
+    def {first}(self, x):
+        return {one}
+
+    def {second}(self, x):
+        return {two}
+"""
+NET, WEIGHTS = "self.net(x).numpy()", "self.weights.numpy()"
+
+
+@pytest.fixture
+def interpreted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each function is interpreted."""
+    run, found = Activations.run, Counter[str]()
+
+    def counted(self: Activations, definition: Any, *arguments: Any, **options: Any) -> Any:
+        found[definition.name] += 1
+        return run(self, definition, *arguments, **options)
+
+    monkeypatch.setattr(Activations, "run", counted)
+    return found
+
+
+def test_attributes_that_a_slice_shows_are_not_traced_again(
+    tmp_path: Path, interpreted: Counter[str]
+) -> None:
+    source = HOLDER.format(first="read", one=NET, second="save", two=WEIGHTS)
+    calls = [call for call in calls_of(tmp_path, main=source) if call.name == "numpy"]
+    assert len(calls) == 2
+    assert interpreted["Holder.__init__"] == 1
+
+
+def test_defaults_of_a_record_are_worked_out_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    default, found = instances._default, Counter[int]()
+
+    def counted(evaluate: Any, declared: Any) -> Any:
+        found[declared.lineno] += 1
+        return default(evaluate, declared)
+
+    monkeypatch.setattr(instances, "_default", counted)
+    record = "@dataclass\nclass Config:\n    scale: float = 1.0\n    dtype: str = 'float64'\n\n"
+    made = "".join(f"one{k} = torch.zeros(2, dtype=Config().dtype)\n" for k in range(3))
+    asked = "".join(f"one{k}.numpy()\n" for k in range(3))
+    source = f"import torch\nfrom dataclasses import dataclass\n\n{record}{made}{asked}"
+    receivers = [described(call.receiver) for call in calls_of(tmp_path, main=source)]
+    assert receivers.count(receivers[-1]) == len(receivers)
+    assert "float64" in receivers[-1]
+    assert set(found.values()) == {1}
+
+
+def test_what_is_known_when_the_budget_is_spent_is_kept(
+    tmp_path: Path, interpreted: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A body gets its answer from what was found out for the whole file."""
+    monkeypatch.setattr(budget, "_INTERPROCEDURAL_BUDGET", 500)
+    monkeypatch.setattr(budget, "_LEAST_SHARE", 100)
+    steps = "".join(f"    x = x + {k}\n" for k in range(40))
+    shared = f"def shared(x):\n{steps}    return x.double()\n\n"
+    chain = "".join(f"def far{k}(x):\n{steps}    return far{k + 1}(x)\n\n" for k in range(20))
+    uses = "def use(x):\n    return shared(x).numpy()\n\ndef lost(x):\n    return far0(x).numpy()\n"
+    source = f"import torch\n\n{shared}{chain}def far20(x):\n    return x\n\n{uses}"
+    calls = {call.scope: call for call in calls_of(tmp_path, main=source)}
+    assert "float64" in described(calls["use"].receiver)
+    assert described(calls["lost"].receiver) == "Unknown"
+    assert interpreted["shared"] == 1
