@@ -26,6 +26,7 @@ from precision_lint.facts.runs.known import (
 )
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.questions import Questions
+from precision_lint.facts.runs.reaching import reached
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, last_name
 
@@ -140,6 +141,8 @@ class Objects:
             for file, other in self.program.calls(name):
                 if file is not self.file or other.lineno > call.lineno:
                     continue
+                if reached(other, file, self.questions) is False:
+                    continue  # no file is given
                 if name == "add_arguments":
                     below += self._group(other)
                 elif spread := [each.value for each in other.keywords if each.arg is None]:

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs import yacs
+from precision_lint.facts.runs.imported_by_name import program_of
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
 from precision_lint.source.config.config_file import ParsedConfig
@@ -132,7 +133,7 @@ def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
 def _found(format: str, project: Recording) -> Iterator[_Reading]:
     started = project.python_sources_matching(_STARTED)
     for path in started[:_MOST_PROGRAMS]:
-        parts = tuple(islice(project.program(path), _MOST_FILES))
+        parts = tuple(islice(program_of(path, project), _MOST_FILES))
         if any(_is_precise_code(part, project) for part in parts):
             words = frozenset[str]().union(*(_mentioned(part, project) for part in parts))
             yield path, words, any(_loads(part, format, project) for part in parts)

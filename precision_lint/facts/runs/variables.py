@@ -16,6 +16,7 @@ from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import blocks
+from precision_lint.source.python.syntax import innermost_name
 
 
 class Value(Protocol):
@@ -93,6 +94,10 @@ class Walk:
                 return self._called(call, known)
             case ast.For() if self._changes(statement):
                 return self._repeated(statement, known)
+            case ast.Try(body=body, orelse=orelse, finalbody=last) if _only_looks(
+                body
+            ) and not self._reads_in([statement]):
+                return self.after([*body, *orelse, *last], known)
         if self._changes(statement):
             return None
         if not self._binds(statement):
@@ -222,6 +227,24 @@ def _raises(body: Sequence[ast.stmt]) -> bool:
         case [ast.If(body=one, orelse=other)]:
             return _raises(one) and _raises(other)
     return False
+
+
+def _only_looks(body: Sequence[ast.stmt]) -> bool:
+    """True for statements in which nothing fails if torch has what they look for:
+    `if getattr(torch.cuda.amp, "autocast") is not None: has_native_amp = True`.
+    """
+    return all(
+        (isinstance(node, ast.ImportFrom) and _is_torch(node.module or ""))
+        or (isinstance(node, ast.Import) and all(_is_torch(each.name) for each in node.names))
+        or (isinstance(node, ast.Call) and innermost_name(node) in ("getattr", "hasattr"))
+        or not isinstance(node, ast.Import | ast.ImportFrom | ast.Call | ast.Raise | ast.Assert)
+        for statement in body
+        for node in walk(statement)
+    )
+
+
+def _is_torch(module: str) -> bool:
+    return module.partition(".")[0] == "torch"
 
 
 def _may_leave(statement: ast.stmt) -> bool:
