@@ -60,7 +60,11 @@ class Arguments:
         )
         calls = list(islice(found, _MOST_CALLS + 1))
         if MAX_CALLS < len(calls) <= _MOST_CALLS:  # not those of what another setting chooses
-            calls = [row for row in calls if reached(*reversed(row), self._evaluation) is not False]
+            calls = [
+                (file, call)
+                for file, call in calls
+                if reached(call, file, self._evaluation) is not False
+            ]
         handed = [] if is_method else list(self._handed_over(function.name, position, at))
         if len(calls) > MAX_CALLS:
             return None

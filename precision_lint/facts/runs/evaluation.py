@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from precision_lint.facts.amp.autocast import is_autocast
 from precision_lint.facts.amp.scalers import makes_grad_scaler
 from precision_lint.facts.frameworks.sources import Occurrence
-from precision_lint.facts.runs import yacs
+from precision_lint.facts.runs import config_dicts, yacs
 from precision_lint.facts.runs.answers import Answers, Dependence
 from precision_lint.facts.runs.arguments import Arguments
 from precision_lint.facts.runs.conditions import chosen, compared, connected
@@ -83,7 +83,7 @@ class _Options:
 
     def option(self, name: str) -> Known | None:
         self.now.names.add(name)
-        return self.run.option(name)
+        return config_dicts.flag(name, self.run) or self.run.option(name)
 
     def declares(self, name: str) -> bool:
         self.now.names.add(name)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.runs import config_dicts
 from precision_lint.facts.runs.classes import Field, Record, keeps_all, record
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.known import (
@@ -110,7 +111,7 @@ class Objects:
             if isinstance(wanted, ast.Call):
                 return self.value(wanted)
             return self.instance(last_name(wanted))
-        if called.startswith("absl.flags.DEFINE_") and call.args:
+        if (called.startswith("absl.flags.DEFINE_") or name in config_dicts.FLAGS) and call.args:
             return self.flag(call.args[0])
         if name == "load_hyperpyyaml" and call.args:
             overrides = next(iter(call.args[1:]), given.get("overrides"))
