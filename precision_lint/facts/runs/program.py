@@ -89,6 +89,14 @@ class Program(Memo):
         }
 
     @cached_property
+    def flags_of(self) -> Mapping[str, list[str]]:
+        """Those names by the names of the attributes."""
+        found: dict[str, list[str]] = {}
+        for flag, given in self.flags.items():
+            found.setdefault(given.path[-1], []).append(flag)
+        return found
+
+    @cached_property
     def assigned(self) -> Mapping[str, list[tuple[ParsedPython, ast.expr]]]:
         """Where it assigns attributes and keys of objects that are not `self`, by their names."""
         found: dict[str, list[tuple[ParsedPython, ast.expr]]] = {}

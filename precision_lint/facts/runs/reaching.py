@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from precision_lint.facts.runs.exits import exits
 from precision_lint.facts.runs.questions import Questions
-from precision_lint.facts.runs.reachable import is_main
+from precision_lint.facts.runs.reachable import CALLED, is_main
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
@@ -129,8 +129,8 @@ def _called(
 
 def _any_called(name: str, file: ParsedPython, evaluator: Questions, hops: int) -> bool | None:
     calls = evaluator.program.calls_of(name, file)
-    if name.startswith("__") or not calls or len(calls) > _MOST_CALLS:
-        return True if not calls else None
+    if name.startswith("__") or name in CALLED or not calls or len(calls) > _MOST_CALLS:
+        return True if not calls or name in CALLED else None
     states = [reached(call, where, evaluator, hops - 1) for where, call in calls]
     return _any_of(states)
 
