@@ -17,7 +17,7 @@ from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.unread import Unread, understood, unread
-from precision_lint.facts.settings.vocabulary import is_precise, names_precision
+from precision_lint.facts.settings.vocabulary import chooses_precision, is_precise
 from precision_lint.model.finding import Confidence, Finding, Place, Span
 from precision_lint.project.discovery import kind_of
 from precision_lint.project.files import Project
@@ -314,7 +314,8 @@ def _also_read(reading: EffectiveConfig, settings: Sequence[Effective]) -> Itera
     for one in source.settings if isinstance(source, CallSource) else ():
         place = one.file.text.path, one.origin.span
         is_said = not isinstance(one.origin, CodePlace) and place not in known
-        if is_said and (is_precise(one.name) or names_precision(one.value)):
+        name = one.name.rpartition(".")[2]
+        if is_said and (is_precise(one.name) or chooses_precision(name, one.value)):
             known.add(place)
             yield one
 

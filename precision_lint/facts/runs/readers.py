@@ -21,6 +21,8 @@ from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
 
 _WORD = re.compile(r"[a-z]+\d*")
+_KEY = re.compile(r"[\w-]+")
+"""What a program may mention; `images/a.png: [poses/a.mp4]` is data."""
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
 _STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
@@ -51,7 +53,7 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     if not isinstance(root, Mapping) or file.format not in _LOADERS:
         return ()
     found = [*islice(_entries(root), _MOST_KEYS)]
-    names = {entry.name for entry, _ in found if entry.name}
+    names = {entry.name for entry, _ in found if entry.name and _KEY.fullmatch(entry.name)}
     precise = {entry.name for entry, section in found if entry.name and _is_precise(entry, section)}
     if not precise or len(names) < _LEAST_KEYS:
         return ()
