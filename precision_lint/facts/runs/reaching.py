@@ -129,10 +129,10 @@ def _called(
 
 def _any_called(name: str, file: ParsedPython, evaluator: Questions, hops: int) -> bool | None:
     calls = evaluator.program.calls_of(name, file)
-    if name.startswith("__") or name in CALLED or not calls or len(calls) > _MOST_CALLS:
-        return True if not calls or name in CALLED else None
-    states = [reached(call, where, evaluator, hops - 1) for where, call in calls]
-    return _any_of(states)
+    if name.startswith("__") or not calls or len(calls) > _MOST_CALLS:
+        return True if not calls else None
+    state = _any_of([reached(call, where, evaluator, hops - 1) for where, call in calls])
+    return None if state is False and name in CALLED else state  # libraries call it as well
 
 
 def _made(owner: ast.ClassDef, home: ParsedPython, evaluator: Questions, hops: int) -> bool | None:

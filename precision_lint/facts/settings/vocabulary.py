@@ -37,7 +37,7 @@ _MODES = frozenset(
     {"mixed", "pure", "full", "delayed", "tensorwise", "blockwise", "mxfp8", "e4m3", "hybrid"}
 )
 """Of FSDP in OLMo, and of TransformerEngine."""
-_POLICY = re.compile(r"(?:[pco]=[\w.]+,?){1,3}")
+_POLICY = re.compile(r"(?:[pco]=(?:half|full|b?f(?:p|loat)?\d+),?){1,3}")
 """`p=f32,c=bfloat16`, a policy of jmp."""
 _QUANTIZED = re.compile(r"[Ww]\d{1,2}[Aa]\d{1,2}")
 _LEVELS = frozenset({"O1", "O2", "O3", "medium", "high", "highest"})
