@@ -11,12 +11,13 @@ from precision_lint.engine import registry
 from precision_lint.facts.frameworks.launches import launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.runs import runs
-from precision_lint.facts.frameworks.sources import CallSource, Occurrence, launch_of
+from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occurrence, launch_of
 from precision_lint.facts.frameworks.table import Key, Role, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.unread import Unread, understood, unread
+from precision_lint.facts.settings.vocabulary import chooses_precision, is_precise
 from precision_lint.model.finding import Confidence, Finding, Place, Span
 from precision_lint.project.discovery import kind_of
 from precision_lint.project.files import Project
@@ -68,6 +69,8 @@ class Explained:
     settings: tuple[Effective, ...]
     links: tuple[tuple[str, Explained], ...]
     lost: tuple[Lost, ...]
+    also_read: tuple[Occurrence, ...] = ()
+    """The other settings of precision that the program was seen to read for these."""
 
     @property
     def place(self) -> Place:
@@ -300,7 +303,21 @@ def explained(reading: EffectiveConfig, project: Recording) -> Explained:
         if not link.merges and link.name not in reading.links and reading.may_link(link.name)
     ]
     release = project.release_of(reading.framework.library)
-    return Explained(reading, release, tuple(settings), tuple(links), tuple(lost))
+    also = tuple(_also_read(reading, settings))
+    return Explained(reading, release, tuple(settings), tuple(links), tuple(lost), also)
+
+
+def _also_read(reading: EffectiveConfig, settings: Sequence[Effective]) -> Iterator[Occurrence]:
+    source = reading.source
+    shown = (one for row in settings for one in (row.written, *row.overridden))
+    known = {(one.file.text.path, one.origin.span) for one in shown if one is not None}
+    for one in source.settings if isinstance(source, CallSource) else ():
+        place = one.file.text.path, one.origin.span
+        is_said = not isinstance(one.origin, CodePlace) and place not in known
+        name = one.name.rpartition(".")[2]
+        if is_said and (is_precise(one.name) or chooses_precision(name, one.value)):
+            known.add(place)
+            yield one
 
 
 def _effective(reading: EffectiveConfig, key: Key) -> Effective:

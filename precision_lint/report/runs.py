@@ -74,7 +74,8 @@ def _run(run: Run, alike: Sequence[Run], report: Report) -> Iterator[str]:
     if alike:
         yield f"  the same for {_alike(alike, report)}"
     yield from _body(run.explained, report, "  ")
-    yield from _not_understood(run.unread, report)
+    yield from _listed("also read", run.explained.also_read, report)
+    yield from _listed("not understood", run.unread, report)
     if run.findings:
         yield ""
     for finding in run.findings:
@@ -97,13 +98,13 @@ def _unexplained(one: Unexplained, report: Report) -> Iterator[str]:
     started = f", started as {one.program}" if one.program else ""
     line = f"{where}: no framework is known to read it{started}"
     yield report.ink.paint(report.ink.visible(line), "strong")
-    yield from _not_understood(one.unread, report)
+    yield from _listed("not understood", one.unread, report)
 
 
-def _not_understood(unread: Sequence[Occurrence], report: Report) -> Iterator[str]:
-    for written in unread:
+def _listed(kind: str, settings: Sequence[Occurrence], report: Report) -> Iterator[str]:
+    for written in settings:
         text = report.ink.visible(_cut(source_of(written)))
-        yield f"  not understood: {text} ({_row(written, report)})"
+        yield f"  {kind}: {text} ({_row(written, report)})"
 
 
 def _where(explained: Explained, report: Report) -> str:
@@ -247,7 +248,10 @@ def _run_record(run: Run, report: Report) -> dict[str, object]:
         for finding in run.findings
     ]
     unread = [_written_record(written) for written in run.unread]
-    return {**_record(run.explained), "not_understood": unread, "findings": findings}
+    also = [_written_record(written) for written in run.explained.also_read]
+    return {
+        **_record(run.explained), "also_read": also, "not_understood": unread, "findings": findings
+    }  # fmt: skip
 
 
 _OF_FINDINGS = frozenset({

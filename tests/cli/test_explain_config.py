@@ -379,3 +379,32 @@ def test_the_commands_of_a_document(tmp_path: Path) -> None:
         "--isolated", "--markdown", "--output-format", "concise", "README.md", cwd=tmp_path
     )
     assert "README.md:5:36: MP705 the program does not take `half`" in checked.out
+
+
+READING = """\
+import argparse
+import yaml
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--config", default="")
+with open(parser.parse_args().config) as file:
+    config = yaml.safe_load(file)
+print(config["lr"], config["model"], config["data"])
+enabled = config["amp"] and not config["apex_amp"]
+with torch.autocast("cuda", dtype=torch.bfloat16, enabled=enabled):
+    pass
+"""
+
+
+def test_what_a_program_reads_besides_is_listed(tmp_path: Path) -> None:
+    config = "amp: true\napex_amp: false\nlr: 1\nmodel: m\ndata: d\n"
+    project(tmp_path, {"a.yaml": config, "train.py": READING})
+    assert run("explain-config", cwd=tmp_path).out.splitlines() == [
+        "a.yaml: PyTorch, read by train.py",
+        "  compute  bfloat16 (autocast, train.py:11)  a.yaml:2  apex_amp: false",
+        "  also read: amp: true (a.yaml:1)",
+    ]
+    (found,) = explained(cwd=tmp_path)
+    assert [one["text"] for one in found["also_read"]] == ["amp: true"]
+    assert found["not_understood"] == []

@@ -21,6 +21,12 @@ _OF_ONE_DEVICE = {
 }
 """`autocast(enabled, dtype, cache_enabled)`, deprecated."""
 
+
+def is_autocast(name: str) -> bool:
+    """True for the qualified name of one of torch's classes of regions."""
+    return name in _GENERIC or name in _OF_ONE_DEVICE
+
+
 RegionNode = With | FunctionDefinition
 """What a context can surround."""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from precision_lint.facts.amp.conditions import PathConditions, assuming, truth
+from precision_lint.facts.amp.offered_training import may_train
 from precision_lint.facts.amp.trained_modules import (
     TRAINING_CALLS,
     TrainedModule,
@@ -28,6 +29,7 @@ from precision_lint.facts.origin import Origin, PathCondition
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import dotted
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
 FLOAT16_CALLS = TRAINING_CALLS | UNSCALING
@@ -95,12 +97,19 @@ def _add(
         return
     is_elsewhere = cast.source.path != file.text.path
     node = _call_of(trained.call, file) if is_elsewhere else _call_at(cast, file)
-    if node is not None:
+    if node is not None and (is_elsewhere or _is_offered(trained, node, file)):
         is_certain = trained.weights.must_be(_ONLY_FLOAT16)
         found.setdefault(
             node,
             Float16Weights(trained.name, node, cast, trained.call, is_certain, is_elsewhere),
         )
+
+
+def _is_offered(trained: TrainedModule, cast: ast.Call, file: PythonFile) -> bool:
+    """False if the runs that the project offers train something else under this name."""
+    network = dotted(cast.func.value) if isinstance(cast.func, ast.Attribute) else None
+    name = trained.name.partition(".")[0]
+    return not network or may_train(name, network, file.text.path, file.project)
 
 
 def _cast(

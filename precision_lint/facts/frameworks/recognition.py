@@ -31,7 +31,7 @@ from precision_lint.source.config.settings_tree import Mapping, mappings
 from precision_lint.source.python.parse import ParsedPython
 
 _PARSERS = (
-    r"\bargparse\b|\bArgumentParser\(|\bsimple_parsing\b|\bjsonargparse\b|\bpyrallis\b|\bdraccus\b"
+    r"\bargparse\b|\b(?:Hf)?ArgumentParser\(|\bsimple_parsing\b|\bjsonargparse\b|\bpyrallis\b|\bdraccus\b"
     r"|\bclick\.(?:command|option)|\btyper\.|\btyro\.|\bfire\.Fire|\bFire\(|\bdocopt\b|\boptparse\b"
     r"|\babsl import (?:app, )?flags|\bhydra\.main|\bOmegaConf\.from_cli|\bsys\.argv\b"
 )

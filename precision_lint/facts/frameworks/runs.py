@@ -77,7 +77,7 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     others = [
         run
         for other in _referring(file, project)
-        for reading in linker.readings(other)
+        for reading in linker.taking(path, other)
         if path in (run := linker.linked(reading)).paths
     ]
     if any(_is_composed_of(path, run) for run in others):
@@ -216,6 +216,20 @@ class _Linker:
         found = file.fact(_Linker, lambda: tuple(self.programs(file)))
         read = _readings(file, self.project)
         return (*_without_guesses(read, found, self.project), *found)
+
+    def taking(self, path: Path, other: ParsedConfig) -> Iterator[EffectiveConfig]:
+        """The readings of another file whose runs may take settings from the one at a path.
+
+        Which files each run takes part in is worked out once, if all see the same files.
+        """
+        found = self.readings(other)
+        if not self.is_shared:
+            yield from found
+            return
+        files = other.fact(
+            _referring, lambda: tuple(self.linked(reading).paths for reading in found)
+        )
+        yield from (reading for reading, paths in zip(found, files, strict=True) if path in paths)
 
     def programs(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that a file starts call, with the arguments that the run gives."""

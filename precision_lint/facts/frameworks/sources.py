@@ -247,7 +247,7 @@ class CommandSource:
     @cached_property
     def given(self) -> Mapping[str, Occurrence]:
         """The options by their names."""
-        return {written.name: written for written in self._read()}
+        return {written.name: written for written in self._all}
 
     @property
     def span(self) -> Span:
@@ -257,7 +257,7 @@ class CommandSource:
         return self.given.get(name)
 
     def all(self, name: str) -> Iterator[Occurrence]:
-        return (written for written in reversed([*self._read()]) if written.name == name)
+        return (written for written in reversed(self._all) if written.name == name)
 
     def may_define(self, key: Key) -> bool:
         """Unknown words may be options; the program may set what is not given."""
@@ -267,7 +267,7 @@ class CommandSource:
 
     @cached_property
     def _has_unknown_words(self) -> bool:
-        values = {id(word) for option in options(self.words) for word in option.words[1:]}
+        values = {id(word) for option in self._options for word in option.words[1:]}
         return any(
             UNKNOWN in word.text.partition("=")[0]
             for word in self.words
@@ -278,8 +278,17 @@ class CommandSource:
         """True if a word stays one for any values of its variables: `"$DIR"`, `$DIR/ds.json`."""
         return "/" in word.text or (word.verbatim and self.file.text[word.span].startswith('"'))
 
+    @cached_property
+    def _options(self) -> tuple[Option, ...]:
+        return tuple(options(self.words))
+
+    @cached_property
+    def _all(self) -> tuple[Occurrence, ...]:
+        """What the words set, in their order."""
+        return tuple(self._read())
+
     def _read(self) -> Iterator[Occurrence]:
-        for option in options(self.words):
+        for option in self._options:
             name = option.name.replace("-", "_")
             negated = self.framework.negation
             if negated and name.startswith(negated) and option.value is True:

@@ -10,6 +10,7 @@ from precision_lint.facts.runs.hydra import config_name, configuration
 from precision_lint.facts.runs.known import Holder, Known, agreed
 from precision_lint.facts.runs.objects import WRAPPED, display
 from precision_lint.facts.runs.places import MAX_CALLS, Evaluation, Place
+from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.settings import holds_settings
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -25,6 +26,7 @@ _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
 _STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
 _PROCESSES = {"spawn": 1, "start_processes": 1, "Process": 0, "Thread": 0, "launch": 0}
 """What starts a function, and how many arguments of its own it gives first."""
+_MOST_CALLS = 4 * MAX_CALLS
 _NOTHING = object()
 
 
@@ -56,7 +58,13 @@ class Arguments:
             for file, call in self._evaluation.program.calls_of(called, at.file)
             if (is_method and not is_built) or _is_plain(call, file)
         )
-        calls = list(islice(found, MAX_CALLS + 1))
+        calls = list(islice(found, _MOST_CALLS + 1))
+        if MAX_CALLS < len(calls) <= _MOST_CALLS:  # not those of what another setting chooses
+            calls = [
+                (file, call)
+                for file, call in calls
+                if reached(call, file, self._evaluation) is not False
+            ]
         handed = [] if is_method else list(self._handed_over(function.name, position, at))
         if len(calls) > MAX_CALLS:
             return None

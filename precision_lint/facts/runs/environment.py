@@ -99,16 +99,18 @@ class RunEnvironment(Memo):
         found = self.words.get(name)
         for given in self.program.options.get(name, ()):
             found = self.words.get(".".join(given.path), found)
-        for flag, given in self.program.flags.items():
-            if given.path[-1] == name and flag in self.words:
-                found = self.words[flag]
+        for flag in self.program.flags_of.get(name, ()):
+            found = self.words.get(flag, found)
         return found or next(filter(None, map(self.words.get, _negated(name))), None)
 
     @cached_property
     def words(self) -> Mapping[str, Option]:
         """The options of the command line, the last of each name."""
-        words = self.launch.words if self.launch else ()
-        return {option.name.replace("-", "_"): option for option in options(words)}
+        return {option.name.replace("-", "_"): option for option in self._options}
+
+    @cached_property
+    def _options(self) -> tuple[Option, ...]:
+        return tuple(options(self.launch.words)) if self.launch else ()
 
     @cached_property
     def overrides(self) -> Mapping[str, Occurrence]:
@@ -282,7 +284,7 @@ class RunEnvironment(Memo):
     def has_unknown_words(self) -> bool:
         """True if words of the command line are unknown, which may be options."""
         words = self.launch.words if self.launch else ()
-        taken = {id(word) for option in options(words) for word in option.words[1:]}
+        taken = {id(word) for option in self._options for word in option.words[1:]}
         return any(
             UNKNOWN in word.text.partition("=")[0]
             and id(word) not in taken

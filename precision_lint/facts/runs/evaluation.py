@@ -11,9 +11,10 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from precision_lint.facts.amp.autocast import is_autocast
 from precision_lint.facts.amp.scalers import makes_grad_scaler
 from precision_lint.facts.frameworks.sources import Occurrence
-from precision_lint.facts.runs import yacs
+from precision_lint.facts.runs import config_dicts, yacs
 from precision_lint.facts.runs.answers import Answers, Dependence
 from precision_lint.facts.runs.arguments import Arguments
 from precision_lint.facts.runs.conditions import chosen, compared, connected
@@ -82,7 +83,7 @@ class _Options:
 
     def option(self, name: str) -> Known | None:
         self.now.names.add(name)
-        return self.run.option(name)
+        return config_dicts.flag(name, self.run) or self.run.option(name)
 
     def declares(self, name: str) -> bool:
         self.now.names.add(name)
@@ -231,6 +232,8 @@ class Evaluator:
         package, _, name = path.rpartition(".")
         if package == "torch" and name in ALIASES:
             return Known(DtypeName(f"torch.{ALIASES[name]}"))
+        if is_autocast(path):
+            return Known(Thing())
         return self.objects(at).named(path)
 
     def _held(self, node: ast.Name | ast.Attribute, at: Place) -> Known | None:
@@ -304,6 +307,8 @@ class Evaluator:
         match call:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, key, *rest]):
                 return Members(self).attribute(owner, key, rest, at)
+            case ast.Call(func=ast.Name(id="hasattr"), args=[owner, key]):
+                return Members(self).has_attribute(owner, key, at)
             case ast.Call(args=[ast.Constant(value=str(variable)), *_]) if called in _VARIABLES:
                 return self.noted(self.run.variable(variable))
             case ast.Call(func=ast.Attribute(value=owner, attr="get"), args=[key, *rest]):

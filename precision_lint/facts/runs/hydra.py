@@ -39,6 +39,8 @@ def configuration(run: RunEnvironment) -> Path | None:
     )
     if found is None or run.program.project.root not in found.parents:
         return None
+    if run.opened is not None and run.opened.parent == found.parent:
+        return run.opened  # `--config-name` chooses it
     chooses = any(disk.is_folder(found.parent / override) for override in run.overrides)
     return None if chooses else found
 

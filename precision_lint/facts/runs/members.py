@@ -6,8 +6,9 @@ import ast
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from precision_lint.facts.amp.autocast import is_autocast
 from precision_lint.facts.runs import yacs
-from precision_lint.facts.runs.known import Given, Holder, Items, Known, Options
+from precision_lint.facts.runs.known import Given, Holder, Items, Known, Options, Thing
 from precision_lint.facts.runs.places import MAX_CALLS, Evaluation, Miss, Place
 from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.settings.vocabulary import names_precision
@@ -74,8 +75,22 @@ class Members:
         match syntax_tree(file).parent(node):
             case ast.Assign(targets=[target], value=value) if target is node:
                 known = self._evaluation.at(value, Place(file))
-                return known if known is not None and known.is_plain else None
+                if known is None or not known.is_plain:
+                    return None
+                return known if known.written is not None else self._because(node, file, known)
         return None
+
+    def _because(self, node: ast.expr, file: ParsedPython, known: Known) -> Known:
+        """A constant that is assigned where a setting holds: `if args.amp: args.half = True`."""
+        for parent in syntax_tree(file).around(node):
+            match parent:
+                case ast.If(test=test):
+                    decision = self._evaluation.at(test, Place(file))
+                    if decision is not None and decision.written is not None:
+                        return decision.derived(known.value)
+                case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.Lambda():
+                    break
+        return known
 
     def item(self, owner: ast.expr, key: ast.expr, at: Place) -> Known | None:
         index = self._evaluation.at(key, at)
@@ -159,7 +174,20 @@ class Members:
                 error = f"AttributeError: module 'torch' has no attribute {name.value!r}"
                 self._miss(name, owner, at, error)
             return None
+        if is_autocast(f"{qualified(owner, at.syntax.names)}.{name.value}"):
+            return Known(Thing())
         return self.member(owner, name.value, at)
+
+    def has_attribute(self, owner: ast.expr, key: ast.expr, at: Place) -> Known | None:
+        """`hasattr(torch.cuda.amp, "autocast")`; of settings, only what they certainly have."""
+        name = self._evaluation.at(key, at)
+        if name is None or not isinstance(name.value, str):
+            return None
+        if is_autocast(f"{qualified(owner, at.syntax.names)}.{name.value}"):
+            return Known(True)
+        known = self._evaluation.at(owner, at)
+        is_held = known is not None and isinstance(known.value, Holder)
+        return Known(True) if is_held and self.member(owner, name.value, at) is not None else None
 
     def get(self, owner: ast.expr, key: ast.expr, rest: list[ast.expr], at: Place) -> Known | None:
         index = self._evaluation.at(key, at)

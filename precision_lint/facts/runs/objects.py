@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.runs import config_dicts
 from precision_lint.facts.runs.classes import Field, Record, keeps_all, record
 from precision_lint.facts.runs.environment import RunEnvironment
 from precision_lint.facts.runs.known import (
@@ -26,6 +27,7 @@ from precision_lint.facts.runs.known import (
 )
 from precision_lint.facts.runs.program import Program
 from precision_lint.facts.runs.questions import Questions
+from precision_lint.facts.runs.reaching import reached
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, last_name
 
@@ -109,7 +111,7 @@ class Objects:
             if isinstance(wanted, ast.Call):
                 return self.value(wanted)
             return self.instance(last_name(wanted))
-        if called.startswith("absl.flags.DEFINE_") and call.args:
+        if (called.startswith("absl.flags.DEFINE_") or name in config_dicts.FLAGS) and call.args:
             return self.flag(call.args[0])
         if name == "load_hyperpyyaml" and call.args:
             overrides = next(iter(call.args[1:]), given.get("overrides"))
@@ -140,6 +142,8 @@ class Objects:
             for file, other in self.program.calls(name):
                 if file is not self.file or other.lineno > call.lineno:
                     continue
+                if reached(other, file, self.questions) is False:
+                    continue  # no file is given
                 if name == "add_arguments":
                     below += self._group(other)
                 elif spread := [each.value for each in other.keywords if each.arg is None]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks._generated import marks
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.imported_by_name import program_of
 from precision_lint.facts.settings.declarations import MARKERS, declared
 from precision_lint.facts.settings.given import Declaration, Kind, normal
 from precision_lint.model.memo import Memo, cached_property, fact
@@ -50,7 +51,7 @@ class Program(Memo):
     def _paths(self) -> Iterator[Path]:
         size = count = 0
         once = self.project.config_files.once
-        for path in islice(self.project.program(self.path), _MOST_READ):
+        for path in islice(program_of(self.path, self.project), _MOST_READ):
             length, is_of_settings, has_regions = once(
                 ("what is in", path), partial(_what_is_in, path)
             )
@@ -86,6 +87,14 @@ class Program(Memo):
             for given in declarations
             if given.flag and given.flag != given.path[-1]
         }
+
+    @cached_property
+    def flags_of(self) -> Mapping[str, list[str]]:
+        """Those names by the names of the attributes."""
+        found: dict[str, list[str]] = {}
+        for flag, given in self.flags.items():
+            found.setdefault(given.path[-1], []).append(flag)
+        return found
 
     @cached_property
     def assigned(self) -> Mapping[str, list[tuple[ParsedPython, ast.expr]]]:
@@ -145,16 +154,30 @@ class Program(Memo):
         return self.fact(("calls", name), lambda: tuple(self._calls(name)))
 
     def calls_of(self, name: str, home: ParsedPython) -> list[tuple[ParsedPython, ast.Call]]:
-        """The calls of what a file defines; not those of others with its name."""
+        """The calls of what a file defines, also under another name; not those of others with its
+        name.
+        """
         from precision_lint.source.python.syntax_tree import syntax_tree
 
-        return [
+        found = [
             (file, call)
             for file, call in self.calls(name)
             if file is home
             or not isinstance(call.func, ast.Name)
             or name in syntax_tree(file).names
         ]
+        for other in sorted(self._other_names.get((home.text.path.stem, name), ())):
+            found += [row for row in self.calls(other) if isinstance(row[1].func, ast.Name)]
+        return found
+
+    @cached_property
+    def _other_names(self) -> Mapping[tuple[str, str], set[str]]:
+        """What imports call things, by their module and name: `from a.b import C as D`."""
+        found: dict[tuple[str, str], set[str]] = {}
+        for file in self.files:
+            for module, name, other in _renamed(file):
+                found.setdefault((module, name), set()).add(other)
+        return found
 
     def _calls(self, name: str) -> Iterator[tuple[ParsedPython, ast.Call]]:
         from precision_lint.source.python.syntax_tree import syntax_tree
@@ -180,6 +203,18 @@ def _what_is_in(path: Path) -> tuple[int, bool, bool]:
         mark in content for marks_of in (MARKERS, marks.PYTHON, _LOADERS) for mark in marks_of
     )
     return len(content), is_of_settings, has_regions
+
+
+@fact
+def _renamed(file: ParsedPython) -> tuple[tuple[str, str, str], ...]:
+    """The last part of the module, the name, and the other name of what a file imports so."""
+    return tuple(
+        ((node.module or "").rpartition(".")[2], alias.name, alias.asname)
+        for node in file.nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname is not None and alias.asname != alias.name
+    )
 
 
 @fact

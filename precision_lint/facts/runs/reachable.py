@@ -22,6 +22,13 @@ _REGISTERING = frozenset({"command", "callback", "call_parse"})
 """Decorators of click, typer and fastcore that make a function a command, which is then called."""
 
 
+CALLED = frozenset({
+    "forward", "training_step", "validation_step", "test_step", "predict_step", "compute_loss",
+    "prediction_step", "configure_optimizers", "configure_model", "setup", "step",
+})  # fmt: skip
+"""Methods that torch, Lightning and transformers call of an object."""
+
+
 def used_names(program: Program) -> frozenset[str]:
     """The names that are mentioned by what runs when the program is started."""
     files = program.project.config_files
@@ -49,10 +56,12 @@ def may_run(node: ast.AST, file: ParsedPython, program: Program) -> bool:
     syntax = syntax_tree(file)
     inner = node
     for parent in syntax.around(node):
-        if isinstance(parent, Definition):
-            is_special = parent.name.startswith("__")
-            if not is_special and parent.name not in used:
-                return False
+        if (
+            isinstance(parent, Definition)
+            and parent.name not in used
+            and not is_called(parent, syntax.parent(parent))
+        ):
+            return False
         if isinstance(parent, ast.If) and is_main(parent) and inner in parent.body:
             return file is program.files[0]
         inner = parent
@@ -63,21 +72,23 @@ def may_run(node: ast.AST, file: ParsedPython, program: Program) -> bool:
 def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
     """The names that are read in each top-level definition or method, and outside of them."""
     found: dict[str, set[str]] = {}
-    pending = [(each, _TOP) for each in file.tree.body]
+    pending: list[tuple[ast.stmt, str, ast.AST]] = [
+        (each, _TOP, file.tree) for each in file.tree.body
+    ]
     while pending:
-        node, scope = pending.pop()
+        node, scope, owner = pending.pop()
         if isinstance(node, Definition):
             outer = found.setdefault(scope, set())
             for expression in (*node.decorator_list, *getattr(node, "bases", ())):
                 outer.update(_names(expression))
                 if innermost_name(expression) in _REGISTERING:
                     outer.add(node.name)
-            is_special = node.name.startswith("__") and scope
-            pending += [(each, scope if is_special else node.name) for each in node.body]
+            inner = scope if scope and is_called(node, owner) else node.name
+            pending += [(each, inner, node) for each in node.body]
             if isinstance(node, FunctionDefinition):
                 found.setdefault(node.name, set()).update(_names(node.args))
         elif isinstance(node, ast.If) and is_main(node):
-            pending += [(each, _MAIN) for each in node.body]
+            pending += [(each, _MAIN, owner) for each in node.body]
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:  # who mentions the new name means the old one
                 if alias.asname is not None:
@@ -90,8 +101,14 @@ def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
                 if not isinstance(each, ast.stmt)
                 for name in _names(each)
             )
-            pending += [(each, scope) for each in blocks]
+            pending += [(each, scope, owner) for each in blocks]
     return {scope: frozenset(names) for scope, names in found.items()}
+
+
+def is_called(definition: Definition, owner: ast.AST | None) -> bool:
+    """True for what nobody need mention: special methods, and those that libraries call."""
+    is_method = isinstance(owner, ast.ClassDef)
+    return definition.name.startswith("__") or (is_method and definition.name in CALLED)
 
 
 def _names(node: ast.AST) -> Iterator[str]:

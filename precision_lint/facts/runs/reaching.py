@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from precision_lint.facts.runs.exits import exits
 from precision_lint.facts.runs.questions import Questions
-from precision_lint.facts.runs.reachable import is_main
+from precision_lint.facts.runs.reachable import CALLED, is_main
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
@@ -17,7 +17,7 @@ from precision_lint.source.python.statements import (
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-_MOST_CALLS = 8
+_MOST_CALLS = 16
 _MOST_HOPS = 3
 
 
@@ -119,7 +119,7 @@ def _called(
     name = function.name
     made: bool | None = True
     if isinstance(owner, ast.ClassDef):
-        made = _made(owner, evaluator, hops)
+        made = _made(owner, file, evaluator, hops)
         if made is False:
             return False
         name = owner.name if name == "__init__" else name
@@ -131,20 +131,26 @@ def _any_called(name: str, file: ParsedPython, evaluator: Questions, hops: int) 
     calls = evaluator.program.calls_of(name, file)
     if name.startswith("__") or not calls or len(calls) > _MOST_CALLS:
         return True if not calls else None
-    states = [reached(call, where, evaluator, hops - 1) for where, call in calls]
-    return _any_of(states)
+    state = _any_of([reached(call, where, evaluator, hops - 1) for where, call in calls])
+    return None if state is False and name in CALLED else state  # libraries call it as well
 
 
-def _made(owner: ast.ClassDef, evaluator: Questions, hops: int) -> bool | None:
-    """Whether a class is used that a condition chooses: `(AMP if args.amp else Plain)(model)`."""
+def _made(owner: ast.ClassDef, home: ParsedPython, evaluator: Questions, hops: int) -> bool | None:
+    """Whether a class is used that a condition chooses: `(AMP if args.amp else Plain)(model)`.
+
+    One that no other extends is not used where none of its calls is reached.
+    """
     files = evaluator.program.files
     chosen = [(node, file) for file in files for node in _chosen(file).get(owner.name, ())]
-    if not chosen or len(chosen) > _MOST_CALLS or hops < 1:
-        return True if not chosen else None
+    if len(chosen) > _MOST_CALLS or hops < 1:
+        return None if chosen else True
     if any(owner.name in _bases(file) for file in files):
-        return None
-    calls = [(call, file) for file, call in evaluator.program.calls(owner.name)]
-    return _any_of([reached(node, file, evaluator, hops - 1) for node, file in (*chosen, *calls)])
+        return None if chosen else True
+    calls = [(call, file) for file, call in evaluator.program.calls_of(owner.name, home)]
+    if not chosen and not 0 < len(calls) <= _MOST_CALLS:
+        return True
+    state = _any_of([reached(node, file, evaluator, hops - 1) for node, file in (*chosen, *calls)])
+    return state if chosen or state is False else True
 
 
 def _any_of(states: Sequence[bool | None]) -> bool | None:

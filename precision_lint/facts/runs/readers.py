@@ -14,12 +14,15 @@ from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs import yacs
+from precision_lint.facts.runs.imported_by_name import program_of
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
 
 _WORD = re.compile(r"[a-z]+\d*")
+_KEY = re.compile(r"[\w-]+")
+"""What a program may mention; `images/a.png: [poses/a.mp4]` is data."""
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
 _STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
@@ -50,7 +53,7 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     if not isinstance(root, Mapping) or file.format not in _LOADERS:
         return ()
     found = [*islice(_entries(root), _MOST_KEYS)]
-    names = {entry.name for entry, _ in found if entry.name}
+    names = {entry.name for entry, _ in found if entry.name and _KEY.fullmatch(entry.name)}
     precise = {entry.name for entry, section in found if entry.name and _is_precise(entry, section)}
     if not precise or len(names) < _LEAST_KEYS:
         return ()
@@ -132,7 +135,7 @@ def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
 def _found(format: str, project: Recording) -> Iterator[_Reading]:
     started = project.python_sources_matching(_STARTED)
     for path in started[:_MOST_PROGRAMS]:
-        parts = tuple(islice(project.program(path), _MOST_FILES))
+        parts = tuple(islice(program_of(path, project), _MOST_FILES))
         if any(_is_precise_code(part, project) for part in parts):
             words = frozenset[str]().union(*(_mentioned(part, project) for part in parts))
             yield path, words, any(_loads(part, format, project) for part in parts)

@@ -53,7 +53,9 @@ _PARTS: Mapping[SinkKind, Part] = {
 _CASTS = {"half": "float16", "bfloat16": "bfloat16"}
 _LOADERS = frozenset({"from_pretrained", "from_single_file", "from_config", "load_checkpoint"})
 _PLAIN_REGION = "torch.cuda.amp.autocast"
-"""A class of regions that a function may return: `with get_autocast(args.precision)():`."""
+"""A class of regions that a function may return, or a name may stand for:
+`with get_autocast(args.precision)():`.
+"""
 _SCALERS = ("GradScaler", "ShardedGradScaler")
 _CALLS = (
     "autocast", "partial", *_SCALERS, *_CASTS, "to", *sorted(_LOADERS), "BitsAndBytesConfig",
@@ -133,6 +135,16 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
             case ast.Return(value=ast.Attribute() | ast.Name() as value):
                 if qualified(value, syntax.names) == _PLAIN_REGION:
                     yield TorchPlace("autocast", node, file, plain="float16")
+            case ast.Assign(
+                targets=[ast.Name(id=name)], value=ast.Attribute() | ast.Name() as value
+            ) if qualified(value, syntax.names) == _PLAIN_REGION:
+                yield TorchPlace("autocast", node, file, _given_to(name, syntax), plain="float16")
+
+
+def _given_to(region: str, syntax: SyntaxTree) -> ast.expr | None:
+    """The dtype that is given where a class of regions under another name is called."""
+    given = (_keyword(call, "dtype") for call in syntax.calls(region))
+    return next(filter(None, given), None)
 
 
 def _place(call: ast.Call, name: str, file: ParsedPython, syntax: SyntaxTree) -> TorchPlace | None:

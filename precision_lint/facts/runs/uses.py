@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 
-from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.evaluation import Evaluator
 from precision_lint.facts.runs.known import Known
 from precision_lint.facts.runs.places import Miss
@@ -84,9 +84,13 @@ def _use(sink: TorchPlace, evaluator: Evaluator) -> Use | None:
         around = ()  # they do not decide whether it is reached
     settings = (*of_dtype, *of_switch, *around)
     written = deciding.written if deciding is not None else None
+    possible = [one for one in (*of_switch, *around) if _is_of_precision(one)]
+    switched_on = [one for one in possible if one.value is not False]
     if written is None and value is not None:
-        possible = (*of_switch, *around)
-        written = next((one for one in possible if _is_of_precision(one)), None)
+        written = next(iter([*switched_on, *possible]), None)
+    elif written is not None and isinstance(written.origin, CodePlace):  # a default of the program
+        given = (one for one in switched_on if not isinstance(one.origin, CodePlace))
+        written = next(given, written)
     return Use(sink, value, state is True, settings, written)
 
 

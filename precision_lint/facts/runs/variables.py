@@ -6,6 +6,7 @@ Conditions that are known are decided. A loop, or a block that may not run, leav
 from __future__ import annotations
 
 import ast
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
@@ -15,7 +16,8 @@ from precision_lint.facts.runs.objects import updated
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import blocks
+from precision_lint.source.python.statements import Definition, blocks
+from precision_lint.source.python.syntax import innermost_name
 
 
 class Value(Protocol):
@@ -45,16 +47,31 @@ class Walk:
     """Where something may change what it holds."""
     bound: Mapping[str, Known] = field(default_factory=dict)
     """What the variables of the loops around a statement are in one pass."""
+    rows: Sequence[int] = field(init=False)
+    """The rows of both, in order."""
+
+    def __post_init__(self) -> None:
+        rows = sorted({node.lineno for node in (*self.stores, *self.changes)})
+        object.__setattr__(self, "rows", rows)
 
     def after(self, body: Sequence[ast.stmt], known: Known | None) -> Known | None:
         """The value after the statements of a block, given the one before it."""
         for statement in body:
             if self.end is not None and (statement.lineno, statement.col_offset) >= self.end:
                 break
+            if not self._concerns(statement):
+                continue
             if isinstance(statement, _PLAIN) and self._reads_in([statement]):
                 break  # `conf = merged(conf, other)`
             known = self._past(statement, known)
         return known
+
+    def _concerns(self, statement: ast.stmt) -> bool:
+        """False for most statements: nothing in them binds or changes the variable."""
+        if isinstance(statement, Definition):
+            return True
+        index = bisect_left(self.rows, statement.lineno)
+        return index < len(self.rows) and self.rows[index] <= (statement.end_lineno or 0)
 
     def _evaluated(self, node: ast.expr) -> Known | None:
         return self.value(node, self.bound) if self.bound else self.value(node)
@@ -93,6 +110,10 @@ class Walk:
                 return self._called(call, known)
             case ast.For() if self._changes(statement):
                 return self._repeated(statement, known)
+            case ast.Try(body=body, orelse=orelse, finalbody=last) if _only_looks(
+                body
+            ) and not self._reads_in([statement]):
+                return self.after([*body, *orelse, *last], known)
         if self._changes(statement):
             return None
         if not self._binds(statement):
@@ -222,6 +243,24 @@ def _raises(body: Sequence[ast.stmt]) -> bool:
         case [ast.If(body=one, orelse=other)]:
             return _raises(one) and _raises(other)
     return False
+
+
+def _only_looks(body: Sequence[ast.stmt]) -> bool:
+    """True for statements in which nothing fails if torch has what they look for:
+    `if getattr(torch.cuda.amp, "autocast") is not None: has_native_amp = True`.
+    """
+    return all(
+        (isinstance(node, ast.ImportFrom) and _is_torch(node.module or ""))
+        or (isinstance(node, ast.Import) and all(_is_torch(each.name) for each in node.names))
+        or (isinstance(node, ast.Call) and innermost_name(node) in ("getattr", "hasattr"))
+        or not isinstance(node, ast.Import | ast.ImportFrom | ast.Call | ast.Raise | ast.Assert)
+        for statement in body
+        for node in walk(statement)
+    )
+
+
+def _is_torch(module: str) -> bool:
+    return module.partition(".")[0] == "torch"
 
 
 def _may_leave(statement: ast.stmt) -> bool:

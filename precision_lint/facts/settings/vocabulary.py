@@ -32,6 +32,13 @@ _ALSO_CHOOSING = re.compile(
     r"tf32|load_in_[48]bit|loss_scale|(?:fp16|amp)_(?:init(?:ial)?_)?scale", re.IGNORECASE
 )
 _LEVEL = re.compile(r"(?:^|_)(?:opt|amp)_level$|(?:^|_)matmul_precision$", re.IGNORECASE)
+_MODE = re.compile(r"(?:^|_)precision$|(?:^|_)fp8_(?:recipe|format)$", re.IGNORECASE)
+_MODES = frozenset(
+    {"mixed", "pure", "full", "delayed", "tensorwise", "blockwise", "mxfp8", "e4m3", "hybrid"}
+)
+"""Of FSDP in OLMo, and of TransformerEngine."""
+_POLICY = re.compile(r"(?:[pco]=(?:half|full|b?f(?:p|loat)?\d+),?){1,3}")
+"""`p=f32,c=bfloat16`, a policy of jmp."""
 _QUANTIZED = re.compile(r"[Ww]\d{1,2}[Aa]\d{1,2}")
 _LEVELS = frozenset({"O1", "O2", "O3", "medium", "high", "highest"})
 """Of apex, and of `torch.set_float32_matmul_precision`."""
@@ -76,6 +83,9 @@ def chooses_precision(name: str, value: object, section: str = "") -> bool:
         if value is None:
             return False
         is_level = value in _LEVELS and _LEVEL.search(name) is not None
+        is_mode = value.lower() in _MODES and _MODE.search(name) is not None
+        if is_mode or _POLICY.fullmatch(value):
+            return True
         return is_level or (_QUANTIZED.fullmatch(value) is not None and is_about_precision(name))
     if _ALSO_CHOOSING.search(name):
         return True

@@ -71,7 +71,7 @@ class Expander:
             return None  # the first of its elements
         before = self.variables[name]
         elements = tuple(self.expand(word.array or ()))
-        texts = [self._text_of(part) for part in word.parts]
+        texts = [self._joined(part) or self._text_of(part) for part in word.parts]
         texts[0] = texts[0][assignment.end() :]
         if operator == "+=":
             unknown = self._unknown(name, None, word.span)
@@ -80,6 +80,15 @@ class Expander:
         text = Text() if word.array is not None else self._join(word.span, texts)
         span, elsewhere = self.places.locate(word.span)
         return name, Assigned(span, text, elements, word.array is not None, elsewhere)
+
+    def _joined(self, part: Part) -> Text | None:
+        """What `CMD="run ${ARGS[@]}"` gets: a text, with blanks between the elements."""
+        match part:
+            case Variable(subscript="[@]", default=None) if elements := self._elements(part):
+                blank = Text(" ", (part.span.start,))
+                texts = [text for each in elements for text in (blank, each.traced)]
+                return self._join(part.span, texts[1:])
+        return None
 
     def _elements_of(
         self, before: Assigned | None, unknown: Text, word: RawWord

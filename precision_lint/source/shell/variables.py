@@ -143,8 +143,9 @@ class Variables:
         fact = self._facts.get(name)
         if fact is None or not self._view.shows(name, fact):
             return None
-        if fact.time < self._view.child and name not in self._exported:
-            return None
+        is_array = fact.value is not None and fact.value.is_array
+        if fact.time < self._view.child and (is_array or name not in self._exported):
+            return None  # no process gets an array
         return fact.value
 
     def known(self) -> dict[str, Assigned]:

@@ -9,6 +9,7 @@ import pytest
 from precision_lint.facts.origin import Setting
 from precision_lint.facts.project.facts import ProjectFacts
 from precision_lint.facts.settings import holds_settings
+from precision_lint.facts.settings.vocabulary import chooses_precision
 from precision_lint.project.files import Project
 from tests import cpu_time
 from tests.facts.project.test_evidence import write
@@ -264,3 +265,22 @@ def test_a_large_project_answers_at_once(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_names_of_settings(name: str, holds: bool) -> None:
     assert holds_settings(name) is holds
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("precision", "mixed", True),
+        ("fsdp_precision", "pure", True),
+        ("precision", "macro", False),
+        ("quality", "mixed", False),
+        ("fp8-recipe", "blockwise", True),
+        ("fp8_format", "e4m3", True),
+        ("file_format", "e4m3", False),
+        ("mp", "p=f32,c=bfloat16", True),
+        ("mp", "p,c", False),
+        ("command", "a=b", False),
+    ],
+)
+def test_values_that_choose_a_precision(name: str, value: str, expected: bool) -> None:
+    assert chooses_precision(name, value) is expected

@@ -270,6 +270,58 @@ def test_workflows() -> None:
     assert list(scalars(file.embedded)) == [("$P", "fp16"), ("'no'", "no")]
 
 
+MATRIX = """
+jobs:
+  a:
+    strategy:
+      matrix:
+        %s
+    env: {P: "${{ matrix.p }}"}
+    steps:
+      - run: |
+          setup --once
+          run --p ${{ matrix.p }} ${{matrix.q}} --r '${{ matrix.p }}' $P
+"""
+_QUOTED = UNKNOWN * len("${{ matrix.p }}")
+
+
+@pytest.mark.parametrize(
+    ("matrix", "expected"),
+    [
+        ("{p: [fp16, bf16]}", [("fp16", UNKNOWN * 13), ("bf16", UNKNOWN * 13)]),
+        (
+            "{p: [fp16, bf16], q: [1, --x], exclude: [{p: fp16, q: 1}]}",
+            [("fp16", "--x"), ("bf16", "1"), ("bf16", "--x")],
+        ),
+        ("{include: [{p: fp16, q: a}, {p: bf16, q: b}]}", [("fp16", "a"), ("bf16", "b")]),
+        (
+            "{p: [fp16, bf16], include: [{q: a}, {p: fp16, q: b}, {p: fp32, q: c}]}",
+            [("fp16", "b"), ("bf16", "a"), ("fp32", "c")],
+        ),
+        ("${{ fromJSON(needs.x.outputs.y) }}", [(UNKNOWN * 15, UNKNOWN * 13)]),
+        ("{p: '${{ fromJSON(needs.x) }}'}", [(UNKNOWN * 15, UNKNOWN * 13)]),
+        ("{p: ['${{ inputs.p }}'], q: [a]}", [(UNKNOWN * 15, "a")]),
+    ],
+)
+def test_a_matrix_of_jobs(matrix: str, expected: list[tuple[str, str]]) -> None:
+    """The order of values and the rules of `include` are those of GitHub's documentation."""
+    found = [words for words, _ in started(config(MATRIX % matrix, "yaml"))]
+    assert found.count(["setup", "--once"]) == 1
+    assert [words for words in found if words[0] == "run"] == [
+        ["run", "--p", p, q, "--r", _QUOTED, p if UNKNOWN not in p else UNKNOWN]
+        for p, q in expected
+    ]
+
+
+def test_a_value_of_a_matrix_stands_where_it_is_listed() -> None:
+    file = config(MATRIX % "{p: [fp16, bf16], q: [x]}", "yaml")
+    text = file.text.text
+    commands = [each for part in file.embedded for each in part.file.script.commands]
+    words = [each.words[2] for each in commands if each.words[0].text == "run"]
+    places = [word.traced.origins[0] for word in words]
+    assert [text[place : place + 4] for place in places] == ["fp16", "bf16"]
+
+
 def written_in(part: Embedded) -> dict[str, object]:
     return {inner.name: plain(inner.file.documents[0]) for inner in part.file.embedded}
 
