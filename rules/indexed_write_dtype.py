@@ -89,6 +89,7 @@ RULE = Rule(
     triggers=((b"torch",), (b"float", b"bf16", b"fp16", b"half", b"double")),
     calls=frozenset({"__setitem__", *_WRITING, *(f"{name}_" for name in _WRITING)}),
     pitfalls=("D03",),
+    yields_to="MP410",
     preview=True,
 )
 
