@@ -99,6 +99,7 @@ NAMES = {
     "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
     "precision_lint.facts.numerics.positions": "Position positions",
     "precision_lint.facts.numerics.program_errors": "program_errors",
+    "precision_lint.facts.numerics.program_rounding": "program_rounding",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",
     "precision_lint.facts.frameworks.verdicts": "verdicts",

@@ -106,8 +106,7 @@ RULE = Rule(
         (b"torch",),
         (
             b".half(", b".bfloat16(", b".double(", b"from_numpy(", b"torch.bfloat16",
-            b"torch.float16", b"torch.half", b"autocast(",
-            b"torch.float64", b"float8_",
+            b"torch.float16", b"torch.half", b"autocast(", b"float8_",
         ),
     ),
     pitfalls=(

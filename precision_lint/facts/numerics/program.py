@@ -11,6 +11,7 @@ from precision_lint.facts.dtypes.module_inputs import LAYERS
 from precision_lint.facts.dtypes.operands import may_fail_on_purpose, of_real_numbers
 from precision_lint.facts.dtypes.program_run import calls_in_program
 from precision_lint.facts.numerics.fills import FILLS
+from precision_lint.facts.numerics.half_updates import HALF_UPDATES
 from precision_lint.model.memo import fact
 
 ARITHMETIC = frozenset({"add", "sub", "mul", "div"})
@@ -22,7 +23,7 @@ ROUNDED = frozenset(
 )  # fmt: skip
 """Calls whose results may need more digits than half precision has."""
 
-_ASKED = LACKING_CALLS | LAYERS | FILLS | ARITHMETIC | ROUNDED | COLLECTIVES
+_ASKED = LACKING_CALLS | LAYERS | FILLS | ARITHMETIC | ROUNDED | COLLECTIVES | HALF_UPDATES
 _ASKED |= {"Sequential", "Embedding", *(name.rpartition(".")[2] for name in AGREEING)}
 
 
