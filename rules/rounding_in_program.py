@@ -10,6 +10,7 @@ precision in this run, and needs more digits:
 - a total to which a loop adds, and a running sum that is used as integers,
 - a sum or a mean of squares in float16,
 - a copy of the weights that is averaged with a decay,
+- the cross entropy of logits,
 - uniform noise of which a logarithm is taken,
 - weights that an optimizer updates at a rate below 1e-3, where most steps round to nothing,
 - a number such as 1e-8 that is added in float16, where it is zero.
@@ -59,7 +60,7 @@ print(Norm()(hidden))
 There is no fix: how far the computation is to be in float32 is for its author to say.
 
 ## References
-- Pitfalls E04, E05, E06, E07, E08, E10, E11, E14, E16
+- Pitfalls E04, E05, E06, E07, E08, E09, E10, E11, E14, E16
 - https://github.com/huggingface/transformers/pull/29285
 - https://github.com/pytorch/pytorch/issues/87561
 """
@@ -94,12 +95,14 @@ RULE = Rule(
             b"sum(",
             b"+= ",
             b"deepcopy(",
+            b"entropy(",
             b"rand",
             b"e-",
             b"optim",
         ),
     ),
-    pitfalls=("E04", "E05", "E06", "E07", "E08", "E10", "E11", "E14", "E16"),
+    yields_to="MP301",
+    pitfalls=("E04", "E05", "E06", "E07", "E08", "E09", "E10", "E11", "E14", "E16"),
 )
 
 

@@ -67,6 +67,8 @@ def _found(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
         yield from _range(call, file)
     elif call.name in _RANDOM:
         yield from _logarithm_of_noise(call, file)
+    elif call.function == "torch.nn.functional.cross_entropy":
+        yield from _loss(call)
     elif call.name == "cumsum":
         yield from _counted(call, file)
     elif call.name == "add":
@@ -159,6 +161,17 @@ def _logarithm_of_noise(call: Call, file: PythonFile) -> Iterator[ProgramRoundin
         origin = () if value.origin is None else (value.origin.related,)
         problem = f"uniform noise is drawn in {dtype}"
         yield ProgramRounding(call, problem, dtype, "exact zeros become infinite", (*origin, used))
+
+
+def _loss(call: Call) -> Iterator[ProgramRounding]:
+    """Cross entropy of logits in half precision, outside of autocast."""
+    logits = call.argument(0, "input")
+    tensor = None if logits is None else logits.value
+    if call.autocast is None and isinstance(tensor, Tensor) and _is_certain(tensor):
+        dtype = min(tensor.dtypes)
+        origin = () if tensor.origin is None else (tensor.origin.related,)
+        problem = f"cross entropy is computed in {dtype}"
+        yield ProgramRounding(call, problem, dtype, "many losses round to the same number", origin)
 
 
 def _counted(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
