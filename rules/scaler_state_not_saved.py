@@ -41,7 +41,7 @@ key.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from precision_lint.rule_api import (
     Applicability,
@@ -132,7 +132,7 @@ def _finding(scaler: str, state: ast.Dict | None, value: ast.expr, file: PythonF
     )
 
 
-def _is_kept(tree: ast.Module, scalers: frozenset[str]) -> bool:
+def _is_kept(tree: ast.Module, scalers: Collection[str]) -> bool:
     """True if the state of a scaler is read, or a scaler is passed to code that may read it.
 
     States that are read in a loop, `{name: each.state_dict() for …}`, may be the scaler's.
