@@ -147,7 +147,7 @@ def scalers_made(file: ParsedPython) -> Mapping[str, ast.Call]:
         match node:
             case ast.Assign(targets=[target], value=value) if name := dotted(target):
                 made = [each for each in _alternatives(value) if _makes_scaler(each)]
-                found |= {name: each for each in made if not _is_off(each)}
+                found |= [(name, each) for each in made if not _is_off(each)]
     return found
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal
@@ -93,7 +93,14 @@ def positions(file: PythonFile) -> Iterator[Position]:
     if made >= 0 and any(text.find(product, made) >= 0 for product in _PRODUCTS):
         found += _products(file)
     by_place = {position.span: position for position in reversed(found)}
-    yield from (by_place[span] for span in sorted(by_place))
+    yield from (by_place[span] for span in sorted(by_place) if not _holds_another(span, by_place))
+
+
+def _holds_another(span: Span, others: Iterable[Span]) -> bool:
+    """True for the cast of a range that is made in half precision: it rounds nothing more."""
+    return any(
+        other != span and span.start <= other.start < other.end <= span.end for other in others
+    )
 
 
 # Ranges
