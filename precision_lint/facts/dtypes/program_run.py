@@ -26,7 +26,13 @@ from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import Definition, blocks
 from precision_lint.source.python.syntax import dotted
 
-_TORCH = re.compile(r"torch\.|nn\.|F\.")
+_MAKING = re.compile(
+    r"(?:torch\.)?nn\.[A-Z]"
+    r"|torch\.(?:rand|zeros|ones|full|empty|arange|linspace|tensor|as_tensor|eye|from_numpy|load)"
+)
+"""Functions of torch that make a tensor or a module."""
+
+_RELATIVE = re.compile(r"^from\s+\.", re.MULTILINE)
 
 
 def calls_in_program(file: PythonFile, names: frozenset[str]) -> list[Call]:
@@ -54,8 +60,13 @@ def calls_in_program(file: PythonFile, names: frozenset[str]) -> list[Call]:
 
 
 def _starts_something(file: PythonFile) -> bool:
-    """True if a statement outside of functions calls a function of the file, or one of torch."""
-    return any(
+    """True if a statement outside of functions calls a function of the file, or makes a tensor.
+
+    A file that imports relative to its package cannot be started, unless it says that it can.
+    """
+    text = file.text.text
+    is_of_package = _RELATIVE.search(text) is not None and "__main__" not in text
+    return not is_of_package and any(
         isinstance(node, ast.Call) and _is_worth_a_run(node, file)
         for statement in _top(file.tree.body)
         for node in walk(statement)
@@ -64,7 +75,7 @@ def _starts_something(file: PythonFile) -> bool:
 
 def _is_worth_a_run(node: ast.Call, file: PythonFile) -> bool:
     called = dotted(node.func) or ""
-    return called in module_of(file).top or _TORCH.match(called) is not None
+    return called in module_of(file).top or _MAKING.match(called) is not None
 
 
 def _top(body: list[ast.stmt]) -> Iterator[ast.stmt]:
