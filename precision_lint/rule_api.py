@@ -37,6 +37,7 @@ NAMES = {
     "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOAT32 FLOATING",
     "precision_lint.facts.dtypes": "sinks",
     "precision_lint.facts.dtypes.batches": "BlanketCast blanket_casts",
+    "precision_lint.facts.dtypes.collectives": "COLLECTIVES may_be_refused refused",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
     "precision_lint.facts.dtypes.values": (
         "Constant Instance Model ModelOutput Sequence Symbol Tensor Value"
@@ -98,6 +99,8 @@ NAMES = {
     ),
     "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
     "precision_lint.facts.numerics.positions": "Position positions",
+    "precision_lint.facts.numerics.program_errors": "program_errors",
+    "precision_lint.facts.numerics.program_rounding": "program_rounding",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",
     "precision_lint.facts.frameworks.verdicts": "verdicts",

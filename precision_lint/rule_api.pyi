@@ -74,6 +74,9 @@ from precision_lint.facts.dtypes.calls import Argument as Argument
 from precision_lint.facts.dtypes.calls import Call as Call
 from precision_lint.facts.dtypes.calls import Region as Region
 from precision_lint.facts.dtypes.calls import Rejection as Rejection
+from precision_lint.facts.dtypes.collectives import COLLECTIVES as COLLECTIVES
+from precision_lint.facts.dtypes.collectives import may_be_refused as may_be_refused
+from precision_lint.facts.dtypes.collectives import refused as refused
 from precision_lint.facts.dtypes.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
@@ -135,6 +138,8 @@ from precision_lint.facts.numerics.half_updates import HalfUpdate as HalfUpdate
 from precision_lint.facts.numerics.half_updates import half_updates as half_updates
 from precision_lint.facts.numerics.positions import Position as Position
 from precision_lint.facts.numerics.positions import positions as positions
+from precision_lint.facts.numerics.program_errors import program_errors as program_errors
+from precision_lint.facts.numerics.program_rounding import program_rounding as program_rounding
 from precision_lint.facts.settings.vocabulary import names_bfloat16 as names_bfloat16
 from precision_lint.facts.settings.vocabulary import names_float16 as names_float16
 from precision_lint.facts.settings.vocabulary import names_precision as names_precision

@@ -52,6 +52,7 @@ from precision_lint.rule_api import (
     dotted,
     makes_grad_scaler,
     qualified,
+    scalers_made,
     syntax_tree,
 )
 
@@ -71,9 +72,10 @@ _CLOSURE = "closure"
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
     syntax = syntax_tree(file)
-    scalers = _made(file, syntax)
+    scalers = scalers_made(file)
     for call in syntax.calls("step"):
-        scaler = scalers.get(dotted(getattr(call.func, "value", call.func)) or "")
+        name = dotted(getattr(call.func, "value", call.func)) or ""
+        scaler = scalers.get(name) if _is_always_torchs(name, syntax) else None
         found = _problem(call, syntax)
         if scaler is None or found is None or syntax.may_fail_on_purpose(call):
             continue
@@ -87,26 +89,14 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         )
 
 
-def _made(file: PythonFile, syntax: SyntaxTree) -> dict[str, ast.Call]:
-    """The scalers of torch by the name that holds each, if they are on and nothing else is held."""
-    found: dict[str, ast.Call] = {}
-    others = set()
-    for node in file.nodes:
-        match node:
-            case ast.Assign(targets=[target], value=value) if name := dotted(target):
-                is_scaler = isinstance(value, ast.Call) and makes_grad_scaler(
-                    qualified(value.func, syntax.names)
-                )
-                if is_scaler and isinstance(value, ast.Call) and not _is_off(value):
-                    found[name] = value
-                else:
-                    others.add(name)
-    return {name: made for name, made in found.items() if name not in others}
-
-
-def _is_off(scaler: ast.Call) -> bool:
-    given = _enabled(scaler)
-    return isinstance(given, ast.Constant) and not given.value
+def _is_always_torchs(name: str, syntax: SyntaxTree) -> bool:
+    """True if nothing but a scaler of torch is assigned to a name."""
+    return all(
+        isinstance(node.value, ast.Call)
+        and makes_grad_scaler(qualified(node.value.func, syntax.names))
+        for node in syntax.nodes
+        if isinstance(node, ast.Assign) and any(dotted(each) == name for each in node.targets)
+    )
 
 
 def _is_optional(scaler: ast.Call) -> bool:

@@ -65,7 +65,6 @@ RULE = Rule(
     precisions=("fp16", "bf16"),
     triggers=((b"dataclass",), (b"TrainingArguments", b"trl"), (b"bf16", b"fp16")),
     pitfalls=("I01",),
-    preview=True,
 )
 
 _OTHER = {"bf16": "fp16", "fp16": "bf16"}

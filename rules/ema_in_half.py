@@ -69,6 +69,7 @@ RULE = Rule(
     ),
     calls=COPIES,
     pitfalls=("E07",),
+    yields_to="MP310",
     preview=True,
 )
 

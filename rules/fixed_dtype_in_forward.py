@@ -116,6 +116,7 @@ RULE = Rule(
         (b".float(", b"float32", b"torch.float", b".half(", b"float16"),
     ),
     pitfalls=("D02", "D10"),
+    yields_to="MP410",
     preview=True,
 )
 

@@ -67,6 +67,7 @@ RULE = Rule(
     calls=SUMS,
     intraprocedural=SUMS,
     pitfalls=("E11",),
+    yields_to="MP310",
     preview=True,
 )
 

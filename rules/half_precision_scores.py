@@ -7,13 +7,13 @@ takes single numbers of the result, or ranks them: `gather`, `topk`, `sort`, `ar
 weights of a checkpoint that the caller names, in a program that enables bfloat16.
 
 Not reported: a call with `dtype=torch.float32`, logits that were cast to float32, regions of
-autocast on CUDA, which compute both in float32, and attention, whose weights go into a product.
+autocast on CUDA, which compute both in float32, attention, whose weights go into a product,
+functions that sample a token, and those that store the scores in half precision.
 
 ## Why it hurts
 There is no error. The result has the digits of its input: 10,000 random rows of logits have 9,997
 different log-probabilities in float32 and 609 in bfloat16 (torch 2.13). So documents tie that
-should be ranked, sums of log-probabilities are off by percents, and `probs.cumsum(-1) > top_p` cuts
-at another token.
+should be ranked, and sums of log-probabilities are off by percents.
 
 ## Example
 ```python

@@ -66,6 +66,7 @@ RULE = Rule(
     triggers=((b"torch",), (b"zeros(", b"tensor("), (b"dtype",), (b"for ", b"while ")),
     calls=TOTALS,
     pitfalls=("E10",),
+    yields_to="MP310",
     preview=True,
 )
 

@@ -86,9 +86,14 @@ RULE = Rule(
     since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
-    triggers=((b"torch",), (b"float", b"bf16", b"fp16", b"half", b"double")),
+    triggers=(
+        (b"torch",),
+        (b".float", b"float16", b"float32", b"float64", b"bf16", b"fp16", b"half", b"double"),
+        (b"] =", b"]=", b"index_", b"scatter", b"put(", b"put_("),
+    ),
     calls=frozenset({"__setitem__", *_WRITING, *(f"{name}_" for name in _WRITING)}),
     pitfalls=("D03",),
+    yields_to="MP410",
     preview=True,
 )
 

@@ -80,6 +80,7 @@ RULE = Rule(
     fix="sometimes",
     triggers=((b"torch",), (b"masked_fill", b"fill_(", b"_fill(", b"full", b"where(")),
     pitfalls=("E01", "E02"),
+    yields_to="MP410",
     preview=True,
 )
 

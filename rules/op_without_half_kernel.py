@@ -90,9 +90,10 @@ RULE = Rule(
     since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="always",
-    triggers=((b"torch",), tuple(sorted(name.encode() for name in LACKING_CALLS))),
+    triggers=((b"torch",), tuple(sorted(b"%b(" % name.encode() for name in LACKING_CALLS))),
     calls=LACKING_CALLS,
     pitfalls=("F01", "F02", "F03", "F04", "F05"),
+    yields_to="MP410",
     preview=True,
 )
 

@@ -82,6 +82,7 @@ RULE = Rule(
     fix="sometimes",
     triggers=((b"torch",), (b"arange(", b"linspace(", b"timestep")),
     pitfalls=("E05",),
+    yields_to="MP310",
     preview=True,
 )
 

@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from precision_lint.fixers.entries import add_entry
 from precision_lint.rule_api import (
@@ -156,7 +156,7 @@ def _name_beside(key: ast.expr | None) -> str:
     return "scaler"
 
 
-def _is_kept(tree: ast.Module, scalers: frozenset[str]) -> bool:
+def _is_kept(tree: ast.Module, scalers: Collection[str]) -> bool:
     """True if the state of a scaler is read, or a scaler is passed to code that may read it.
 
     States that are read in a loop, `{name: each.state_dict() for …}`, may be the scaler's.

@@ -75,13 +75,12 @@ RULE = Rule(
     since="0.1.0",
     triggers=(
         (b"transformers",),
-        (b"from_pretrained",),
-        (b"fp16", b"bf16", b"flash_attention"),
+        (b"from_pretrained(",),
+        (b"fp16=", b"bf16=", b'"flash_attention_', b"'flash_attention_"),
     ),
     calls=LOADING,
     intraprocedural=frozenset({"from_pretrained", "train"}),
     pitfalls=("D05", "I02"),
-    preview=True,
 )
 
 _WHY = {

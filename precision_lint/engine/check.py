@@ -83,7 +83,7 @@ def check_bytes(
         return replace(checked, is_triggered=bool(rules))
     rules = _triggered_by_text(rules, text, kind)
     raw = _report(text, kind, project, rules) if rules or named else _Raw()
-    enabled = [finding for finding in raw.findings if finding.code in codes]
+    enabled = _once([each for each in raw.findings if each.code in codes], settings)
     is_writable = not any(finding.fix for finding in enabled) or may_be_written(
         text, content, project.root, named=named
     )
@@ -151,6 +151,21 @@ def _without_impossible_fix(finding: Finding, text: SourceText, is_writable: boo
     if finding.fix is None or (is_writable and text.takes(finding.fix.edits)):
         return finding
     return replace(finding, fix=None)
+
+
+def _once(findings: list[Finding], settings: Settings) -> list[Finding]:
+    """The findings, without those of rules that yield to a rule which reports the same place."""
+    by_code: dict[str, list[Span]] = {}
+    for finding in filter(settings.reports, findings):
+        by_code.setdefault(finding.code, []).append(finding.place.span)
+    return [
+        finding
+        for finding in findings
+        if not any(
+            finding.place.span.start < other.end and other.start < finding.place.span.end
+            for other in by_code.get(registry.rule(finding.name).yields_to, ())
+        )
+    ]
 
 
 def _sparing(findings: list[Finding], all_findings: list[Finding]) -> list[Finding]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from typing import TypeGuard
 
 from precision_lint.model.finding import Related
 from precision_lint.model.memo import fact
@@ -137,30 +138,26 @@ def names_in(file: ParsedPython) -> Names:
 
 
 @fact
-def scalers_made(file: ParsedPython) -> frozenset[str]:
-    """The names that hold a scaler which the file makes, and which is not off from the start."""
+def scalers_made(file: ParsedPython) -> Mapping[str, ast.Call]:
+    """The scalers that the file makes by the names that hold them, but for those that are off."""
     if _is_of_another_framework(file):
-        return frozenset()
-    found = set()
+        return {}
+    found: dict[str, ast.Call] = {}
     for node in file.nodes:
         match node:
-            case ast.Assign(targets=[target], value=value):
+            case ast.Assign(targets=[target], value=value) if name := dotted(target):
                 made = [each for each in _alternatives(value) if _makes_scaler(each)]
-                if made and not all(_is_off(each) for each in made):
-                    found.add(dotted(target) or "")
-    return frozenset(found - {""})
+                found |= [(name, each) for each in made if not _is_off(each)]
+    return found
 
 
-def _is_off(value: ast.expr) -> bool:
-    match value:
-        case ast.Call(keywords=keywords):
-            return any(
-                keyword.arg == "enabled"
-                and isinstance(keyword.value, ast.Constant)
-                and not keyword.value.value
-                for keyword in keywords
-            )
-    return False
+def _is_off(scaler: ast.Call) -> bool:
+    return any(
+        keyword.arg == "enabled"
+        and isinstance(keyword.value, ast.Constant)
+        and not keyword.value.value
+        for keyword in scaler.keywords
+    )
 
 
 def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
@@ -176,7 +173,7 @@ def _alternatives(value: ast.expr) -> Iterator[ast.expr]:
             yield value
 
 
-def _makes_scaler(value: ast.expr) -> bool:
+def _makes_scaler(value: ast.expr) -> TypeGuard[ast.Call]:
     return isinstance(value, ast.Call) and callee_name(value).endswith("GradScaler")
 
 

@@ -38,7 +38,7 @@ class Activations:
         self,
         definition: Function,
         env: Environment,
-        within: Slice,
+        within: Slice | None,
         *,
         records: bool,
         region: Region | None = None,
@@ -79,7 +79,7 @@ class Activations:
         closure: Mapping[str, Value] | None,
         definition: Function,
         env: Environment,
-        within: Slice,
+        within: Slice | None,
         region: Region | None,
     ) -> Frame:
         """Interpret a body for its result; a closure that a value carries is used for it alone."""

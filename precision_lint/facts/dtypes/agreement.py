@@ -21,7 +21,9 @@ MEASURED = frozenset({BFLOAT16, FLOAT16, FLOAT32, "float64"})
 """The dtypes of which any two were tried."""
 
 _SPELLED = {BFLOAT16: "BFloat16", FLOAT16: "Half", FLOAT32: "Float", "float64": "Double"}
-_IN_C = {BFLOAT16: "c10::BFloat16", FLOAT16: "c10::Half", FLOAT32: "float", "float64": "double"}
+IN_C = {BFLOAT16: "c10::BFloat16", FLOAT16: "c10::Half", FLOAT32: "float", "float64": "double"}
+"""What messages of torch call the dtypes."""
+
 _INDEX = frozenset({BOOL, INT64, "int32", "uint8"})
 _DEVICES = frozenset({"cpu", "cuda"})
 _EINSUM = Agreement(
@@ -151,5 +153,5 @@ def _is_advanced(index: Value) -> bool:
 
 def _message(template: str, first: str, second: str) -> str:
     return template.format(
-        first=_IN_C[first], First=_SPELLED[first], second=_IN_C[second], Second=_SPELLED[second]
+        first=IN_C[first], First=_SPELLED[first], second=IN_C[second], Second=_SPELLED[second]
     )

@@ -131,6 +131,8 @@ def named(evaluator: Evaluate, name: str, node: ast.expr) -> Value:
         dtype = ALIASES[last]
         origin = _origin(evaluator, node, f"{dtype} is chosen here")
         return Dtype(frozenset({dtype}), origin=replace(origin, kind="dtype"))
+    if head == "math" and last in numbers.OF_MATH:
+        return numbers.OF_MATH[last]
     return evaluator.analysis.names.imported(evaluator.frame.module, name)
 
 

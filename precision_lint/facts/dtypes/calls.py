@@ -151,6 +151,8 @@ class Call:
     """The object that is called, if it is one: a module."""
     rejections: tuple[Rejection, ...] = ()
     """Layers that the call certainly runs and that reject what they are given."""
+    way: tuple[Origin, ...] = ()
+    """In the run of a program, the calls that lead from its start to this one."""
 
     def argument(self, position: int, keyword: str) -> Argument | None:
         """An argument by position or keyword; None if absent or after a star."""

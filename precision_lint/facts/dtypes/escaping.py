@@ -16,12 +16,10 @@ from dataclasses import dataclass
 
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes._generated.operators import METHODS
+from precision_lint.facts.dtypes.functions_of_file import WHOLE, FunctionsOfFile
 from precision_lint.facts.dtypes.item_writes import may_be_indexed_write
-from precision_lint.facts.dtypes.module_inputs import LAYERS
 from precision_lint.model.memo import fact
-from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import statements
 from precision_lint.source.python.syntax import callee_name, dotted
 
 _FIXED = re.compile(r"torch\.(?:float|float32|double|float64|half|float16)$")
@@ -35,7 +33,6 @@ _DEVICE = re.compile(r"device|cuda|cpu|rank")
 _PLAIN = frozenset({"shape", "device", "ndim", "size", "dim", "numel"})
 _OF_TORCH = ("torch.", "F.", "nn.functional.")
 _TESTING_DTYPE = re.compile(r"dtype|is_floating")
-_WHOLE = -1
 _MOST_ROUNDS = 8
 
 
@@ -43,7 +40,7 @@ _MOST_ROUNDS = 8
 class Meetings:
     """The functions of a file in which a fixed dtype may meet another one."""
 
-    _known: _Known
+    _known: FunctionsOfFile
     _functions: frozenset[ast.FunctionDef]
 
     def __bool__(self) -> bool:
@@ -64,7 +61,7 @@ class Meetings:
 @fact
 def fixed_dtypes_meeting_others(file: ParsedPython) -> Meetings:
     """Where a fixed dtype may meet another one."""
-    known = _Known(file)
+    known = FunctionsOfFile(file)
     met: set[ast.FunctionDef] = set()
     for _ in range(_MOST_ROUNDS):
         changed, known.changed = known.changed, {}
@@ -74,105 +71,10 @@ def fixed_dtypes_meeting_others(file: ParsedPython) -> Meetings:
     return Meetings(known, frozenset(met))
 
 
-class _Known:
-    """The functions of a file, and which of them take or give a fixed dtype."""
-
-    def __init__(self, file: ParsedPython) -> None:
-        self.file = file
-        self.functions: list[ast.FunctionDef] = []
-        self._named: dict[str, list[ast.FunctionDef]] = {}
-        self._of_class: dict[str, list[ast.FunctionDef]] = {}
-        self._own: dict[ast.FunctionDef, _Own] = {}
-        self.callers: dict[ast.FunctionDef, set[ast.FunctionDef]] = {}
-        self._called: dict[ast.AST, list[ast.FunctionDef]] = {}
-        self._mentioned: dict[ast.FunctionDef, list[ast.FunctionDef]] = {}
-        self.held: dict[str, set[str]] = {}
-        """By attribute, the classes of the modules that objects hold under this name."""
-        self.taking: dict[ast.FunctionDef, set[str]] = {}
-        self.giving: dict[ast.FunctionDef, set[int]] = {}
-        """The results that are fixed, by position in what is returned; `_WHOLE` for all of it."""
-        for node in statements(file.tree.body):
-            match node:
-                case ast.FunctionDef(name=name) if name != "__init__":
-                    self.functions.append(node)
-                    self._named.setdefault(name, []).append(node)
-                case ast.ClassDef(name=name):
-                    own = _Own(node)
-                    self._own |= dict.fromkeys(own.methods.values(), own)
-                    self._of_class[name] = [*filter(None, [own.methods.get("forward")])]
-                    for attribute, made in own.held.items():
-                        self.held.setdefault(attribute, set()).update(made)
-        self.changed: dict[ast.FunctionDef, None] = dict.fromkeys(self.functions)
-        """The functions of which something is known that was not when they were walked."""
-
-    def take(self, function: ast.FunctionDef, names: set[str]) -> None:
-        """A function is given something fixed for some of its parameters."""
-        taken = self.taking.setdefault(function, set())
-        if not names <= taken:
-            taken |= names
-            self.changed[function] = None
-
-    def give(self, function: ast.FunctionDef, positions: set[int]) -> None:
-        """A function returns something fixed."""
-        given = self.giving.setdefault(function, set())
-        if not positions <= given:
-            given |= positions
-            self.changed |= dict.fromkeys(self.callers.get(function, ()))
-
-    def mentioned(self, function: ast.FunctionDef) -> list[ast.FunctionDef]:
-        """The functions of the file that a function names, and those of modules that it names."""
-        if function not in self._mentioned:
-            self._mentioned[function] = list(dict.fromkeys(self.called(function, function)))
-        return self._mentioned[function]
-
-    def called(self, function: ast.AST, within: ast.FunctionDef) -> list[ast.FunctionDef]:
-        """The functions of the file that an expression may stand for, or look up."""
-        if function not in self._called:
-            self._called[function] = self._find(function, self._own.get(within))
-        return self._called[function]
-
-    def _find(self, function: ast.AST, own: _Own | None) -> list[ast.FunctionDef]:
-        found: list[ast.FunctionDef] = []
-        for node in walk(function):
-            match node:
-                case ast.Name(id=name):
-                    found += self._named.get(name, [])
-                case ast.Attribute(value=ast.Name(id="self"), attr=name) if own and (
-                    name in own.held or name in own.methods
-                ):
-                    found += self._forwards(own.held.get(name, ()))
-                    found += filter(None, [own.methods.get(name)])
-                case ast.Attribute(attr=name):
-                    methods = self._named.get(name, []) if name != "forward" else []
-                    found += self._forwards(self.held.get(name, ())) or methods
-        return found
-
-    def _forwards(self, classes: Iterable[str]) -> list[ast.FunctionDef]:
-        return [each for one in classes for each in self._of_class.get(one, [])]
-
-    def is_layer(self, function: ast.expr) -> bool:
-        """True for an attribute that may hold a layer with weights."""
-        named = (each.attr for each in ast.walk(function) if isinstance(each, ast.Attribute))
-        return any(not LAYERS.isdisjoint(self.held.get(name, ())) for name in named)
-
-
-class _Own:
-    """The methods of a class, and by attribute the classes of the modules that it holds."""
-
-    def __init__(self, node: ast.ClassDef) -> None:
-        self.methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
-        self.held: dict[str, set[str]] = {}
-        for each in statements(node.body):
-            match each:
-                case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
-                    made = {callee_name(one) for one in walk(value) if isinstance(one, ast.Call)}
-                    self.held.setdefault(name, set()).update(made)
-
-
 class _Function:
     """The variables of one function that hold a fixed dtype, statement by statement."""
 
-    def __init__(self, known: _Known, node: ast.FunctionDef) -> None:
+    def __init__(self, known: FunctionsOfFile, node: ast.FunctionDef) -> None:
         self._known = known
         self._node = node
         self._held = {*known.taking.get(node, ())}
@@ -246,7 +148,7 @@ class _Function:
             case ast.Tuple(elts=targets), ast.Call():
                 fixed_ones = self._results(value)
                 for position, one in enumerate(targets):
-                    self._hold(one, not fixed_ones.isdisjoint({position, _WHOLE}))
+                    self._hold(one, not fixed_ones.isdisjoint({position, WHOLE}))
             case ast.Subscript(value=owner), _:
                 is_met = self._is_fixed(value) != self._is_fixed(owner)
                 self._is_met |= is_met and may_be_indexed_write(target, self._known.file)
@@ -274,7 +176,7 @@ class _Function:
                 return {position for position, one in enumerate(items) if self._is_fixed(one)}
             case ast.Call():
                 return self._call(value)
-        return {_WHOLE} if self._is_fixed(value) else set()
+        return {WHOLE} if self._is_fixed(value) else set()
 
     def _is_fixed(self, node: ast.expr) -> bool:
         match node:
@@ -326,7 +228,7 @@ class _Function:
         functions = self._known.called(self._function_of(node), self._node)
         is_fixed = self._is_call_fixed(node)
         if not (is_fixed and functions) or self._is_of_torch(node):
-            return {_WHOLE} if is_fixed else set()
+            return {WHOLE} if is_fixed else set()
         return set().union(*(self._known.giving.get(each, ()) for each in functions))
 
     def _is_call_fixed(self, node: ast.Call) -> bool:

@@ -261,8 +261,8 @@ class Evaluator:
 
     def operation(self, node: ast.BinOp | ast.AugAssign, left: Value, right: Value) -> Value:
         """The value of an operator with its operands; a term where one of them is one."""
-        if self.analysis.is_half_run and isinstance(node, ast.BinOp):
-            self.analysis.records.product(self.frame, node, left, right)
+        if self.analysis.records.takes_every and isinstance(node, ast.BinOp):
+            self.analysis.records.operator(self.frame, node, left, right)
         value = self.operate(left, right, type(node.op))
         module = self.frame.module
         if isinstance(left, Variable):

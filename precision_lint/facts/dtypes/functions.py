@@ -124,6 +124,8 @@ def function(name: str, given: CallSite) -> Value:
     package, _, path = name.partition(".")
     if package == "numpy":
         return arrays.made(path, given)
+    if package == "math":
+        return numbers.of_math(path)
     if package in sources.FOREIGN_PACKAGES:
         return NON_TENSOR
     if package != "torch":

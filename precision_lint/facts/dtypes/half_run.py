@@ -24,18 +24,15 @@ from precision_lint.facts.dtypes.calls import Argument, Call, CallSite
 from precision_lint.facts.dtypes.definitions import Class, Function, module_of
 from precision_lint.facts.dtypes.escaping import fixed_dtypes_meeting_others
 from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
-from precision_lint.facts.dtypes.loaded_in_half import FIXED, is_fixed
+from precision_lint.facts.dtypes.loaded_in_half import is_fixed
 from precision_lint.facts.dtypes.module_inputs import LAYERS, rejected
-from precision_lint.facts.dtypes.operands import may_fail_on_purpose
+from precision_lint.facts.dtypes.operands import may_fail_on_purpose, of_real_numbers
 from precision_lint.facts.dtypes.parameters import bound
-from precision_lint.facts.dtypes.promotion import COMPLEX
 from precision_lint.facts.dtypes.values import (
     FunctionValue,
     Instance,
     Model,
-    ModelOutput,
     Tensor,
-    Value,
     perhaps_floating,
     tensor,
 )
@@ -151,11 +148,7 @@ def _run(
 
 def _meeting(call: Call, loaded: Origin, file: PythonFile) -> Meeting | None:
     """What does not agree at one call; None if a side of it is not certain."""
-    call = replace(
-        call,
-        arguments=tuple(replace(one, value=_real(one.value)) for one in call.arguments),
-        receiver=_real(call.receiver),
-    )
+    call = of_real_numbers(call)
     if isinstance(call.called, Model):
         found = _rejected(call, call.called, loaded)
     else:
@@ -192,13 +185,3 @@ def _is_chosen(call: Call, file: PythonFile) -> bool:
 
 def _meet(fixed: Tensor, follows: Tensor) -> bool:
     return is_fixed(fixed) and follows.must_be(_HALF)
-
-
-def _real(value: Value) -> Value:
-    """A tensor without the complex dtypes that a number might make of it."""
-    match value:
-        case ModelOutput(tensor=inner):
-            return _real(inner)
-        case Tensor(dtypes=dtypes) if dtypes & FIXED:
-            return replace(value, dtypes=dtypes - COMPLEX)
-    return value

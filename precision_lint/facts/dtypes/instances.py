@@ -185,6 +185,10 @@ class Instances:
         if isinstance(value, Bottom) and not self._table.is_in_progress(key):
             return instance if name in _WRAPPED else None
         weights = instance.parameters
+        if self._analysis.is_program_run:
+            value = self._resolve(value)
+            if weights is None and not self._classes.is_module(definition):
+                return value  # nobody outside of the program holds the object
         if weights is None:
             return self._as_held(definition, value)
         if self._analysis.is_half_run and weights.dtypes & HALF:

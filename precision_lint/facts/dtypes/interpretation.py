@@ -66,8 +66,9 @@ class Subject:
 class Interpretation:
     """One interpretation of a file; nothing is known of it at first but some calls in `found`.
 
-    `in_half` makes it that of a run whose weights are in half precision (see `half_run`): it takes
-    the calls that this run comes to.
+    `in_half` makes it that of a run whose weights are in half precision (see `half_run`), and
+    `of_program` that of the file as a program (see `program_run`): it takes the calls that this run
+    comes to.
     """
 
     def __init__(
@@ -77,9 +78,11 @@ class Interpretation:
         *,
         is_intraprocedural: bool,
         in_half: list[Call] | None = None,
+        of_program: list[Call] | None = None,
     ) -> None:
         self.is_intraprocedural = is_intraprocedural
         self.is_half_run = in_half is not None
+        self.is_program_run = of_program is not None
         self.default_dtype = subject.default_dtype
         self.budget = subject.budget
         self.configuration = subject.configuration
@@ -93,7 +96,7 @@ class Interpretation:
             found,
             table,
             is_intraprocedural=is_intraprocedural,
-            every=in_half,
+            every=of_program if in_half is None else in_half,
         )
         self.names = Names(self, program, table)
         self.classes = Classes(self)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 
 from precision_lint.facts.dtypes import (
@@ -77,14 +78,7 @@ _LOADING = frozenset(
 def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
     """The value of a call."""
     receiver, function = _callee(evaluator, node, env)
-    arguments = tuple(
-        Argument(
-            evaluator.spread(argument, env),
-            evaluator.span_of(argument),
-            isinstance(argument, ast.Starred),
-        )
-        for argument in node.args
-    )
+    arguments = tuple(each for one in node.args for each in _given(evaluator, one, env))
     keywords = {
         keyword.arg or "**": Argument(
             evaluator(keyword.value, env), evaluator.span_of(keyword.value), keyword.arg is None
@@ -108,6 +102,17 @@ def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
     if "out" in keywords and isinstance(out := keywords["out"].value, Tensor):
         replace_everywhere(out, replace(out, scalar=None), env)  # it takes the result's shape
     return result
+
+
+def _given(evaluator: Evaluate, argument: ast.expr, env: Environment) -> Iterator[Argument]:
+    """An argument; in the run of a program, each of those that a starred one stands for."""
+    span = evaluator.span_of(argument)
+    if isinstance(argument, ast.Starred) and evaluator.analysis.is_program_run:
+        match reading(evaluator(argument.value, env)):
+            case Sequence(items=tuple(items)):
+                yield from (Argument(item, span) for item in items)
+                return
+    yield Argument(evaluator.spread(argument, env), span, isinstance(argument, ast.Starred))
 
 
 def _spread(keywords: dict[str, Argument]) -> dict[str, Argument]:

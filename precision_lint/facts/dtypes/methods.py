@@ -69,7 +69,7 @@ def of_instance(receiver: Instance, name: str, given: CallSite) -> Value:
     if isinstance(result, Model):
         moved = result.parameters
         if moved != parameters:
-            weights = None if moved.caller_chosen else moved
+            weights = None if moved.caller_chosen and not moved.clauses else moved
             held = tuple((key, _cast_with(field, weights)) for key, field in receiver.fields)
             return replace(receiver, fields=held, parameters=weights, cast=result.cast)
         return receiver

@@ -102,11 +102,19 @@ _LINEAR = FUNCTIONS["nn.functional.linear"]
 
 
 def of_torch(name: str, given: CallSite) -> Model:
-    """An instance of a class of `torch.nn`: its parameters have the default dtype, or `dtype=`."""
+    """An instance of a class of `torch.nn`: its parameters have the default dtype, or `dtype=`.
+
+    `dtype` is the last argument of these classes, whose number differs.
+    """
     parameters = tensor(given.default_dtype)
     layers: tuple[str, ...] = ()
+    last = given.values[-1] if given.values else UNKNOWN
     if "dtype" in given.keywords:
         parameters = functions.as_dtype(given.keywords["dtype"].value).of_tensor()
+    elif isinstance(last, Dtype) or (name == "Linear" and len(given.values) == 5):
+        parameters = functions.as_dtype(last).of_tensor()
+    elif "**" in given.keywords:
+        parameters = caller_chosen(given.origin(_OF_THE_MODEL))
     if not (has_weights := _has_weights(name, given)):  # then the input decides the dtype
         unknown = caller_chosen(given.origin(_OF_THE_MODEL))
         return Model(unknown, None if has_weights is None else "Identity")

@@ -7,12 +7,20 @@ would make new numbers without end.
 from __future__ import annotations
 
 import ast
+import math
 import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from precision_lint.facts.dtypes.conversions import as_dtype
-from precision_lint.facts.dtypes.values import NON_TENSOR, Constant, LibraryObject, NonTensor, Value
+from precision_lint.facts.dtypes.values import (
+    INTEGER,
+    NON_TENSOR,
+    Constant,
+    LibraryObject,
+    NonTensor,
+    Value,
+)
 from precision_lint.model.ranges import LAYOUTS
 
 FINFO = "torch.finfo"
@@ -54,6 +62,45 @@ def computed(node: ast.BinOp, left: Value, right: Value) -> Constant | None:
 
 _EXPONENT = 1023
 _FLOAT = NonTensor(frozenset({"float64"}), True)
+
+OF_MATH = {name: Constant(getattr(math, name)) for name in ("pi", "e", "tau", "inf", "nan")}
+"""The constants of the module `math`."""
+_INTEGERS_OF_MATH = frozenset(
+    {"floor", "ceil", "trunc", "gcd", "lcm", "comb", "perm", "factorial", "isqrt"}
+)
+_OTHERS_OF_MATH = frozenset({"isfinite", "isinf", "isnan", "isclose", "frexp", "modf", "prod"})
+
+
+def of_math(name: str) -> NonTensor:
+    """What a function of the module `math` gives: a number, whatever it is given."""
+    if name in _OTHERS_OF_MATH:
+        return NON_TENSOR
+    return INTEGER if name in _INTEGERS_OF_MATH else _FLOAT
+
+
+def of_numbers(left: Value, right: Value, op: type[ast.operator]) -> NonTensor | None:
+    """What an operator gives for two numbers whose values do not count; None for other objects."""
+    if op not in _OPERATORS or not (_is_number(left) and _is_number(right)):
+        return None
+    match right:
+        case Constant(value=int() | float() as exponent) if op is ast.Pow and exponent < 0:
+            return _FLOAT
+    if op is ast.Div or _is_float(left) or _is_float(right):
+        return _FLOAT
+    return NON_TENSOR if op is ast.Pow else INTEGER
+
+
+def _is_number(value: Value) -> bool:
+    match value:
+        case Constant(value=bool()):
+            return False
+        case Constant(value=int() | float()) | NonTensor(dtypes=frozenset(), scalar=True):
+            return bool(isinstance(value, Constant) or value.dtypes)
+    return False
+
+
+def _is_float(value: Value) -> bool:
+    return value == _FLOAT or (isinstance(value, Constant) and isinstance(value.value, float))
 
 
 def _is_literal(node: ast.expr) -> bool:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Argument, Call
-from precision_lint.facts.dtypes.values import ModelOutput, Tensor
+from precision_lint.facts.dtypes.promotion import COMPLEX
+from precision_lint.facts.dtypes.values import ModelOutput, Tensor, Value
+from precision_lint.model.dtypes import FLOATING
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _TORCH = "torch."
@@ -42,6 +46,27 @@ def tensor_given(argument: Argument) -> Tensor | None:
         case ModelOutput(tensor=tensor):
             return tensor
     return None
+
+
+def of_real_numbers(call: Call) -> Call:
+    """A call without the complex dtypes that a number of which nothing is known might bring."""
+    return replace(
+        call,
+        arguments=tuple(replace(one, value=_real(one.value)) for one in call.arguments),
+        keywords={
+            name: replace(one, value=_real(one.value)) for name, one in call.keywords.items()
+        },
+        receiver=_real(call.receiver),
+    )
+
+
+def _real(value: Value) -> Value:
+    match value:
+        case ModelOutput(tensor=inner):
+            return _real(inner)
+        case Tensor(dtypes=dtypes) if dtypes & FLOATING:
+            return replace(value, dtypes=dtypes - COMPLEX)
+    return value
 
 
 def may_fail_on_purpose(call: Call, file: PythonFile) -> bool:

@@ -20,6 +20,7 @@ from precision_lint.facts.dtypes.calls import Region
 from precision_lint.facts.dtypes.containers import concatenated
 from precision_lint.facts.dtypes.kinds import CHOICES, complex_of, result_dtype
 from precision_lint.facts.dtypes.lattice import join_tensors, reading
+from precision_lint.facts.dtypes.numbers import of_numbers
 from precision_lint.facts.dtypes.values import (
     ANONYMOUS,
     BOTTOM,
@@ -94,6 +95,8 @@ def operator(
             tensors = [value for value in operands if isinstance(value, Tensor)]
             promoted = replace(promoted, scalar=contracted(tensors))
         return result_dtype(row.result, promoted, default)
+    if (number := of_numbers(left, right, op)) is not None:
+        return number
     match left, right:
         case (NonTensor(), NonTensor() | Constant()) | (Constant(), NonTensor()):
             return NON_TENSOR

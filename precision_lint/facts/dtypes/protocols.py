@@ -122,6 +122,8 @@ class Interprocedural(Protocol):
     """Bodies are interpreted by themselves: no call, class or import is followed."""
     is_half_run: bool
     """This is the run of a model whose weights are loaded in half precision (see `half_run`)."""
+    is_program_run: bool
+    """This is the run of the file as a program: all of its statements count (see `program_run`)."""
     budget: Budget
     records: Records
     configuration: Configuration

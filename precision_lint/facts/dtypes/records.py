@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.asked import SETTING_ITEM, Asked
@@ -64,6 +66,8 @@ class Records:
         self._every = every
         self.call_sites: dict[Function, dict[ast.AST, Environment]] = {}
         """The calls of each function, with what they give to its parameters."""
+        self.way: list[Origin] = []
+        """The calls that lead from the start of a program to the current frame."""
         self.regions: dict[Function, dict[ast.AST, Region | None]] = {}
         """The autocast regions in which each function is called."""
         self.sites: dict[ast.AST, Origin] = {}
@@ -117,12 +121,18 @@ class Records:
         )
         self._keep(node, call)
 
-    def product(self, frame: Frame, node: ast.BinOp, left: Value, right: Value) -> None:
-        """`left @ right`, as the call of `torch.matmul` that it is."""
-        if isinstance(node.op, ast.MatMult) and self._is_seen(frame):
+    @property
+    def takes_every(self) -> bool:
+        """True if calls are taken in all frames, as a run comes to them."""
+        return self._every is not None
+
+    def operator(self, frame: Frame, node: ast.BinOp, left: Value, right: Value) -> None:
+        """`left @ right` as the call of `torch.matmul` that it is, and so for other operators."""
+        name = _OPERATORS.get(type(node.op))
+        if name in self._asked.names and self._is_seen(frame):
             span_of = self._module.file.span_of
             operands = Argument(left, span_of(node.left)), Argument(right, span_of(node.right))
-            self._keep(node, self._operation(frame, node, "matmul", "torch.matmul", operands))
+            self._keep(node, self._operation(frame, node, name, f"torch.{name}", operands))
 
     def wants_items(self, frame: Frame) -> bool:
         """True if a rule asked for the items that are set in a frame."""
@@ -171,7 +181,7 @@ class Records:
         if self._every is None:
             self.found[node] = call
         else:
-            self._every.append(call)
+            self._every.append(replace(call, way=tuple(self.way)))
 
     def rejected(self, frame: Frame, node: ast.Call, found: tuple[Rejection, ...]) -> None:
         """A call runs layers that reject what they are given: whenever its body is run."""
@@ -205,6 +215,19 @@ class Records:
         if frame.records and isinstance(node.func, ast.Attribute):
             self._is_at(frame, node, node.func.attr)
             self.open_calls.setdefault(node.func.attr, {})[node] = receiver, given
+
+    @contextmanager
+    def through(self, frame: Frame, node: ast.Call, name: str) -> Iterator[None]:
+        """What a run comes to in this block, it comes to by a call."""
+        if self._every is None:
+            yield
+            return
+        file = frame.module.file
+        self.way.append(Origin(file.text, file.span_of(node), f"`{name}` is called here"))
+        try:
+            yield
+        finally:
+            self.way.pop()
 
     def _is_at(self, frame: Frame, node: ast.Call, name: str) -> None:
         """Take down the place of a call."""
@@ -254,6 +277,10 @@ class Records:
             held.append(given)
             self._table.note(lambda: held.remove(given))
 
+
+_OPERATORS = {
+    ast.MatMult: "matmul", ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div",
+}  # fmt: skip
 
 _TRAINING = frozenset({"backward", "train"})
 """Calls that show what is trained by what is known of the modules around them."""

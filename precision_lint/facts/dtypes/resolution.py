@@ -106,6 +106,11 @@ class Resolution:
                 return Partial(self(function), tuple(map(self, arguments)), of_keywords)
             case AutocastContext(dtype=Dtype() as dtype):
                 return replace(value, dtype=self.dtype(dtype))
+            case Instance(parameters=Tensor(clauses=clauses) as weights) if clauses:
+                match self._tensor(weights):
+                    case Tensor(clauses=frozenset() as left) as moved if not left:
+                        return self(replace(value, parameters=moved))
+                return self(replace(value, parameters=None))
             case Instance(fields=fields) if fields:
                 return replace(value, fields=tuple((name, self(one)) for name, one in fields))
             case Mixed(tensor=tensor, array=array, sequence=sequence, mapping=mapping, other=other):

@@ -64,6 +64,18 @@ may come to hold itself without end. What the last pass still changes is widened
 """
 
 
+_NO_REGIONS = frozenset(
+    {
+        "no_grad", "inference_mode", "enable_grad", "set_grad_enabled", "open", "device", "profile",
+        "record_function", "suppress", "tqdm", "sdp_kernel", "sdpa_kernel", "ThreadPoolExecutor",
+        "ProcessPoolExecutor", "Pool", "TemporaryDirectory", "NamedTemporaryFile", "StringIO",
+        "BytesIO", "redirect_stdout", "redirect_stderr", "catch_warnings", "Lock", "safe_open",
+        "raises", "SummaryWriter", "fork_rng", "detect_anomaly", "set_detect_anomaly",
+    }
+)  # fmt: skip
+"""Contexts of libraries that have nothing to do with autocast."""
+
+
 class StatementInterpreter:
     """The statements of one frame, interpreted in order."""
 
@@ -278,11 +290,7 @@ class StatementInterpreter:
             context = reading(value)
             if is_named and not isinstance(context, AutocastContext):
                 context = AutocastContext(None, SOME_DTYPE)  # a wrapper of the project's own
-            elif (
-                isinstance(context, Unknown)
-                and self.analysis.is_intraprocedural
-                and may_open_autocast(opened, self.evaluate.source)
-            ):
+            elif isinstance(context, Unknown) and self._may_be_region(opened):
                 context = AutocastContext(None, SOME_DTYPE)
             if isinstance(context, AutocastContext):
                 self.frame.autocast.append(region_of(context))
@@ -291,6 +299,12 @@ class StatementInterpreter:
         for _ in range(regions):
             self.frame.autocast.pop()
         return reaches
+
+    def _may_be_region(self, opened: ast.expr) -> bool:
+        """True if a context of which nothing is known may turn autocast on."""
+        if self.analysis.is_program_run:
+            return not isinstance(opened, ast.Call) or callee_name(opened) not in _NO_REGIONS
+        return self.analysis.is_intraprocedural and may_open_autocast(opened, self.evaluate.source)
 
     def entered(self, context: Value) -> Value:
         """What `with context as x` gives to `x`."""

@@ -71,12 +71,14 @@ class Summaries:
         self._analysis.records.call_of(frame, node, definition, parameters)
         is_followed = (
             node is not frame.discarded
+            or self._analysis.is_program_run
             or any(map(_is_container, parameters.values()))
             or outer_variables.may_change(routine, parameters)
         )
         if is_followed:
             routine = outer_variables.called_in(frame, routine, env)
-            summary = self.result(routine, parameters, given.autocast)
+            with self._analysis.records.through(frame, node, definition.name):
+                summary = self.result(routine, parameters, given.autocast)
         else:
             summary = Summary(UNKNOWN)  # nobody looks at what it returns
         outer_variables.take(summary.changed, frame, env)
@@ -130,10 +132,14 @@ class Summaries:
         closure = routine.closure or {}
         changing = (*held, *definition.scope.changed)
         calling = outer_variables.calling(definition, env, closure)
-        within = definition.module.fact(
-            (Summaries, definition.node, changing, calling),
-            lambda: backward_slice(definition.def_uses, _returning_or_changing(changing, calling)),
-        )
+        within = None
+        if not self._analysis.is_program_run:
+            within = definition.module.fact(
+                (Summaries, definition.node, changing, calling),
+                lambda: backward_slice(
+                    definition.def_uses, _returning_or_changing(changing, calling)
+                ),
+            )
         # a copy: the entry is computed again, from the same arguments, if it needs itself
         frame = self._activations.run_closing_over(
             routine.closure, definition, env.copy(), within, region

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 
 from precision_lint.facts.amp.half_regions import half_regions
@@ -131,16 +131,22 @@ def _add(
 ) -> None:
     """The calls whose tensor is known to be of a half dtype, at least on some path."""
     for call in calls:
-        number, tensor = _number(call), _filled(call)
-        if number is None or tensor is None or call.span in found:
-            continue
-        origin = tensor.origin
-        for dtype in (FLOAT16, BFLOAT16):
-            is_named = origin is not None and origin.kind == "dtype" and dtype in tensor.dtypes
-            if origin is not None and is_named and _is_out_of(dtype, call, file):
-                is_certain = region is None and tensor.must_be(frozenset({dtype}))
-                found[call.span] = Fill(call, number, dtype, tensor, origin, is_certain)
-                break
+        fill = None if call.span in found else fill_of(call, file)
+        if fill is not None:
+            found[call.span] = fill if region is None else replace(fill, is_certain=False)
+
+
+def fill_of(call: Call, file: PythonFile) -> Fill | None:
+    """Such a call, if its tensor is known to be of a half dtype, at least on some path."""
+    number, tensor = _number(call), _filled(call)
+    if number is None or tensor is None:
+        return None
+    origin = tensor.origin
+    for dtype in (FLOAT16, BFLOAT16):
+        is_named = origin is not None and origin.kind == "dtype" and dtype in tensor.dtypes
+        if origin is not None and is_named and _is_out_of(dtype, call, file):
+            return Fill(call, number, dtype, tensor, origin, tensor.must_be(frozenset({dtype})))
+    return None
 
 
 def _is_out_of(dtype: str, call: Call, file: PythonFile) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -19,13 +20,17 @@ from precision_lint.facts.dtypes.weights import as_module
 from precision_lint.facts.numerics.uses import used_by
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.statements import FunctionDefinition, Loop, own_nodes
-from precision_lint.source.python.syntax import callee_name, dotted
-from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
+from precision_lint.source.python.syntax import callee_name, dotted, last_name
+from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 
 SCORES = frozenset({"softmax", "log_softmax"})
 _SCORED_BY = frozenset({"tolist", "item", "gather", "topk", "argsort", "sort", "cumsum", "numpy"})
 """What is done with scores that are compared, ranked, or reported."""
+
+_OF_SAMPLING = frozenset({"top_p", "top_k", "typical_p", "min_p", "posterior_threshold"})
+"""Parameters of functions that choose a token: they compare scores with a threshold."""
 
 TOTALS = frozenset({"zeros", "tensor"})
 SUMS = frozenset({"mean", "sum"})
@@ -55,7 +60,28 @@ def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
         isinstance(node, ast.Call)
         and _use_of_scores(node, file) is not None
         and not _is_part_of_forward(node, file)
+        and not _needs_few_digits(node, file)
     )
+
+
+def _needs_few_digits(node: ast.Call, file: PythonFile) -> bool:
+    """True in a function that samples from the scores, or that stores them in half precision."""
+    function = syntax_tree(file).function(node)
+    if not isinstance(function, FunctionDefinition):
+        return False
+    given = function.args
+    names = {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+    calls = [each for each in own_nodes(function) if isinstance(each, ast.Call)]
+    return not names.isdisjoint(_OF_SAMPLING) or any(map(_samples_or_stores, calls))
+
+
+def _samples_or_stores(call: ast.Call) -> bool:
+    name = callee_name(call)
+    if name in {"multinomial", "half"}:
+        return True
+    is_cast = name in {"astype", "to", "type"}
+    given = (*call.args, *(each.value for each in call.keywords if each.arg == "dtype"))
+    return is_cast and any(last_name(each) in {"float16", "half"} for each in given)
 
 
 def _is_part_of_forward(node: ast.Call, file: PythonFile) -> bool:
@@ -248,11 +274,26 @@ def _is_called_ema(node: ast.Call, file: PythonFile) -> bool:
     syntax = syntax_tree(file)
     statement = next((each for each in syntax.around(node) if isinstance(each, ast.Assign)), None)
     named = [] if statement is None else [ast.unparse(each) for each in statement.targets]
-    return any("ema" in name.lower().split(".")[-1].split("_") for name in named) and any(
-        callee_name(each) in _UPDATES for each in _calls(file)
+    if _is_widened(node, named, syntax):
+        return False
+    owner = enclosing_class(node, syntax)
+    is_of_ema = owner is not None and _EMA.search(owner.name) is not None
+    is_named = any("ema" in name.lower().split(".")[-1].split("_") for name in named)
+    return (is_named or is_of_ema) and any(callee_name(each) in _UPDATES for each in _calls(file))
+
+
+def _is_widened(node: ast.Call, named: list[str], syntax: SyntaxTree) -> bool:
+    """True if a copy is cast to float32, at once or by its name."""
+    casts = (*syntax.calls("float"), *syntax.calls("double"))
+    owners = (each.func.value for each in casts if isinstance(each.func, ast.Attribute))
+    return any(
+        dotted(owner) in named or any(inner is node for inner in ast.walk(owner))
+        for owner in owners
     )
 
 
+_EMA = re.compile(r"EMA|Ema(?![a-z])|(?:Moving|Exponential)Average|AverageModel")
+"""What classes of averages are called."""
 _UPDATES = frozenset({"lerp_", "lerp", "_foreach_lerp_", "mul_", "_foreach_mul_", "mul"})
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal
@@ -36,8 +36,9 @@ from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
 _RANGES = frozenset({"arange", "linspace"})
 _CASTS = frozenset({"to", "type", "type_as", "half", "bfloat16"})
-_ANGLES = frozenset({"sin", "cos", "polar"})
-_OF_POSITIONS = _ANGLES | {"outer", "ger", "einsum"}
+ANGLES = frozenset({"sin", "cos", "polar"})
+"""What makes numbers of angles."""
+_OF_POSITIONS = ANGLES | {"outer", "ger", "einsum"}
 """What positions are made angles with."""
 
 _RANGE_IN_HALF = re.compile(
@@ -84,7 +85,7 @@ def positions(file: PythonFile) -> Iterator[Position]:
     if _RANGE_IN_HALF.search(text) is not None and names_unusual_dtypes(file):
         is_range = cache(partial(_may_be_range, file=file))
         calls = calls_in(file, _RANGES | _CASTS, worth=is_range)
-        found += filter(None, (_range(call, file) for call in calls))
+        found += filter(None, (range_in_half(call, file) for call in calls))
     if _CAST_TIMESTEP.search(text) is not None:
         calls = calls_in(file, _CASTS, worth=_may_be_timesteps)
         found += filter(None, (_timesteps(call, file) for call in calls))
@@ -92,7 +93,14 @@ def positions(file: PythonFile) -> Iterator[Position]:
     if made >= 0 and any(text.find(product, made) >= 0 for product in _PRODUCTS):
         found += _products(file)
     by_place = {position.span: position for position in reversed(found)}
-    yield from (by_place[span] for span in sorted(by_place))
+    yield from (by_place[span] for span in sorted(by_place) if not _holds_another(span, by_place))
+
+
+def _holds_another(span: Span, others: Iterable[Span]) -> bool:
+    """True for the cast of a range that is made in half precision: it rounds nothing more."""
+    return any(
+        other != span and span.start <= other.start < other.end <= span.end for other in others
+    )
 
 
 # Ranges
@@ -119,7 +127,7 @@ def _may_be_range(node: ast.expr, file: PythonFile) -> bool:
     return used_by(node, _OF_POSITIONS, syntax_tree(file)) is not None
 
 
-def _range(call: Call, file: PythonFile) -> Position | None:
+def range_in_half(call: Call, file: PythonFile) -> Position | None:
     """`torch.arange(n, dtype=torch.bfloat16)`, `torch.arange(n).half()`."""
     node = calls_by_span(file).get(call.span)
     if node is None:
@@ -250,6 +258,6 @@ def _angles_of_products(file: PythonFile) -> Iterator[tuple[ast.expr, ast.expr]]
             ):
                 continue
             operands = multiplied(node, syntax)
-            angles = used_by(node, _ANGLES, syntax) if operands else None
+            angles = used_by(node, ANGLES, syntax) if operands else None
             if angles is not None and any(mentions(each, made, held) for each in operands):
                 yield node, angles
