@@ -1,9 +1,9 @@
 """A call raises for the dtypes that the program gives it
 
 ## What it does
-Runs the file on paper: its statements outside of functions from the first to the last, and the
-functions that they call, each with what it is given there. Reports calls that certainly raise in
-this run because of a dtype:
+Follows the file as Python would run it, without running it: its statements outside of functions
+from the first to the last, and the functions that they call, each with what it is given there.
+Reports calls that certainly raise in this run because of a dtype:
 
 - a layer whose input has another dtype than its weights, as after `model.half()`,
 - an operator for tensors of one dtype that is given two (`torch.matmul`, attention, an indexed

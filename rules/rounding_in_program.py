@@ -1,9 +1,9 @@
 """A program rounds numbers to half precision where their digits count
 
 ## What it does
-Runs the file on paper: its statements outside of functions from the first to the last, and the
-functions that they call, each with what it is given there. Reports what certainly is in half
-precision in this run, and needs more digits:
+Follows the file as Python would run it, without running it: its statements outside of functions
+from the first to the last, and the functions that they call, each with what it is given there.
+Reports what certainly is in half precision in this run, and needs more digits:
 
 - positions that are made in half precision, or multiplied by frequencies in half precision, and
   become angles,
