@@ -174,26 +174,27 @@ def files(
         return kind_of(path, markdown=markdown) is not None
 
     excludes = Excludes(root, exclude)
-    found: dict[str, Path] = {}
+    found: list[tuple[Path, str]] = []
     for path in paths:
         if os.path.isdir(path):
             if force_exclude and excludes.match(path):
                 continue
             between = [path, *path.parents]
             above = between[: between.index(root) + 1] if root in between else [path]
-            candidates: Iterable[tuple[Path, str]] = _walk(
-                path, excludes, _ignoring(reversed(above)), note, is_read
-            )
-        elif not is_read(path) or (force_exclude and excludes.match(path)):
-            continue
-        else:
-            candidates = ((path, os.path.realpath(path)),)
-        for candidate, real in candidates:
-            # A link and its target are one file, represented by the real path.
-            other = found.setdefault(real, candidate)
-            if other is not candidate:
-                found[real] = min(candidate, other, key=_by_plainness(real))
-    return sorted(found.values(), key=str)
+            found += _walk(path, excludes, _ignoring(reversed(above)), note, is_read)
+        elif is_read(path) and not (force_exclude and excludes.match(path)):
+            found.append((path, os.path.realpath(path)))
+    return _once(found)
+
+
+def _once(found: Iterable[tuple[Path, str]]) -> list[Path]:
+    """Each file once, in path order: a link and its target are one, shown by the real path."""
+    by_real: dict[str, Path] = {}
+    for path, real in found:
+        other = by_real.setdefault(real, path)
+        if other is not path:
+            by_real[real] = min(path, other, key=_by_plainness(real))
+    return sorted(by_real.values(), key=str)
 
 
 def project_files(root: Path, exclude: Iterable[str]) -> list[Path]:
@@ -211,11 +212,11 @@ def project_files(root: Path, exclude: Iterable[str]) -> list[Path]:
         lambda message: None,
         lambda path: kind_of(path, markdown=False) is not None,
     )
-    found = [path for path, _ in islice(walked, _MOST_UNMARKED + 1)]
-    if len(found) > _MOST_UNMARKED:
-        beside = [path for path in root.iterdir() if path.is_file()]
-        found = files(beside, root, exclude, force_exclude=True)
-    return sorted(found, key=str)
+    found = list(islice(walked, _MOST_UNMARKED + 1))
+    if len(found) <= _MOST_UNMARKED:
+        return _once(found)
+    beside = [path for path in root.iterdir() if path.is_file()]
+    return files(beside, root, exclude, force_exclude=True)
 
 
 def pages(root: Path, exclude: Iterable[str]) -> list[Path]:

@@ -304,5 +304,6 @@ def test_signs_name_pitfalls_and_concepts() -> None:
 def test_an_unsure_answer_has_cures_and_names_its_page() -> None:
     out = explain("cannot add tensors of type float8_e4m3fn: promotion is not there").out
     assert out.startswith("No page quotes this message.")
-    assert "- pitfall F06: Arithmetic on float8 tensors. Cast to the compute dtype" in out
-    assert "`precision-lint explain F06` prints the page" in out
+    assert "- MP410 `dtype-error-in-program` (pitfall F06): " in out
+    assert "Cast to the compute dtype before any operation" in out
+    assert "`precision-lint explain MP410` prints the page" in out

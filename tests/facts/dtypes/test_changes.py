@@ -64,4 +64,4 @@ CONTAINERS = [
 )
 def test_containers_of_attributes(made: str, change: str, value: str, tmp_path: Path) -> None:
     source = f"{METER.format(made=made)}        {change}\n{READ.format(v=value)}{RUN}"
-    assert described(last_call(tmp_path, main=source).receiver) == "bfloat16 partial"
+    assert described(last_call(tmp_path, main=source).receiver) == "bfloat16"

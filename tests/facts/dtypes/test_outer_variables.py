@@ -89,7 +89,7 @@ HOOKS = [
         "    def hook(self, m, i, o):\n        self.xs.append(o)\n"
         "    def f(self):\n        torch.cat(self.xs).numpy()\n"
         "A(nn.Sequential(nn.Linear(2, 2)).bfloat16())\n",
-        "bfloat16 partial",
+        "bfloat16",
     ),
     (
         "a nested function with the object of the method",

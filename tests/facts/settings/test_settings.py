@@ -248,7 +248,7 @@ def test_a_large_project_answers_at_once(tmp_path: Path) -> None:
     code = "class Model:\n" + "    def forward(self, x):\n        return x.to(self.dtype)\n" * 100
     files = {f"pkg{n % 20}/m{n}.py": code for n in range(1500)}
     files |= {f"conf/c{n}.yaml": f"lr: {n}\nname: run{n}\n" * 20 for n in range(500)}
-    files |= {"conf/z.yaml": "training:\n  dtype: bf16\n"}
+    files |= {"conf/z.yaml": "training:\n  dtype: bf16\n", "pyproject.toml": ""}
     project = write(tmp_path, files)
     with cpu_time.at_most(5):
         for name in [f"size{n}" for n in range(2000)]:
