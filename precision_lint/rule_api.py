@@ -40,7 +40,7 @@ NAMES = {
     "precision_lint.facts.dtypes.collectives": "COLLECTIVES may_be_refused refused",
     "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
     "precision_lint.facts.dtypes.values": (
-        "Constant Instance Model ModelOutput Sequence Symbol Tensor Value"
+        "Instance Model ModelOutput Sequence Symbol Tensor Value"
     ),
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
     "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",
@@ -50,7 +50,9 @@ NAMES = {
     ),
     "precision_lint.facts.dtypes.item_writes": "may_be_indexed_write",
     "precision_lint.facts.dtypes.named": "decides_dtypes_around names_unusual_dtypes",
-    "precision_lint.facts.dtypes.operands": "is_expected_to_fail may_fail_on_purpose text_of",
+    "precision_lint.facts.dtypes.operands": (
+        "is_expected_to_fail is_unreduced may_fail_on_purpose text_of"
+    ),
     "precision_lint.facts.dtypes.test_runs": "is_of_run",
     "precision_lint.facts.dtypes.witnesses": "witnesses",
     # Mixed precision

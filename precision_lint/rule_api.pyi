@@ -90,6 +90,7 @@ from precision_lint.facts.dtypes.module_inputs import LAYERS as LAYERS
 from precision_lint.facts.dtypes.named import decides_dtypes_around as decides_dtypes_around
 from precision_lint.facts.dtypes.named import names_unusual_dtypes as names_unusual_dtypes
 from precision_lint.facts.dtypes.operands import is_expected_to_fail as is_expected_to_fail
+from precision_lint.facts.dtypes.operands import is_unreduced as is_unreduced
 from precision_lint.facts.dtypes.operands import may_fail_on_purpose as may_fail_on_purpose
 from precision_lint.facts.dtypes.operands import text_of as text_of
 from precision_lint.facts.dtypes.rejections import callee_text as callee_text
@@ -98,7 +99,6 @@ from precision_lint.facts.dtypes.rejections import may_reject as may_reject
 from precision_lint.facts.dtypes.rejections import origins as origins
 from precision_lint.facts.dtypes.rejections import rejections as rejections
 from precision_lint.facts.dtypes.test_runs import is_of_run as is_of_run
-from precision_lint.facts.dtypes.values import Constant as Constant
 from precision_lint.facts.dtypes.values import Instance as Instance
 from precision_lint.facts.dtypes.values import Model as Model
 from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput

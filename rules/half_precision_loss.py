@@ -66,7 +66,6 @@ from precision_lint.rule_api import (
     Applicability,
     Call,
     Confidence,
-    Constant,
     Edit,
     Finding,
     Fix,
@@ -76,6 +75,7 @@ from precision_lint.rule_api import (
     Severity,
     Span,
     Tensor,
+    is_unreduced,
     precision_of,
 )
 
@@ -119,7 +119,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     dtypes = sorted(tensor.dtypes & _HALF)
     confidence = Confidence.LOW
     is_meant = file.project.is_secondary(file.text.path)  # tests compare losses in half precision
-    is_meant = is_meant or _keeps_tokens_apart(call)
+    is_meant = is_meant or is_unreduced(call)
     if tensor.must_be(_HALF) and not is_meant and not _is_called_by_framework(call, file):
         confidence = Confidence.MEDIUM if is_output else Confidence.HIGH
     what = " or ".join(dtypes) or "half precision, if the model is"
@@ -133,11 +133,6 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         related=[tensor.origin.related] if tensor.origin is not None else [],
         precisions=tuple(filter(None, map(precision_of, dtypes))) or RULE.precisions,
     )
-
-
-def _keeps_tokens_apart(call: Call) -> bool:
-    reduction = call.keywords.get("reduction")
-    return reduction is not None and reduction.value == Constant("none")
 
 
 def _is_called_by_framework(call: Call, file: PythonFile) -> bool:

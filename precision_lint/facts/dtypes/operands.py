@@ -7,7 +7,7 @@ from dataclasses import replace
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Argument, Call
 from precision_lint.facts.dtypes.promotion import COMPLEX
-from precision_lint.facts.dtypes.values import ModelOutput, Tensor, Value
+from precision_lint.facts.dtypes.values import Constant, ModelOutput, Tensor, Value
 from precision_lint.model.dtypes import FLOATING
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -67,6 +67,12 @@ def _real(value: Value) -> Value:
         case Tensor(dtypes=dtypes) if dtypes & FLOATING:
             return replace(value, dtypes=dtypes - COMPLEX)
     return value
+
+
+def is_unreduced(call: Call) -> bool:
+    """True for a loss with `reduction="none"`: one number for each target, none is a sum."""
+    reduction = call.keywords.get("reduction")
+    return reduction is not None and reduction.value == Constant("none")
 
 
 def may_fail_on_purpose(call: Call, file: PythonFile) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.operands import operand
+from precision_lint.facts.dtypes.operands import is_unreduced, operand
 from precision_lint.facts.dtypes.values import Constant, Tensor, Value
 from precision_lint.facts.numerics.half_results import (
     COPIES,
@@ -167,7 +167,9 @@ def _loss(call: Call) -> Iterator[ProgramRounding]:
     """Cross entropy of logits in half precision, outside of autocast."""
     logits = call.argument(0, "input")
     tensor = None if logits is None else logits.value
-    if call.autocast is None and isinstance(tensor, Tensor) and _is_certain(tensor):
+    if call.autocast is not None or is_unreduced(call):
+        return
+    if isinstance(tensor, Tensor) and _is_certain(tensor):
         dtype = min(tensor.dtypes)
         origin = () if tensor.origin is None else (tensor.origin.related,)
         problem = f"cross entropy is computed in {dtype}"
