@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.conversions import as_dtype
 from precision_lint.facts.dtypes.operands import is_unreduced, operand
 from precision_lint.facts.dtypes.values import Constant, Tensor, Value
 from precision_lint.facts.numerics.half_results import (
@@ -150,8 +151,9 @@ def _logarithm_of_noise(call: Call, file: PythonFile) -> Iterator[ProgramRoundin
     node = calls_by_span(file).get(call.span)
     given = call.keywords.get("dtype")
     first = call.argument(0, "input") if call.name == "rand_like" else None
-    value = given.value.of_tensor() if given is not None else None  # type: ignore[union-attr]
-    value = value if given is not None or first is None else first.value
+    value = None if first is None else first.value
+    if given is not None:
+        value = as_dtype(given.value).of_tensor()
     if node is None or not _is_certain(value) or not isinstance(value, Tensor):
         return
     use = used_by(node, frozenset({"log"}), syntax_tree(file))
