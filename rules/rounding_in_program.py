@@ -85,6 +85,7 @@ RULE = Rule(
     summary="numbers that this program rounds to half precision where their digits count",
     severity=Severity.WARNING,
     since="0.1.0",
+    preview=True,
     triggers=(
         (b"torch",),
         (b".half(", b".bfloat16(", b"torch.bfloat16", b"torch.float16", b"torch.half"),

@@ -886,7 +886,7 @@ RULES: tuple[Rule, ...] = (
         precisions=(),
         pitfalls=("E04", "E05", "E06", "E07", "E08", "E09", "E10", "E11", "E14", "E16"),
         yields_to="MP301",
-        preview=False,
+        preview=True,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
