@@ -19,7 +19,6 @@ import re
 import subprocess
 import sys
 import types
-from collections import Counter
 from collections.abc import Mapping
 from importlib import import_module
 from itertools import pairwise
@@ -30,6 +29,8 @@ if sys.version_info >= (3, 11):
     import tomllib
 else:
     import tomli as tomllib
+
+from readings import totals
 
 import precision_lint.rules
 from precision_lint import rule_api
@@ -444,62 +445,8 @@ def accuracy_page() -> str:
     """`docs/accuracy.md`: its own text, and the totals of the first readings."""
     page = ROOT / "docs" / "accuracy.md"
     head = page.read_text("utf-8").partition(_GENERATED)[0]
-    text = (page.parent / "accuracy" / "readings.toml").read_text("utf-8")
-    readings = tomllib.loads(text)["reading"]
-    return head + _GENERATED + "\n" + _by_rule(readings) + "\n" + _by_set(readings)
-
-
-_NEWEST = 5
-"""How many of the newest sets have columns of their own."""
-
-_PLAIN = frozenset({"MP801", "MP904"})
-"""What torch itself warns of, and what Python itself rejects: many findings, little merit."""
-
-
-def _by_rule(readings: list[dict[str, Any]]) -> str:
-    newest = [each for each in readings if "rules" not in each][-_NEWEST:]
-    names = ", ".join(each["set"] for each in newest)
-    columns = [_sums(readings, "right"), _sums(readings, "wrong")]
-    columns += [_sums(newest, "right"), _sums(newest, "wrong")]
-    lines = [
-        "## By rule",
-        "",
-        f"| rule | all sets: right | wrong | sets {names}: right | wrong |",
-        "|---|--:|--:|--:|--:|",
-    ]
-    for module in modules():
-        code, name = module.RULE.code, module.RULE.name
-        if any(counts[code] for counts in columns):
-            cells = " | ".join(str(counts[code] or "") for counts in columns)
-            lines.append(f"| [{code} {name}](rules/{name}.md) | {cells} |")
-    totals = " | ".join(str(counts.total()) for counts in columns)
-    rest = " | ".join(str(_without(counts, _PLAIN)) for counts in columns)
-    lines += [f"| all | {totals} |", f"| all but {' and '.join(sorted(_PLAIN))} | {rest} |"]
-    return "\n".join([*lines, ""])
-
-
-def _by_set(readings: list[dict[str, Any]]) -> str:
-    lines = [
-        "## By set",
-        "",
-        "| set | date | commit | rules | repositories | right | wrong |",
-        "|---|---|---|---|--:|--:|--:|",
-    ]
-    for each in reversed(readings):
-        right, wrong = _sums([each], "right").total(), _sums([each], "wrong").total()
-        cells = (each["set"], each["date"], each.get("commit", ""), each.get("rules", "all"))
-        cells += (each["repositories"], right, wrong)
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join([*lines, ""])
-
-
-def _sums(readings: list[dict[str, Any]], verdict: str) -> Counter[str]:
-    """The findings with this verdict, by rule."""
-    return sum((Counter(each.get(verdict, {})) for each in readings), Counter())
-
-
-def _without(counts: Counter[str], codes: frozenset[str]) -> int:
-    return sum(count for code, count in counts.items() if code not in codes)
+    rules = [module.RULE for module in modules()]
+    return head + _GENERATED + "\n" + totals(page.parent / "accuracy" / "readings.toml", rules)
 
 
 def outputs() -> dict[Path, str]:

@@ -39,6 +39,8 @@ def text(name: str) -> str:
 
 
 def script(name: str) -> ModuleType:
+    if (folder := str(ROOT / "scripts")) not in sys.path:  # they import each other
+        sys.path.append(folder)
     spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None

@@ -158,13 +158,13 @@ def _once(findings: list[Finding], settings: Settings) -> list[Finding]:
     by_code: dict[str, list[Span]] = {}
     for finding in filter(settings.reports, findings):
         by_code.setdefault(finding.code, []).append(finding.place.span)
-    winners = {rule.code: rule.yields_to for rule in registry.rules() if rule.yields_to}
+    yielding = registry.yielding()
     return [
         finding
         for finding in findings
         if not any(
             finding.place.span.start < other.end and other.start < finding.place.span.end
-            for other in by_code.get(winners.get(finding.code, ""), ())
+            for other in by_code.get(yielding.get(finding.code, ""), ())
         )
     ]
 

@@ -28,6 +28,12 @@ def by_selector() -> dict[str, Rule]:
     return {key: rule for rule in rules() for key in (rule.code, rule.name)}
 
 
+@cache
+def yielding() -> dict[str, str]:
+    """By code of a rule that yields to another one, the code of that."""
+    return {rule.code: rule.yields_to for rule in rules() if rule.yields_to}
+
+
 def rule(selector: str) -> Rule:
     """The rule with this code or name.
 

@@ -1,4 +1,4 @@
-"""What MP410 reports in random programs, held against torch: none that runs is reported."""
+"""MP410 on random programs, compared with torch: it reports none that runs."""
 
 from __future__ import annotations
 

@@ -101,6 +101,15 @@ class _Maker:
     def shown(self) -> ParsedConfig | None:
         return self.project.config_files.at(self.file.text.path)
 
+    @property
+    def helpers(self) -> frozenset[str]:
+        """The functions of the file that make a tree of their keywords."""
+        return frozenset(
+            function.name
+            for function in self.file.tree.body
+            if isinstance(function, FunctionDefinition) and _makes_of_keywords(function)
+        )
+
     def returned(self, name: str) -> Node | None:
         function = next(
             (one for one in self.file.tree.body if isinstance(one, FunctionDefinition)
@@ -190,7 +199,7 @@ class _Maker:
 
     def called(self, call: ast.Call, names: Node) -> Node | Known | None:
         name = callee_name(call)
-        if name in _MAKING or name in ("dict", "d"):
+        if name == "dict" or name in _MAKING or name in self.helpers:
             below = self.value(call.args[0], names) if call.args else {}
             if not isinstance(below, dict):
                 return None
@@ -242,6 +251,16 @@ class _Maker:
             return Known(value)
         place = CodePlace(self.file.span_of(node), "the configuration")
         return Known(value, Occurrence("", value, place, shown))
+
+
+def _makes_of_keywords(function: FunctionDefinition) -> bool:
+    """True for `def d(**kwargs): return ConfigDict(initial_dictionary=kwargs)`."""
+    match function.args.kwarg, function.body[-1]:
+        case ast.arg(arg=name), ast.Return(value=ast.Call(args=args, keywords=keywords) as made):
+            given = [*args, *(each.value for each in keywords)]
+            is_all = len(given) == 1 and dotted(given[0]) == name
+            return callee_name(made) in _MAKING and is_all
+    return False
 
 
 def _named(value: Node | Known | None, name: str) -> Node | Known | None:
