@@ -19,7 +19,10 @@ from precision_lint.source.python.nodes import children, walk
 if sys.version_info >= (3, 11):
     TryStar = ast.TryStar
 else:
-    TryStar = ast.Try
+
+    class TryStar(ast.Try):
+        """`try: … except* ValueError: …`. The parser of this Python never makes one."""
+
 
 if sys.version_info >= (3, 12):
     TypeAlias = ast.TypeAlias
