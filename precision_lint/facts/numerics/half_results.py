@@ -29,7 +29,7 @@ SCORES = frozenset({"softmax", "log_softmax"})
 _SCORED_BY = frozenset({"tolist", "item", "gather", "topk", "argsort", "sort", "cumsum", "numpy"})
 """What is done with scores that are compared, ranked, or reported."""
 
-_OF_SAMPLING = frozenset({"top_p", "top_k", "typical_p", "min_p", "posterior_threshold"})
+_OF_SAMPLING = frozenset({"top_p", "top_k", "typical_p", "min_p"})
 """Parameters of functions that choose a token: they compare scores with a threshold."""
 
 TOTALS = frozenset({"zeros", "tensor"})
@@ -72,7 +72,8 @@ def _needs_few_digits(node: ast.Call, file: PythonFile) -> bool:
     given = function.args
     names = {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
     calls = [each for each in own_nodes(function) if isinstance(each, ast.Call)]
-    return not names.isdisjoint(_OF_SAMPLING) or any(map(_samples_or_stores, calls))
+    are_compared = any(name in _OF_SAMPLING or name.endswith("_threshold") for name in names)
+    return are_compared or any(map(_samples_or_stores, calls))
 
 
 def _samples_or_stores(call: ast.Call) -> bool:
