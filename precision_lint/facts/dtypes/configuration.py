@@ -32,7 +32,7 @@ _ALWAYS_WIDENING = re.compile(
     r"(?:Blt|FalconMamba|Mamba2?|Mllama|NemotronH|xLSTM)For(?:CausalLM|ConditionalGeneration)"
     r"\.from_pretrained$"
 )
-"""Classes whose forward pass ends with `logits.float()` in transformers 5.23.0 and before (read)."""
+"""Classes whose forward pass ends with `logits.float()` (read in transformers 5.23.0)."""
 
 
 class Configuration:
