@@ -1720,11 +1720,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP607",
         name="config-class-bf16-default",
-        summary="training arguments whose class switches one half precision on by default",
+        summary="training arguments that switch one half precision on by default",
         severity=Severity.WARNING,
         since="0.1.0",
         fix="never",
-        triggers=((b"dataclass",), (b"TrainingArguments", b"trl"), (b"bf16", b"fp16")),
+        triggers=((b"dataclass", b"**"), (b"TrainingArguments", b"trl"), (b"bf16", b"fp16")),
         calls=frozenset(),
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),
