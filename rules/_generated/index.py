@@ -744,7 +744,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("E08",),
         yields_to="MP310",
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -792,7 +792,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("E10",),
         yields_to="MP310",
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -1668,7 +1668,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("bf16",),
         pitfalls=("L02",),
         yields_to="",
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
