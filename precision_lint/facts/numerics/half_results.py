@@ -58,9 +58,9 @@ def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
     """
     return (
         isinstance(node, ast.Call)
-        and _use_of_scores(node, file) is not None
         and not _is_part_of_forward(node, file)
         and not _needs_few_digits(node, file)
+        and _use_of_scores(node, file) is not None
     )
 
 
@@ -104,8 +104,10 @@ def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.Call | None:
 def scores(call: Call, file: PythonFile) -> HalfResult | None:
     """`log_softmax` of half-precision logits, of which single numbers are taken afterwards."""
     node = calls_by_span(file).get(call.span)
-    use = None if node is None else _use_of_scores(node, file)
-    if use is None or call.autocast is not None or "dtype" in call.keywords:
+    if node is None or call.autocast is not None or not may_be_scores(node, file):
+        return None
+    use = _use_of_scores(node, file)
+    if use is None:
         return None
     used = file.related(file.span_of(use), "its digits are used here")
     logits = _operand(call)
