@@ -89,6 +89,7 @@ NAMES = {
     # Names of dtypes
     "precision_lint.facts.names.compared": "NeverEqual never_equal",
     "precision_lint.facts.names.declared": "Text",
+    "precision_lint.facts.names.keywords": "Keywords keywords_of",
     "precision_lint.facts.names.mapping": "Entry WrongEntry wrong_entries",
     "precision_lint.facts.names.texts": "texts",
     "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",

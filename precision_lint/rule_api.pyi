@@ -112,6 +112,8 @@ from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.names.compared import NeverEqual as NeverEqual
 from precision_lint.facts.names.compared import never_equal as never_equal
 from precision_lint.facts.names.declared import Text as Text
+from precision_lint.facts.names.keywords import Keywords as Keywords
+from precision_lint.facts.names.keywords import keywords_of as keywords_of
 from precision_lint.facts.names.mapping import Entry as Entry
 from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
 from precision_lint.facts.names.mapping import wrong_entries as wrong_entries

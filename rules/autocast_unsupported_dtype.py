@@ -4,8 +4,9 @@
 Finds autocast regions whose dtype makes them raise or disables them: a string (`dtype="bfloat16"`),
 a bool in the position of the dtype (`torch.autocast("cuda", use_amp)`), a dtype in the position of
 `enabled` (`torch.cuda.amp.autocast(torch.bfloat16)`), and, on CPU, XPU and MPS, a dtype other than
-float16 and bfloat16. float32 on CUDA is not reported: autocast is on there, and casts
-half-precision inputs to float32.
+float16 and bfloat16. So is float32 on a device that the file chooses between CUDA and the CPU, if
+the file has another region, in half precision: around it, the inner one is to give float32.
+float32 on CUDA is not reported: autocast is on there, and casts half-precision inputs to float32.
 
 ## Why it hurts
 A value that is not a dtype raises when the region is entered,
@@ -13,6 +14,7 @@ A value that is not a dtype raises when the region is entered,
 the GPU, after everything else has been loaded. float32 on CPU does not raise: the region is
 disabled, with
 `UserWarning: In CPU autocast, but the target dtype is not supported. Disabling autocast.`
+What is bfloat16 already stays so.
 
 ## Example
 ```python
@@ -192,9 +194,13 @@ def _unsupported(
 ) -> Iterator[Finding]:
     """A dtype that turns the region off on this device, for each of its possible values."""
     device = _PICKY.get(made.device or "")
-    if device is None or dtypes & _SUPPORTED or made.is_off or made.has_stars:
+    if dtypes & _SUPPORTED or made.is_off or made.has_stars:
         return
     names = " or ".join(sorted(map(str, dtypes)))
+    if made.device is None:
+        yield from _unsupported_on_cpu(made, given, names, file)
+    if device is None:
+        return
     yield file.finding(
         RULE,
         file.span_of(given),
@@ -205,6 +211,58 @@ def _unsupported(
         "autocast. It takes bfloat16 and float16.",
         fix=_turn_off(made, file),
     )
+
+
+def _unsupported_on_cpu(
+    made: AutocastCall, given: ast.expr, names: str, file: PythonFile
+) -> Iterator[Finding]:
+    """Such a dtype where the device is CUDA or the CPU, beside a region in half precision."""
+    syntax = syntax_tree(file)
+    device = made.argument("device_type")
+    cpu = None if device is None else _perhaps_cpu(device, syntax)
+    others = (
+        other.node
+        for other in autocasts(syntax)
+        if other.node is not made.node and not other.is_off and _is_half(other, syntax)
+    )
+    around = next(others, None)
+    if cpu is not None and around is not None:
+        yield file.finding(
+            RULE,
+            file.span_of(given),
+            f"autocast on CPU, which the device can be, does not support {names}: the region is "
+            "off there",
+            severity=Severity.WARNING,
+            confidence=Confidence.MEDIUM,
+            why="UserWarning: In CPU autocast, but the target dtype is not supported. Disabling "
+            "autocast. Half-precision inputs stay what they are: cast them with `.float()`.",
+            related=[
+                file.related(file.span_of(cpu), "the CPU is chosen here"),
+                file.related(file.span_of(around), "this region gives half precision"),
+            ],
+        )
+
+
+def _is_half(made: AutocastCall, syntax: SyntaxTree) -> bool:
+    dtype = made.argument("dtype")
+    return dtype is not None and bool(_kinds(dtype, syntax) & _SUPPORTED)
+
+
+def _perhaps_cpu(node: ast.expr, syntax: SyntaxTree, depth: int = _DEPTH) -> ast.expr | None:
+    """Where a device is chosen to be the CPU or CUDA: `"cuda" if … else "cpu"`."""
+    match node:
+        case ast.IfExp(body=ast.Constant(value=str(one)), orelse=ast.Constant(value=str(other))):
+            devices = {name.partition(":")[0] for name in (one, other)}
+            return node if devices == {"cpu", "cuda"} else None
+        case ast.Call(args=[device]) if qualified(node.func, syntax.names) == "torch.device":
+            return _perhaps_cpu(device, syntax, depth - 1) if depth else None
+        case ast.Attribute(value=owner, attr="type"):
+            return _perhaps_cpu(owner, syntax, depth - 1) if depth else None
+        case ast.Name() if depth:
+            match binding(node, syntax):
+                case [value]:
+                    return _perhaps_cpu(value, syntax, depth - 1)
+    return None
 
 
 def _turn_off(made: AutocastCall, file: PythonFile) -> Fix | None:

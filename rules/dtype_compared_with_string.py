@@ -4,7 +4,9 @@
 Finds comparisons of a `torch.dtype` with the name of one: `x.dtype == "bfloat16"`, `weight.dtype in
 ("float16", "half")`, `str(x.dtype) == "float16"`. That it is a dtype of torch is known where `x` is
 annotated with `torch.Tensor`, is made by a function of torch, is one of a module's `parameters()`,
-or is `self.weight` in a module, and where a variable holds `torch.float16`.
+or is `self.weight` in a module, where the code beside the comparison calls a method that only
+torch's tensors have (`x.float()`), where all calls of the function in the file give it a tensor,
+and where a variable holds `torch.float16`.
 
 Not reported: the dtypes of anything else. Arrays of NumPy and tensors of Keras do equal texts, and
 in most configurations a dtype is a text.
@@ -88,9 +90,13 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             RULE,
             file.span_of(found.node),
             f"`{left}` is never {shown}",
-            confidence=Confidence.HIGH,
+            confidence=Confidence.MEDIUM if found.givers else Confidence.HIGH,
             why=why,
             fix=_fix(found, file),
+            related=[
+                file.related(file.span_of(call), "a tensor of torch is given here")
+                for call in found.givers
+            ],
         )
 
 

@@ -12,7 +12,8 @@ the fixed dtype comes from and which function returns it.
 Both dtypes are certain: nothing is reported where a caller, a buffer, a setting or a branch may
 decide otherwise, in an autocast region, under a condition about dtypes, in `try`, or for modules
 that the class keeps in float32 (`_keep_in_fp32_modules`). The confidence is low where the library
-loads in float32 by default and nothing in the project uses half precision.
+loads in float32 by default and nothing in the project uses half precision, and where the file opens
+autocast or trains with a Trainer: under autocast nothing raises.
 
 ## Why it hurts
 `RuntimeError: mat1 and mat2 must have the same dtype, but got Float and BFloat16`, `RuntimeError:
@@ -100,7 +101,9 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    autocasts,
     meetings_in_half,
+    syntax_tree,
     text_of,
 )
 
@@ -122,9 +125,13 @@ RULE = Rule(
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
+    is_autocast = _is_run_under_autocast(file)
     for found in meetings_in_half(file):
         enabled = file.bfloat16(found.loaded)
         origin = found.tensor.origin
+        confidence = Confidence.MEDIUM if found.is_kept else file.chosen_by_caller()
+        if is_autocast:
+            confidence = Confidence.LOW
         fixed = text_of(found.fixed, file, "one side")
         follows = (
             "the weights have"
@@ -136,7 +143,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             found.call.span,
             f"`{found.operator}` needs one dtype, but {fixed} is always {found.dtype} and "
             f"{follows} the dtype in which the model is loaded",
-            confidence=Confidence.MEDIUM if found.is_kept else file.chosen_by_caller(),
+            confidence=confidence,
             why="`RuntimeError: expected m1 and m2 to have the same dtype`, or the like, if the "
             "model is loaded in bfloat16. Cast one side to the dtype of the other.",
             related=[
@@ -146,3 +153,16 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 *([] if enabled is None else [enabled]),
             ],
         )
+
+
+def _is_run_under_autocast(file: PythonFile) -> bool:
+    """True if the file opens autocast, or trains with a Trainer that does: it casts for the call.
+
+    The weights of such a run are float32, and another run need not exist.
+    """
+    syntax = syntax_tree(file)
+    names = syntax.names.values()
+    has_trainer = any(
+        name.startswith("transformers.") and name.endswith("Trainer") for name in names
+    )
+    return has_trainer or not all(made.is_off for made in autocasts(syntax))

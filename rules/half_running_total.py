@@ -67,7 +67,6 @@ RULE = Rule(
     calls=TOTALS,
     pitfalls=("E10",),
     yields_to="MP310",
-    preview=True,
 )
 
 _STOPS = {"bfloat16": 256, "float16": 2048}

@@ -71,7 +71,6 @@ RULE = Rule(
     fix="sometimes",
     triggers=((b"is_bf16_supported()",), (b"float16", b"fp16", b"half")),
     pitfalls=("L02",),
-    preview=True,
 )
 
 _FUNCTION = "torch.cuda.is_bf16_supported"

@@ -744,7 +744,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("E08",),
         yields_to="MP310",
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -792,7 +792,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("E10",),
         yields_to="MP310",
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -1668,7 +1668,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("bf16",),
         pitfalls=("L02",),
         yields_to="",
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -1720,11 +1720,11 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP607",
         name="config-class-bf16-default",
-        summary="training arguments whose class switches one half precision on by default",
+        summary="training arguments that switch one half precision on by default",
         severity=Severity.WARNING,
         since="0.1.0",
         fix="never",
-        triggers=((b"dataclass",), (b"TrainingArguments", b"trl"), (b"bf16", b"fp16")),
+        triggers=((b"dataclass", b"**"), (b"TrainingArguments", b"trl"), (b"bf16", b"fp16")),
         calls=frozenset(),
         intraprocedural=frozenset(),
         precisions=("fp16", "bf16"),

@@ -42,3 +42,13 @@ def test_what_is_no_dtype_raises_where_the_region_is_entered(device: str, dtype:
 def test_a_dtype_in_the_place_of_enabled_raises() -> None:
     with pytest.raises(TypeError, match=r"'enabled' \(position 2\) must be bool"):
         product_dtype(enabled=torch.bfloat16)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_region_for_float32_leaves_bfloat16_on_the_cpu() -> None:
+    half = torch.ones(2, 2, dtype=torch.bfloat16)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        with torch.autocast("cpu", dtype=torch.float32):
+            assert (half @ half).dtype is torch.bfloat16
+        with torch.autocast("cpu", enabled=False):
+            assert (half.float() @ half.float()).dtype is torch.float32

@@ -8,7 +8,7 @@ or of Lightning, an Accelerator), and imports the file. The flow is given the re
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from precision_lint.facts.amp.autocast import AutocastCall, autocasts, region_of
 from precision_lint.facts.context import PythonFile
@@ -36,29 +36,38 @@ def half_regions(file: PythonFile) -> Mapping[str, Region]:
     """The regions around a file's functions, by their dtype: the first that a program opens."""
     found: dict[str, Region] = {}
     path = file.text.path
-    openers: list[ParsedPython] = [file]
+    _add(found, _of_frameworks(file))  # those that torch opens here are seen by the flow
     if not isinstance(file.text, NotebookText):  # nobody imports a notebook
         for other in file.project.python_sources_matching(_OPENING):
+            if found.keys() >= {FLOAT16, BFLOAT16}:
+                break
             is_opener = other != path and file.project.uses(other, path)
             if is_opener and (parsed := file.project.module(other)) is not None:
-                openers.append(parsed)
-    for opener in openers:
-        for region in _opened_in(opener, is_own=opener is file):
-            for dtype in region.dtype.dtypes:
-                found.setdefault(dtype, region)
+                _add(found, _opened_in(parsed))
     return found
 
 
-def _opened_in(file: ParsedPython, *, is_own: bool) -> Iterator[Region]:
-    """The regions that a program opens around what it calls.
+def _add(found: dict[str, Region], regions: Iterable[Region]) -> None:
+    for region in regions:
+        for dtype in region.dtype.dtypes:
+            found.setdefault(dtype, region)
 
-    Those that torch opens in the file itself are seen by the flow where they are.
-    """
+
+@fact
+def _opened_in(file: ParsedPython) -> tuple[Region, ...]:
+    """The regions that a program opens around what it calls."""
+    return (*_of_torch(file), *_of_frameworks(file))
+
+
+def _of_torch(file: ParsedPython) -> Iterator[Region]:
     syntax = syntax_tree(file)
-    for made in () if is_own else autocasts(syntax):
+    for made in autocasts(syntax):
         dtype = None if made.is_off or region_of(made, syntax) is None else _dtype(made, syntax)
         if dtype is not None:
             yield _region(file, made.node, dtype)
+
+
+def _of_frameworks(file: ParsedPython) -> Iterator[Region]:
     for node in file.nodes:
         match node:
             case ast.Call(keywords=keywords):

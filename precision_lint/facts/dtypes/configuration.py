@@ -28,6 +28,12 @@ of them (read; 4.31.0 is the first whose Llama does, 4.46.3 the first whose Llam
 """
 _WIDENING_SINCE, _WIDENING_UNTIL = (4, 31), (4, 46)
 
+_ALWAYS_WIDENING = re.compile(
+    r"(?:Blt|FalconMamba|Mamba2?|Mllama|NemotronH|xLSTM)For(?:CausalLM|ConditionalGeneration)"
+    r"\.from_pretrained$"
+)
+"""Classes whose forward pass ends with `logits.float()` (read in transformers 5.23.0)."""
+
 
 class Configuration:
     """The configuration of one project, as its modules read it; of one run with a `scenario`."""
@@ -65,6 +71,8 @@ class Configuration:
 
     def widens_logits(self, name: str) -> bool:
         """True if what `from_pretrained` of a class loads gives logits in float32."""
+        if _ALWAYS_WIDENING.search(name) is not None:
+            return True
         version = self._project.version_of("transformers")
         is_of_that_time = version is not None and _WIDENING_SINCE <= version < _WIDENING_UNTIL
         return is_of_that_time and _WIDENING.search(name) is not None

@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from precision_lint.model.dtypes import ALIASES
-from precision_lint.source.python.bindings import binding, enclosing_class
+from precision_lint.source.python.bindings import arguments_of, binding, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import AnyFunction
 from precision_lint.source.python.syntax import last_name, named_parameters, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
@@ -34,13 +35,24 @@ _KEEPING = frozenset({"clone", "contiguous", "cpu", "cuda", "detach", "to"})
 _MODULES = frozenset({"torch.nn.Module", "torch.nn.modules.Module"})
 
 
+_OF_TORCH = frozenset({"bfloat16", "detach", "double", "float", "half", "requires_grad_"})
+"""Methods that tensors and modules of torch have, and no arrays."""
+_ARRAYS = frozenset({"paddle", "mindspore", "oneflow", "keras", "tensorflow", "jax"})
+"""Packages whose arrays may have such methods."""
+_BRANCHES = (ast.If, ast.IfExp, ast.Try, ast.While, ast.Match, ast.BoolOp)
+
+
 @dataclass(frozen=True, slots=True)
 class NeverEqual:
-    """A comparison, the texts in it that name dtypes, and whether it compares the dtype's `str`."""
+    """A comparison, the texts in it that name dtypes, and whether it compares the dtype's `str`.
+
+    `givers` are calls that give the tensor to a parameter. Others may give something else.
+    """
 
     node: ast.Compare
     texts: tuple[ast.Constant, ...]
     is_str: bool
+    givers: tuple[ast.Call, ...] = ()
 
 
 def never_equal(file: ParsedPython) -> Iterator[NeverEqual]:
@@ -50,9 +62,13 @@ def never_equal(file: ParsedPython) -> Iterator[NeverEqual]:
             case ast.Compare(left=left, ops=[op], comparators=[other]):
                 texts = [*_texts(op, other)]
                 is_str, dtype = _stripped(left)
-                is_never = texts and all(_is_never(text.value, is_str) for text in texts)
-                if is_never and _is_dtype(dtype, syntax_tree(file)):
+                if not texts or not all(_is_never(text.value, is_str) for text in texts):
+                    continue
+                syntax = syntax_tree(file)
+                if _is_dtype(dtype, syntax) or _is_used_as_tensor(dtype, node, syntax):
                     yield NeverEqual(node, tuple(texts), is_str)
+                elif givers := _givers(dtype, syntax):
+                    yield NeverEqual(node, tuple(texts), is_str, givers)
 
 
 def _texts(op: ast.cmpop, other: ast.expr) -> Iterator[ast.Constant]:
@@ -91,6 +107,77 @@ def _is_dtype(node: ast.expr, syntax: SyntaxTree) -> bool:
                 return _annotation(held, syntax) == "torch.dtype"
             return bool(held) and all(_is_known(each, syntax) for each in held or [])
     return False
+
+
+def _is_used_as_tensor(dtype: ast.expr, node: ast.Compare, syntax: SyntaxTree) -> bool:
+    """True if a variable is taken for a tensor of torch wherever the comparison is made or holds.
+
+    `if x.dtype == "float16": x = x.float()` calls a method that NumPy's arrays do not have.
+    """
+    match dtype:
+        case ast.Attribute(value=ast.Name(id=name), attr="dtype"):
+            pass
+        case _:
+            return False
+    function = syntax.function(node)
+    if function is None or any(each.partition(".")[0] in _ARRAYS for each in syntax.names.values()):
+        return False
+    reached = {*_branches(node, syntax)}
+    tested = {outer for outer, _ in reached if _is_around(node, outer, "test")}
+    needed = {each for each in reached if each[0] not in tested}
+    needed -= {each for each in needed if isinstance(each[0], ast.BoolOp)}
+    return any(
+        call.func.value.id == name
+        and needed <= {*_branches(call, syntax)} <= reached
+        and syntax.function(call) is function
+        and not _is_stored_between(name, node, call, function, syntax)
+        for method in _OF_TORCH
+        for call in syntax.calls(method)
+        if isinstance(call.func, ast.Attribute) and isinstance(call.func.value, ast.Name)
+    )
+
+
+def _branches(node: ast.expr, syntax: SyntaxTree) -> Iterator[tuple[ast.AST, str]]:
+    """The branches that a node stands in up to its function, and in which part of each.
+
+    The test of a condition counts as the part that is taken where it holds.
+    """
+    for outer in syntax.within_function(node):
+        if isinstance(outer, _BRANCHES):
+            parts = (name for name, _ in ast.iter_fields(outer) if _is_around(node, outer, name))
+            part = next(parts, "")
+            yield outer, "body" if part == "test" else part
+
+
+def _is_around(node: ast.expr, outer: ast.AST, field: str) -> bool:
+    """True if a node stands in a field of what is around it."""
+    part = getattr(outer, field, None)
+    parts = part if isinstance(part, list) else [part]
+    return any(node in walk(each) for each in parts if isinstance(each, ast.AST))
+
+
+def _is_stored_between(
+    name: str, one: ast.expr, other: ast.expr, function: AnyFunction, syntax: SyntaxTree
+) -> bool:
+    """True if a variable may be something else at the later of two nodes.
+
+    The statement of the later one still reads the old value.
+    """
+    first, last = sorted((one, other), key=lambda node: (node.lineno, node.col_offset))
+    end = next(each for each in syntax.around(last) if isinstance(each, ast.stmt))
+    return any(first.lineno <= store.lineno < end.lineno for store in syntax.stores(function, name))
+
+
+def _givers(dtype: ast.expr, syntax: SyntaxTree) -> tuple[ast.Call, ...]:
+    """The calls that give a tensor to the parameter whose dtype is compared, if all do."""
+    match dtype:
+        case ast.Attribute(value=ast.Name() as owner, attr="dtype"):
+            held = binding(owner, syntax)
+            if isinstance(held, ast.arg) and held.annotation is None:
+                given = [*arguments_of(held, syntax)]
+                if all(each is not None and _is_tensor(each, syntax) for _, each in given):
+                    return tuple(call for call, _ in given)
+    return ()
 
 
 def _is_known(value: ast.expr, syntax: SyntaxTree) -> bool:

@@ -1,8 +1,9 @@
 """The texts that an argument can be where a dtype is wanted, and where each of them is said.
 
-A text is a literal, the default of a parameter, what the file itself gives to a parameter, or a
-default or a choice that Python declares for a setting. A text that conditions keep away from the
-call, and a name or an attribute that is assigned more than once, give none.
+A text is a literal, the default of a parameter, what the file itself gives to a parameter, an entry
+of a dict that the file writes out, or a default or a choice that Python declares for a setting. A
+text that conditions keep away from the call, and a name or an attribute that is assigned more than
+once, give none.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from precision_lint.facts.dtypes.calls import Argument, Call
 from precision_lint.facts.names.declared import Text, of_setting
 from precision_lint.facts.names.subject import is_reached_with
 from precision_lint.facts.origin import Setting
-from precision_lint.source.python.bindings import binding
-from precision_lint.source.python.syntax import positional_parameters, with_defaults
-from precision_lint.source.python.syntax_tree import argument_at, calls_by_span, syntax_tree
+from precision_lint.source.python.bindings import arguments_of, binding, default_of
+from precision_lint.source.python.syntax_tree import (
+    SyntaxTree,
+    argument_at,
+    calls_by_span,
+    syntax_tree,
+)
 
 
 def texts(argument: Argument, call: Call, file: PythonFile) -> tuple[Text, ...]:
@@ -53,33 +58,74 @@ def _texts(node: ast.expr, argument: Argument, file: PythonFile) -> Iterator[Tex
             yield from _of_parameter(source, file)
         case ast.Attribute() if isinstance(argument.value, Setting):
             yield from of_setting(argument.value, source, file)
+        case ast.Subscript(value=table, slice=ast.Constant(value=str(key))):
+            yield from _of_entry(table, key, file)
 
 
 def _of_parameter(parameter: ast.arg, file: PythonFile) -> Iterator[Text]:
     """The default of a parameter, and the literals that calls in the same file give to it."""
-    syntax = syntax_tree(file)
-    function = next(
-        (each for each in syntax.around(parameter) if isinstance(each, ast.FunctionDef)), None
-    )
-    if function is None:
+    default = default_of(parameter, syntax_tree(file))
+    if default is not None:
+        yield from _literal(default, f"the default of `{parameter.arg}`", file)
+    for _, given in arguments_of(parameter, syntax_tree(file)):
+        if given is not None:
+            yield from _literal(given, f"`{parameter.arg}` is `{{}}` in this call", file)
+
+
+def _literal(node: ast.expr, message: str, file: PythonFile) -> Iterator[Text]:
+    """The text that an expression is: a literal, or a name that is one."""
+    if isinstance(node, ast.Name):
+        match binding(node, syntax_tree(file)):
+            case [value]:
+                node = value
+    match node:
+        case ast.Constant(value=str(text)):
+            span = file.span_of(node)
+            yield Text(text, file.related(span, message.format(text)), (span,))
+
+
+def _of_entry(table: ast.expr, key: str, file: PythonFile) -> Iterator[Text]:
+    """The text of an entry of a dict that the file writes out, and does not change."""
+    if not isinstance(table, ast.Name) or _is_changed(key, file):
         return
-    default = dict(with_defaults(function.args)).get(parameter)
-    if isinstance(default, ast.Constant) and isinstance(default.value, str):
-        span = file.span_of(default)
-        message = f"the default of `{parameter.arg}`"
-        yield Text(default.value, file.related(span, message), (span,))
-    if syntax.parent(function) is not file.tree:
-        return  # a method: which class is called is not known
-    names = [each.arg for each in positional_parameters(function.args)]
-    for call in syntax.calls(function.name):
-        if not isinstance(call.func, ast.Name) or any(
-            isinstance(each, ast.Starred) for each in call.args
-        ):
-            continue
-        given: dict[str | None, ast.expr] = dict(zip(names, call.args, strict=False))
-        given |= {each.arg: each.value for each in call.keywords}
-        match given.get(parameter.arg):
-            case ast.Constant(value=str(value)) as literal:
-                span = file.span_of(literal)
-                message = f"`{parameter.arg}` is `{value}` in this call"
-                yield Text(value, file.related(span, message), (span,))
+    syntax = syntax_tree(file)
+    held = binding(table, syntax)
+    tables: list[ast.expr | None] = []
+    if isinstance(held, ast.arg):
+        tables += [given for _, given in arguments_of(held, syntax)]
+    elif held is not None and len(held) == 1:
+        tables += held
+    for each in tables:
+        if (value := _entry(each, key, syntax)) is not None:
+            yield from _literal(value, f"`{key}` is `{{}}` here", file)
+
+
+def _entry(table: ast.expr | None, key: str, syntax: SyntaxTree) -> ast.expr | None:
+    """What a dict display, or a name that is one, has under a key."""
+    if isinstance(table, ast.Name):
+        match binding(table, syntax):
+            case [value]:
+                table = value
+    if not isinstance(table, ast.Dict) or None in table.keys:
+        return None
+    found: ast.expr | None = None
+    for name, value in zip(table.keys, table.values, strict=True):
+        if isinstance(name, ast.Constant) and name.value == key:
+            found = value
+    return found
+
+
+def _is_changed(key: str, file: PythonFile) -> bool:
+    """True if the file writes an entry of this name, or may put others over those of a dict."""
+    for node in file.nodes:
+        match node:
+            case ast.Subscript(slice=ast.Constant(value=name), ctx=ast.Store()) if name == key:
+                return True
+            case ast.Call(func=ast.Attribute(attr="update"), args=[given]):
+                if not isinstance(given, ast.Constant):
+                    return True
+            case ast.Call(func=ast.Attribute(attr="update"), keywords=[_, *_]):
+                return True
+            case ast.AugAssign(op=ast.BitOr()):
+                return True
+    return False

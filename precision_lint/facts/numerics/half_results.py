@@ -29,7 +29,7 @@ SCORES = frozenset({"softmax", "log_softmax"})
 _SCORED_BY = frozenset({"tolist", "item", "gather", "topk", "argsort", "sort", "cumsum", "numpy"})
 """What is done with scores that are compared, ranked, or reported."""
 
-_OF_SAMPLING = frozenset({"top_p", "top_k", "typical_p", "min_p", "posterior_threshold"})
+_OF_SAMPLING = frozenset({"top_p", "top_k", "typical_p", "min_p"})
 """Parameters of functions that choose a token: they compare scores with a threshold."""
 
 TOTALS = frozenset({"zeros", "tensor"})
@@ -58,9 +58,9 @@ def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
     """
     return (
         isinstance(node, ast.Call)
-        and _use_of_scores(node, file) is not None
         and not _is_part_of_forward(node, file)
         and not _needs_few_digits(node, file)
+        and _use_of_scores(node, file) is not None
     )
 
 
@@ -72,7 +72,8 @@ def _needs_few_digits(node: ast.Call, file: PythonFile) -> bool:
     given = function.args
     names = {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
     calls = [each for each in own_nodes(function) if isinstance(each, ast.Call)]
-    return not names.isdisjoint(_OF_SAMPLING) or any(map(_samples_or_stores, calls))
+    are_compared = any(name in _OF_SAMPLING or name.endswith("_threshold") for name in names)
+    return are_compared or any(map(_samples_or_stores, calls))
 
 
 def _samples_or_stores(call: ast.Call) -> bool:
@@ -103,8 +104,10 @@ def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.Call | None:
 def scores(call: Call, file: PythonFile) -> HalfResult | None:
     """`log_softmax` of half-precision logits, of which single numbers are taken afterwards."""
     node = calls_by_span(file).get(call.span)
-    use = None if node is None else _use_of_scores(node, file)
-    if use is None or call.autocast is not None or "dtype" in call.keywords:
+    if node is None or call.autocast is not None or not may_be_scores(node, file):
+        return None
+    use = _use_of_scores(node, file)
+    if use is None:
         return None
     used = file.related(file.span_of(use), "its digits are used here")
     logits = _operand(call)

@@ -45,9 +45,7 @@ _RANGE_IN_HALF = re.compile(
     r"\b(?:arange|linspace)\([^#]{0,300}?(?:dtype\s*=\s*(?!torch\.(?:u?int|long|float\b|float32))"
     r"|\)\.(?:to|type|type_as|half|bfloat16)\((?!torch\.(?:u?int|long|float\b|float32)))"
 )
-_CAST_TIMESTEP = re.compile(
-    r"\b(?:\w+_)?timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat16)\("
-)
+_CAST_TIMESTEP = re.compile(r"timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat16)\(")
 _NAMED = re.compile(r"(?:\w+\.)*(\w+)(?:\[\w+\])?")
 _TIMESTEP = re.compile(r"(?<!num)(?<!num_train)(?:^|_)timesteps?$")
 _PRODUCTS = ("einsum(", "matmul(", "bmm(", " @ ")
@@ -82,7 +80,8 @@ def positions(file: PythonFile) -> Iterator[Position]:
     """The positions of a file that are in half precision, in the order of the source."""
     text = file.text.text
     found: list[Position] = []
-    if _RANGE_IN_HALF.search(text) is not None and names_unusual_dtypes(file):
+    has_range = any(f"{name}(" in text for name in _RANGES)
+    if has_range and _RANGE_IN_HALF.search(text) and names_unusual_dtypes(file):
         is_range = cache(partial(_may_be_range, file=file))
         calls = calls_in(file, _RANGES | _CASTS, worth=is_range)
         found += filter(None, (range_in_half(call, file) for call in calls))

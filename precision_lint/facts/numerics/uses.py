@@ -17,12 +17,10 @@ _ABOUT = frozenset({"shape", "dtype", "device", "ndim"})
 
 def used_by(made: ast.expr, names: frozenset[str], syntax: SyntaxTree) -> ast.Call | None:
     """The first call, of a function or method of these names, that works with what is made."""
-    held = holders(made, syntax)
-    calls = [
-        node
-        for node in own_nodes(syntax.function(made) or syntax.tree)
-        if isinstance(node, ast.Call) and callee_name(node) in names and mentions(node, made, held)
-    ]
+    own = own_nodes(syntax.function(made) or syntax.tree)
+    named = [node for node in own if isinstance(node, ast.Call) and callee_name(node) in names]
+    held = holders(made, syntax) if named else set()
+    calls = [node for node in named if mentions(node, made, held)]
     return min(calls, key=lambda node: (node.lineno, node.col_offset), default=None)
 
 

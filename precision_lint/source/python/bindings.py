@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from precision_lint.source.python.statements import Loop
-from precision_lint.source.python.syntax import parameters
+from precision_lint.source.python.statements import FunctionDefinition, Loop
+from precision_lint.source.python.syntax import (
+    parameters,
+    positional_parameters,
+    with_defaults,
+)
 from precision_lint.source.python.syntax_tree import Scope, SyntaxTree
 
 _MOST = 50
@@ -31,6 +36,39 @@ def binding(node: ast.Name, syntax: SyntaxTree) -> ast.arg | list[ast.expr] | No
             return parameter
         scope = None if isinstance(scope, ast.Module) else syntax.function(scope) or syntax.tree
     return None
+
+
+def default_of(parameter: ast.arg, syntax: SyntaxTree) -> ast.expr | None:
+    """The default of a parameter of a function."""
+    function = _function_of(parameter, syntax)
+    return None if function is None else dict(with_defaults(function.args)).get(parameter)
+
+
+def arguments_of(
+    parameter: ast.arg, syntax: SyntaxTree
+) -> Iterator[tuple[ast.Call, ast.expr | None]]:
+    """The calls by name of a function of the module, and what each gives to a parameter.
+
+    What a call leaves out, or may give in an unpacked argument, is None. There are none for a
+    method: which class is called is not known.
+    """
+    function = _function_of(parameter, syntax)
+    if function is None or syntax.parent(function) is not syntax.tree:
+        return
+    names = [each.arg for each in positional_parameters(function.args)]
+    for call in syntax.calls(function.name):
+        if not isinstance(call.func, ast.Name):
+            continue
+        given: dict[str | None, ast.expr] = {}
+        if not any(isinstance(each, ast.Starred) for each in call.args):
+            given |= dict(zip(names, call.args, strict=False))
+            given |= {each.arg: each.value for each in call.keywords}
+        yield call, given.get(parameter.arg)
+
+
+def _function_of(parameter: ast.arg, syntax: SyntaxTree) -> FunctionDefinition | None:
+    around = syntax.around(parameter)
+    return next((each for each in around if isinstance(each, FunctionDefinition)), None)
 
 
 def _stored(store: ast.AST, syntax: SyntaxTree) -> ast.expr | None:
