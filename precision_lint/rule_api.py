@@ -104,6 +104,8 @@ NAMES = {
     "precision_lint.facts.numerics.positions": "Position positions",
     "precision_lint.facts.numerics.program_errors": "program_errors",
     "precision_lint.facts.numerics.program_rounding": "program_rounding",
+    # Hardware
+    "precision_lint.facts.hardware.gpus": "gpu",
     # Configurations
     "precision_lint.facts.frameworks.triggers": "CONFIG_TRIGGERS",
     "precision_lint.facts.frameworks.verdicts": "verdicts",

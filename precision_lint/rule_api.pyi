@@ -109,6 +109,7 @@ from precision_lint.facts.dtypes.values import Value as Value
 from precision_lint.facts.dtypes.witnesses import witnesses as witnesses
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
+from precision_lint.facts.hardware.gpus import gpu as gpu
 from precision_lint.facts.names.compared import NeverEqual as NeverEqual
 from precision_lint.facts.names.compared import never_equal as never_equal
 from precision_lint.facts.names.declared import Text as Text

@@ -6,8 +6,9 @@ an `if` with an `else`, and arguments such as `bf16=…, fp16=not …`. The floa
 that the program is meant for older GPUs, too.
 
 Not reported: `is_bf16_supported(including_emulation=False)`, a condition that asks for the compute
-capability as well, uses that choose nothing between the two, and projects that pin a torch before
-2.4, which has no such parameter.
+capability as well, uses that choose nothing between the two, projects that pin a torch before 2.4,
+which has no such parameter, and projects whose [`target-gpu`](../configuration.md) computes in
+bfloat16, such as `A100`.
 
 ## Why it hurts
 `torch.cuda.is_bf16_supported()` is true on GPUs before Ampere (V100, T4), where bfloat16 is
@@ -55,6 +56,7 @@ from precision_lint.rule_api import (
     Severity,
     SyntaxTree,
     callee_name,
+    gpu,
     names_bfloat16,
     names_float16,
     qualified,
@@ -81,7 +83,8 @@ _ALSO_ASKED = re.compile(r"capab|major|_sm\b|ampere", re.IGNORECASE)
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
     version = file.project.version_of("torch")
-    if version is not None and version < _SINCE:
+    targeted = gpu(file.project.target_gpu)
+    if (version is not None and version < _SINCE) or (targeted is not None and targeted.bfloat16):
         return
     syntax = syntax_tree(file)
     found = [each for each in syntax.calls("is_bf16_supported") if _counts_emulation(each, syntax)]
