@@ -18,6 +18,11 @@ class PathCondition:
     holds: bool
 
 
+Kind = Literal[
+    "dtype", "test", "loader", "weights", "auto", "load", "checkpoint", "output", "caller"
+]
+
+
 @frozen
 class Origin:
     """Where a dtype comes from: a place of any file of the project, and what happens there."""
@@ -25,12 +30,11 @@ class Origin:
     source: SourceText
     span: Span
     text: str
-    kind: Literal["dtype", "test", "loader", "weights", "auto", "load", "checkpoint", "caller"] = (
-        "dtype"
-    )
+    kind: Kind = "dtype"
     """What decides: a dtype that is named there, the runs of a test, whoever loads a class of the
     project, whoever loaded a model that is given, the checkpoint of a model that is loaded there
-    (`auto`: with `dtype="auto"`), data that is loaded, or any caller."""
+    (`auto`: with `dtype="auto"`), data that is loaded, code that is not seen (what a module makes
+    of its weights), or any caller."""
     route: tuple[Origin, ...] = ()
     """The call sites that hand it on, the first of them first."""
     guards: tuple[PathCondition, ...] = ()

@@ -163,7 +163,7 @@ def _rank(possible: DtypeSet) -> tuple[int, int]:
     return 2 if possible.caller_chosen else int(FLOAT16 in possible.dtypes), kind
 
 
-_KINDS = ("caller", "checkpoint", "load", "auto", "weights", "loader", "test", "dtype")
+_KINDS = ("caller", "output", "checkpoint", "load", "auto", "weights", "loader", "test", "dtype")
 
 
 _LEAST_PRECISE = HALF - {FLOAT16}
@@ -233,6 +233,7 @@ def _join_models(left: Model, right: Model) -> Model:
         left.is_widened or right.is_widened,
         left.widens and right.widens,
         left.layers if left.layers == right.layers else (),
+        left.is_known and right.is_known,
     )
 
 

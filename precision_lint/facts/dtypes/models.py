@@ -126,7 +126,7 @@ def of_torch(name: str, given: CallSite) -> Model:
             layers = _layers(members) if name == "Sequential" else ()
         else:
             parameters = caller_chosen(given.origin(_OF_THE_MODEL))
-    return Model(parameters, name, layers=layers)
+    return Model(parameters, name, layers=layers, is_known=name not in _CONTAINERS or bool(layers))
 
 
 def _has_weights(name: str, given: CallSite) -> bool | None:
@@ -232,7 +232,11 @@ def called(model: Model, given: CallSite) -> Value:
 
 
 def output(model: Model, given: CallSite) -> ModelOutput:
-    """What a forward pass returns: in the dtype of the parameters, or of the autocast around it."""
+    """What a forward pass returns: in the dtype of the parameters, or of the autocast around it.
+
+    Code that is not seen may widen what it returns, as the heads of many models do: that half
+    precision leaves it is a guess.
+    """
     parameters = model.parameters
     origin = parameters.origin or given.origin(OF_THE_OUTPUT)
     if given.autocast is not None:
@@ -243,6 +247,10 @@ def output(model: Model, given: CallSite) -> ModelOutput:
                 open_parameters, replace(of_region, may_be_other=False).of_tensor()
             )
             return ModelOutput(replace(result, scalar=None))
+    if not model.is_known:
+        origin = origin if origin.kind == "caller" else replace(origin, kind="output")
+        is_open = parameters.may_be_other or bool(parameters.dtypes & HALF)
+        parameters = replace(parameters, may_be_other=is_open)
     return ModelOutput(replace(parameters, origin=origin, scalar=None))
 
 
@@ -268,14 +276,16 @@ def method(model: Model, name: str, given: CallSite) -> Value:
         case _ if name in _NAMED:
             return Sequence(Sequence(UNKNOWN, (NON_TENSOR, weight)))
         case _ if name in _MODULES or name in PARTS:
-            submodule = Model(weight)
+            submodule = Model(weight, is_known=model.is_known)
             return Sequence(submodule) if name in _MODULES else submodule
         case "values" if model.name in _CONTAINERS:
-            return Sequence(Model(weight))
+            return Sequence(Model(weight, is_known=model.is_known))
         case "items" if model.name in _CONTAINERS:
-            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, Model(weight))))
+            held = Model(weight, is_known=model.is_known)
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, held)))
         case "named_modules" | "named_children":
-            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, Model(weight))))
+            submodule = Model(weight, is_known=model.is_known)
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, submodule)))
         case "generate" if _is_on(given, "return_dict_in_generate"):
             return _generated(output(model, given))
     if sources.OUTPUT_METHOD.search(name):
@@ -345,7 +355,7 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
         return UNKNOWN
     if sources.BESIDE_MODULES.search(name):
         return UNKNOWN
-    return Model(model.parameters)
+    return Model(model.parameters, is_known=model.is_known)
 
 
 def of_output(output: ModelOutput, name: str) -> Value:
