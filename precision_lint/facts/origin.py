@@ -18,9 +18,7 @@ class PathCondition:
     holds: bool
 
 
-Kind = Literal[
-    "dtype", "test", "loader", "weights", "auto", "load", "checkpoint", "output", "caller"
-]
+Kind = Literal["dtype", "test", "loader", "weights", "auto", "load", "checkpoint", "caller"]
 
 
 @frozen
@@ -33,14 +31,16 @@ class Origin:
     kind: Kind = "dtype"
     """What decides: a dtype that is named there, the runs of a test, whoever loads a class of the
     project, whoever loaded a model that is given, the checkpoint of a model that is loaded there
-    (`auto`: with `dtype="auto"`), data that is loaded, code that is not seen (what a module makes
-    of its weights), or any caller."""
+    (`auto`: with `dtype="auto"`), data that is loaded, or any caller."""
     route: tuple[Origin, ...] = ()
     """The call sites that hand it on, the first of them first."""
     guards: tuple[PathCondition, ...] = ()
     """The conditions of the `if`s around the place, outermost first."""
     witness: Witness | None = None
     """The setting and the value that the place gives it, if it is one that sets a setting."""
+    is_guess: bool = False
+    """Code that is not seen lies between the place and what has the dtype: a module whose weights
+    have it may return another one."""
 
     def through(self, site: Origin) -> Origin:
         """The same source, handed on at one more call site."""

@@ -12,9 +12,12 @@ from precision_lint.facts.dtypes.calls import CallSite
 from precision_lint.facts.dtypes.containers import keyword_of
 from precision_lint.facts.dtypes.lattice import join_all, join_dtypes, join_tensors, tensor_of
 from precision_lint.facts.dtypes.libraries.networks import IMAGES
+from precision_lint.facts.dtypes.terms import Step, Term
 from precision_lint.facts.dtypes.values import (
+    ANONYMOUS,
     NON_TENSOR,
     UNKNOWN,
+    Clause,
     Constant,
     Dictionary,
     Dtype,
@@ -248,7 +251,7 @@ def output(model: Model, given: CallSite) -> ModelOutput:
             )
             return ModelOutput(replace(result, scalar=None))
     if not model.is_known:
-        origin = origin if origin.kind == "caller" else replace(origin, kind="output")
+        origin = replace(origin, is_guess=True)
         is_open = parameters.may_be_other or bool(parameters.dtypes & HALF)
         parameters = replace(parameters, may_be_other=is_open)
     return ModelOutput(replace(parameters, origin=origin, scalar=None))
@@ -358,10 +361,30 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
     return Model(model.parameters, is_known=model.is_known)
 
 
-def of_output(output: ModelOutput, name: str) -> Value:
-    """`outputs.name` or `outputs["name"]`: ids and masks are integers, the rest is floating."""
+def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value:
+    """`outputs.name` or `outputs["name"]`: ids and masks are integers, the rest is floating.
+
+    Models of transformers and diffusers name their outputs: what is read by such a name is of one.
+    """
     if name in sources.TOKENS or sources.INTEGRAL_NAME.search(name) or name in sources.IDS:
         return tensor(INT64)
     if name in sources.PLAIN_ATTRIBUTES:
         return UNKNOWN
+    held = output.tensor
+    if held.origin is not None and name in sources.OUTPUTS | sources.OUTPUT_SEQUENCES:
+        named = replace(held, origin=replace(held.origin, is_guess=False))
+        return ModelOutput(named if step is None else _after(named, step))
     return output
+
+
+def _after(tensor: Tensor, step: Step) -> Tensor:
+    """An output that a term stands for, after one more step. Others stand for a dtype alone."""
+    taken: set[Clause] = set()
+    for clause in tensor.clauses:
+        match [*clause]:
+            case [Term(steps=(*_, Step(kind="call" | "method"))) as term]:
+                further = term.then(step)
+                taken.add(ANONYMOUS if further is None else frozenset({further}))
+            case _:
+                taken.add(clause)
+    return replace(tensor, clauses=frozenset(taken))
