@@ -17,13 +17,15 @@ Methods count if their object is known to come from such a library (`fig, ax = p
 Not reported are integers, bools, comparisons, `argmax`, token ids, tensors that were cast, and
 arrays of other libraries. Code that works is not reported: `.tolist()`, `.item()`, `float(t)`,
 `np.split(t, 2)`, `pd.Series` of a list of tensors, `torchvision.utils.save_image`, datasets,
-evaluate, torchmetrics, and torch's own TensorBoard writer. Neither
-is code that fails with any dtype or with another error: `np.mean(t)`, `memoryview(t)`,
-`Image.fromarray(t)`, OpenCV, JSON, pyarrow, `safetensors.numpy`, `np.from_dlpack(t)`. Operators
-between arrays and tensors (`array * t`) are not checked. The output of a model counts only where it
-is used as a tensor: as an argument it may be an image. Code that tests for bfloat16
-(`x.float().numpy() if use_bf16 else x.numpy()`) is not reported, nor what a test expects to fail
-(`with pytest.raises(TypeError)`).
+evaluate, torchmetrics, and torch's own TensorBoard writer. Neither is code that fails with any
+dtype or with another error: `np.mean(t)`, `memoryview(t)`, `Image.fromarray(t)`, OpenCV, JSON,
+pyarrow, `safetensors.numpy`, `np.from_dlpack(t)`. Operators between arrays and tensors (`array *
+t`) are not checked. The output of a model counts only where it is used as a tensor: as an argument
+it may be an image. Of modules whose code is not seen, only classes of torch, transformers,
+diffusers and the like count, and outputs with the names of theirs (`logits`): others may widen what
+they return. Weights that a function is given count if something in the project names the function.
+Code that tests for bfloat16 (`x.float().numpy() if use_bf16 else x.numpy()`) is not reported, nor
+what a test expects to fail (`with pytest.raises(TypeError)`).
 
 Confidence is high if the tensor is proved to have such a dtype, or if a test is parametrized with
 it (`@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])`). It is medium if the
@@ -35,12 +37,12 @@ bfloat16, and so does a class of the project that the project itself loads with 
 README, in pages, notebooks and docstrings count as runs if they name bfloat16, and so do the
 commands of Markdown pages (`python score.py --dtype bfloat16`): the finding names the line of the
 document. `dtype="auto"` counts where such a program uses bfloat16 at all. What is loaded without a
-dtype has that of its checkpoint: it counts where a file on the way, or a configuration beside it,
-makes tensors bfloat16. Autocast and mixed precision make no weights bfloat16. Data whose array
-becomes integers at once, as by `.astype(np.int32)`, or whose bytes are read (`.tobytes()`), holds
-packed integers and is not reported. transformers before 5 loads float32 unless it is given a dtype.
-Otherwise only a caller could choose the dtype; confidence is low, and the finding is hidden by
-default. float16 is no evidence: NumPy has it.
+dtype has that of its checkpoint: it counts where a file on the way makes tensors bfloat16. Autocast
+and mixed precision make no weights bfloat16. Data whose array becomes integers at once, as by
+`.astype(np.int32)`, or whose bytes are read (`.tobytes()`), holds packed integers and is not
+reported. transformers before 5 loads float32 unless it is given a dtype. Otherwise only a caller
+could choose the dtype; confidence is low, and the finding is hidden by default. float16 is no
+evidence: NumPy has it.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in

@@ -141,9 +141,10 @@ class PythonFile(ParsedPython):
         the project that the project loads with a dtype, what counts is a place of any program with
         this file that makes tensors bfloat16. Who asks for the dtype of a checkpoint
         (`dtype="auto"`) expects a half one, if such a program uses bfloat16 at all. A checkpoint
-        that is loaded without a dtype may hold any: only the files on the way from there, and
-        configurations beside them, show it. A notebook is a program of its own: what other files do
-        says nothing about it.
+        that is loaded without a dtype may hold any: only the files on the way from there show it. A
+        configuration says in which dtype the program computes, and not what it loads. Nobody gives
+        a model to a function that the project names nowhere. A notebook is a program of its own:
+        what other files do says nothing about it.
         """
         if isinstance(self.text, NotebookText):
             from precision_lint.facts.project.evidence import stored_in
@@ -154,11 +155,13 @@ class PythonFile(ParsedPython):
         if (shown := self._shown_load(origin)) is not None:
             return shown
         is_given = origin.kind == "weights"
+        if is_given and not self._is_named(origin):
+            return None
         if is_given or (origin.kind == "loader" and self._is_loaded_with_dtype(origin)):
             return self.project.bfloat16(self.text.path, "stored")
         sources = (self.text, origin.source, *(site.source for site in origin.route))
         paths = dict.fromkeys(source.path for source in sources)
-        found = (self.project.bfloat16(path, "stored near") for path in paths)
+        found = (self.project.bfloat16(path, "stored here") for path in paths)
         return next(filter(None, found), None)
 
     def _shown_load(self, origin: Origin) -> Related | None:
@@ -169,6 +172,21 @@ class PythonFile(ParsedPython):
         from precision_lint.facts.project.shown_loads import shown_load
 
         return shown_load(name[1], origin.source.path, self.project)
+
+    def _is_named(self, origin: Origin) -> bool:
+        """True if the function of a place is named anywhere but where it is defined."""
+        from precision_lint.source.python.functions import functions_around
+
+        around = functions_around(self, origin.span.start) if origin.source is self.text else []
+        if not around or around[0].decorator_list or around[0].name.startswith("__"):
+            return True
+        name = rb"\b%b\b" % around[0].name.encode()
+        sources = self.project.python_sources_matching(name)
+        return (
+            any(path != self.text.path for path in sources)
+            or len(re.findall(name.decode(), self.text.text)) > 1
+            or self.project.page_matches(name)
+        )
 
     def _is_loaded_with_dtype(self, definition: Origin) -> bool:
         """True if the project loads a class of its own with a dtype; examples in pages do."""

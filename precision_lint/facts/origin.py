@@ -18,6 +18,9 @@ class PathCondition:
     holds: bool
 
 
+Kind = Literal["dtype", "test", "loader", "weights", "auto", "load", "checkpoint", "caller"]
+
+
 @frozen
 class Origin:
     """Where a dtype comes from: a place of any file of the project, and what happens there."""
@@ -25,9 +28,7 @@ class Origin:
     source: SourceText
     span: Span
     text: str
-    kind: Literal["dtype", "test", "loader", "weights", "auto", "load", "checkpoint", "caller"] = (
-        "dtype"
-    )
+    kind: Kind = "dtype"
     """What decides: a dtype that is named there, the runs of a test, whoever loads a class of the
     project, whoever loaded a model that is given, the checkpoint of a model that is loaded there
     (`auto`: with `dtype="auto"`), data that is loaded, or any caller."""
@@ -37,6 +38,9 @@ class Origin:
     """The conditions of the `if`s around the place, outermost first."""
     witness: Witness | None = None
     """The setting and the value that the place gives it, if it is one that sets a setting."""
+    is_guess: bool = False
+    """Code that is not seen lies between the place and what has the dtype: a module whose weights
+    have it may return another one."""
 
     def through(self, site: Origin) -> Origin:
         """The same source, handed on at one more call site."""

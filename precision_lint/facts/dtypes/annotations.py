@@ -8,7 +8,12 @@ from precision_lint.facts.dtypes.conversions import TENSOR_TYPES
 from precision_lint.facts.dtypes.definitions import Class, Module
 from precision_lint.facts.dtypes.lattice import join_all
 from precision_lint.facts.dtypes.protocols import Interprocedural
-from precision_lint.facts.dtypes.sources import FOREIGN_PACKAGES, INTEGRAL_NAME, MODULE_CLASS
+from precision_lint.facts.dtypes.sources import (
+    FOREIGN_PACKAGES,
+    INTEGRAL_NAME,
+    MODULE_CLASS,
+    SEEN,
+)
 from precision_lint.facts.dtypes.values import (
     NON_TENSOR,
     SOME_DTYPE,
@@ -83,7 +88,9 @@ def _of_class(
     definition = analysis.names.class_named(module, name)
     if isinstance(definition, Class):
         return Instance(definition)
-    return Model(caller_chosen(origin)) if MODULE_CLASS.search(qualified) else UNKNOWN
+    if not MODULE_CLASS.search(qualified):
+        return UNKNOWN
+    return Model(caller_chosen(origin), is_known=package in SEEN)
 
 
 def _name_of(place: ast.expr | ast.arg) -> str:

@@ -65,7 +65,8 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
                 return NON_TENSOR
             if name in {"dtype", "data", "T"}:
                 return _of_tensor(owner.tensor, name)
-            return models.of_output(owner, name)
+            step = Step("attribute", node, module=evaluator.frame.module)
+            return models.of_output(owner, name, step)
         case Model(name=None):
             return models.attribute(owner, name, _of_checkpoint(evaluator, node))
         case Model():  # it is made in the code: nothing says that its weights are loaded

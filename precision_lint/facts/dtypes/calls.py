@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from precision_lint.facts.dtypes.lattice import deep_reading, reading
 from precision_lint.facts.dtypes.values import UNKNOWN, Dtype, Mixed, Model, ModelOutput, Value
-from precision_lint.facts.origin import Origin, PathCondition
+from precision_lint.facts.origin import Kind, Origin, PathCondition
 from precision_lint.model.dtypes import FLOAT32
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
@@ -109,13 +109,7 @@ class CallSite:
             },
         )
 
-    def origin(
-        self,
-        text: str,
-        kind: Literal[
-            "dtype", "loader", "weights", "auto", "load", "checkpoint", "caller"
-        ] = "caller",
-    ) -> Origin:
+    def origin(self, text: str, kind: Kind = "caller") -> Origin:
         """This call as the place where a dtype comes from."""
         return Origin(self.source, self.span, text, kind, guards=self.guards)
 

@@ -40,8 +40,8 @@ def item_of(value: Value) -> Value:
             return ModelOutput(replace(tensor, scalar=None))
         case Dictionary():
             return NON_TENSOR
-        case Model(parameters=parameters, widens=widens):  # the layers of a Sequential
-            return Model(parameters, widens=widens)
+        case Model(parameters=parameters) as model:  # the layers of a Sequential
+            return Model(parameters, widens=model.widens, is_known=model.is_known)
         case Instance(definition=definition, fields=fields) if definition.is_named_tuple:
             return join_all([value for _, value in fields])
         case Variable() as variable:

@@ -115,7 +115,7 @@ def converted(name: str, receiver: Value, given: CallSite) -> Value:
     if name == "type_as" and isinstance(given.first, Unknown):
         target = _perhaps(receiver)
     if isinstance(receiver, Model):
-        return receiver if target is None else Model(target)
+        return receiver if target is None else replace(receiver, parameters=target)
     known = receiver.tensor if isinstance(receiver, ModelOutput) else receiver
     tensor = known if isinstance(known, Tensor) else some_tensor(receiver, scalar=None)
     return tensor if target is None else replace(target, scalar=tensor.scalar)

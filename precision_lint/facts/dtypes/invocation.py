@@ -242,6 +242,8 @@ def _result(
             return _of_method(evaluator, name, receiver, given, node, env)
         case ast.Name(id="getattr"):
             return _getattr(evaluator, node, given)
+        case ast.Name(id="__import__"):
+            return _imported(given)
         case ast.Name(id=name):
             if sources.MODEL_NAME.search(name):
                 return methods.of_named_model(name, given)
@@ -431,7 +433,9 @@ def _loaded(evaluator: Evaluate, function: str, shown: str, given: CallSite) -> 
     is_float32 = configuration.loads_in_float32(function)
     loaded = models.pretrained(given, is_float32, keeps_dtype=keeps_dtype)
     kind = IMAGES if PIPELINE.search(shown) else None
-    return replace(loaded, name=kind, widens=configuration.widens_logits(shown))
+    widens = configuration.widens_logits(shown)
+    is_known = not package or package in sources.SEEN
+    return replace(loaded, name=kind, widens=widens, is_known=is_known)
 
 
 def _pretrained(evaluator: Evaluate, definition: Class, given: CallSite) -> Value:
@@ -504,6 +508,14 @@ def _of_unknown(
         default = given.arguments[1]
         return defaults.or_default(UNKNOWN, default.value, given.source, default.span)
     return functions.method(name, UNKNOWN, given)
+
+
+def _imported(given: CallSite) -> Value:
+    """`__import__("torch")`"""
+    match given.values:
+        case [Constant(value=str(name))] if "." not in name:
+            return Symbol(name)
+    return UNKNOWN
 
 
 def _getattr(evaluator: Evaluate, node: ast.Call, given: CallSite) -> Value:

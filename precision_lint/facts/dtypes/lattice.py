@@ -155,9 +155,10 @@ def _origin(left: DtypeSet, right: DtypeSet) -> Origin | None:
 def _rank(possible: DtypeSet) -> tuple[int, int]:
     """bfloat16 and float8, then any dtype that somebody chooses, float16, the others.
 
-    Of these, the dtype that the code names first, then that of a checkpoint.
+    Of these, the dtype that the code names first, then that of a checkpoint, a guess at last.
     """
-    kind = -1 if possible.origin is None else _KINDS.index(possible.origin.kind)
+    origin = possible.origin
+    kind = -1 if origin is None else 0 if origin.is_guess else _KINDS.index(origin.kind)
     if possible.dtypes & _LEAST_PRECISE:
         return 3, kind
     return 2 if possible.caller_chosen else int(FLOAT16 in possible.dtypes), kind
@@ -233,6 +234,7 @@ def _join_models(left: Model, right: Model) -> Model:
         left.is_widened or right.is_widened,
         left.widens and right.widens,
         left.layers if left.layers == right.layers else (),
+        left.is_known and right.is_known,
     )
 
 

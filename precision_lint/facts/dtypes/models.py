@@ -12,9 +12,12 @@ from precision_lint.facts.dtypes.calls import CallSite
 from precision_lint.facts.dtypes.containers import keyword_of
 from precision_lint.facts.dtypes.lattice import join_all, join_dtypes, join_tensors, tensor_of
 from precision_lint.facts.dtypes.libraries.networks import IMAGES
+from precision_lint.facts.dtypes.terms import Step, Term
 from precision_lint.facts.dtypes.values import (
+    ANONYMOUS,
     NON_TENSOR,
     UNKNOWN,
+    Clause,
     Constant,
     Dictionary,
     Dtype,
@@ -126,7 +129,7 @@ def of_torch(name: str, given: CallSite) -> Model:
             layers = _layers(members) if name == "Sequential" else ()
         else:
             parameters = caller_chosen(given.origin(_OF_THE_MODEL))
-    return Model(parameters, name, layers=layers)
+    return Model(parameters, name, layers=layers, is_known=name not in _CONTAINERS or bool(layers))
 
 
 def _has_weights(name: str, given: CallSite) -> bool | None:
@@ -232,7 +235,11 @@ def called(model: Model, given: CallSite) -> Value:
 
 
 def output(model: Model, given: CallSite) -> ModelOutput:
-    """What a forward pass returns: in the dtype of the parameters, or of the autocast around it."""
+    """What a forward pass returns: in the dtype of the parameters, or of the autocast around it.
+
+    Code that is not seen may widen what it returns, as the heads of many models do: that half
+    precision leaves it is a guess.
+    """
     parameters = model.parameters
     origin = parameters.origin or given.origin(OF_THE_OUTPUT)
     if given.autocast is not None:
@@ -243,6 +250,10 @@ def output(model: Model, given: CallSite) -> ModelOutput:
                 open_parameters, replace(of_region, may_be_other=False).of_tensor()
             )
             return ModelOutput(replace(result, scalar=None))
+    if not model.is_known:
+        origin = replace(origin, is_guess=True)
+        is_open = parameters.may_be_other or bool(parameters.dtypes & HALF)
+        parameters = replace(parameters, may_be_other=is_open)
     return ModelOutput(replace(parameters, origin=origin, scalar=None))
 
 
@@ -268,14 +279,16 @@ def method(model: Model, name: str, given: CallSite) -> Value:
         case _ if name in _NAMED:
             return Sequence(Sequence(UNKNOWN, (NON_TENSOR, weight)))
         case _ if name in _MODULES or name in PARTS:
-            submodule = Model(weight)
+            submodule = Model(weight, is_known=model.is_known)
             return Sequence(submodule) if name in _MODULES else submodule
         case "values" if model.name in _CONTAINERS:
-            return Sequence(Model(weight))
+            return Sequence(Model(weight, is_known=model.is_known))
         case "items" if model.name in _CONTAINERS:
-            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, Model(weight))))
+            held = Model(weight, is_known=model.is_known)
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, held)))
         case "named_modules" | "named_children":
-            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, Model(weight))))
+            submodule = Model(weight, is_known=model.is_known)
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, submodule)))
         case "generate" if _is_on(given, "return_dict_in_generate"):
             return _generated(output(model, given))
     if sources.OUTPUT_METHOD.search(name):
@@ -345,13 +358,33 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
         return UNKNOWN
     if sources.BESIDE_MODULES.search(name):
         return UNKNOWN
-    return Model(model.parameters)
+    return Model(model.parameters, is_known=model.is_known)
 
 
-def of_output(output: ModelOutput, name: str) -> Value:
-    """`outputs.name` or `outputs["name"]`: ids and masks are integers, the rest is floating."""
+def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value:
+    """`outputs.name` or `outputs["name"]`: ids and masks are integers, the rest is floating.
+
+    Models of transformers and diffusers name their outputs: what is read by such a name is of one.
+    """
     if name in sources.TOKENS or sources.INTEGRAL_NAME.search(name) or name in sources.IDS:
         return tensor(INT64)
     if name in sources.PLAIN_ATTRIBUTES:
         return UNKNOWN
+    held = output.tensor
+    if held.origin is not None and name in sources.OUTPUTS | sources.OUTPUT_SEQUENCES:
+        named = replace(held, origin=replace(held.origin, is_guess=False))
+        return ModelOutput(named if step is None else _after(named, step))
     return output
+
+
+def _after(tensor: Tensor, step: Step) -> Tensor:
+    """An output that a term stands for, after one more step. Others stand for a dtype alone."""
+    taken: set[Clause] = set()
+    for clause in tensor.clauses:
+        match [*clause]:
+            case [Term(steps=(*_, Step(kind="call" | "method"))) as term]:
+                further = term.then(step)
+                taken.add(ANONYMOUS if further is None else frozenset({further}))
+            case _:
+                taken.add(clause)
+    return replace(tensor, clauses=frozenset(taken))

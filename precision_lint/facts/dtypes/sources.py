@@ -69,6 +69,12 @@ Elsewhere a module is mostly made in float32, and `load_state_dict` casts the ch
 `PyTorchModelHubMixin` does (read: huggingface_hub 2.4.0).
 """
 
+SEEN = KEEPING | {"diffusers"}
+"""Packages whose modules mostly return what they compute in the dtype of their weights.
+
+What widens logits is known by itself (`configuration.py`).
+"""
+
 LOADED_CLASS = re.compile(r"(?:PreTrainedModel|ModelMixin|DiffusionPipeline)$")
 """Base classes of transformers and diffusers with a `from_pretrained` that takes a dtype."""
 

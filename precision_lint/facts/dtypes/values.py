@@ -227,7 +227,8 @@ class Model:
     dtype, of several one that can make them float16, and `adapter` the call that added layers of
     this dtype to be trained. `is_widened` if the program casts those parameters to float32 that it
     trains, at least on some path: mostly on that where they are not float32. `widens` says that its
-    outputs are converted from half precision to float32.
+    outputs are converted from half precision to float32. `is_known` says that its class is one of a
+    library whose outputs have the dtype of its weights; others may widen what they return.
     """
 
     parameters: Tensor
@@ -238,6 +239,7 @@ class Model:
     widens: bool = False
     layers: tuple[str, ...] = ()
     """The classes of the layers of a `Sequential`, in order, if all are of torch."""
+    is_known: bool = False
 
 
 @frozen

@@ -22,9 +22,10 @@ def witnesses(
     That a caller may choose the dtype is no witness. Weights and data that are loaded have the
     dtype of the checkpoint: code on the way that makes tensors bfloat16 may have saved it so. Of
     what may come from elsewhere as well, only weights count: data can be anything, and data that is
-    used as integers or as bytes (`is_packed`) is integers: labels, an image as it was encoded.
+    used as integers or as bytes (`is_packed`) is integers: labels, an image as it was encoded. A
+    guess is none.
     """
-    origins = {tensor.origin: tensor for tensor in tensors if tensor.origin is not None}
+    origins = {one.origin: one for one in tensors if one.origin and not one.origin.is_guess}
     for origin, tensor in origins.items():
         sites = [site.related for site in origin.route]
         match origin.kind:

@@ -54,9 +54,9 @@ if TYPE_CHECKING:
 _SCRIPTS = frozenset({"shell", "makefile", "dockerfile", "notebook"})
 """The formats of the files that start programs: others ask for them."""
 
-Bfloat16 = Literal["stored", "enabled", "stored near"]
+Bfloat16 = Literal["stored", "enabled", "stored here"]
 """What shows that weights or data can be bfloat16: a program of the file makes tensors bfloat16, it
-uses bfloat16 at all, or the file itself or a configuration beside it makes tensors bfloat16."""
+uses bfloat16 at all, or the file itself makes tensors bfloat16."""
 
 
 class ProjectFacts:
@@ -124,9 +124,12 @@ class ProjectFacts:
 
         key = path, how
         if key not in self._bfloat16:
-            is_of_file = self._is_near_file if how == "stored near" else self.concerns
             mentioning = self._mentioning(evidence.BFLOAT16)[0]
-            paths = (each for each in mentioning if is_of_file(each, path))
+            paths = (
+                each
+                for each in mentioning
+                if each == path or (how != "stored here" and self.concerns(each, path))
+            )
             message, accepts = (
                 (evidence.ENABLED, evidence.is_enabled)
                 if how == "enabled"
@@ -136,10 +139,6 @@ class ProjectFacts:
                 paths, evidence.BFLOAT16, message, self.modules.at, accepts
             )
         return self._bfloat16[key]
-
-    def _is_near_file(self, source: Path, path: Path) -> bool:
-        """True for a file itself, and for a configuration of it."""
-        return source == path or self._is_configured(source, path)
 
     def concerns(self, source: Path, path: Path) -> bool:
         """True if what a file says is for one of the programs that another file is a part of."""

@@ -439,7 +439,7 @@ CLASSES = [
         "class A:\n    def __init__(self, model):\n        model = model.to(dtype=torch.half)\n"
         "        model.attn.register_forward_hook(self.hook)\n"
         "    def hook(self, module, inputs, output):\n        output.numpy()\n",
-        "float16",
+        "float16 partial",
     ),
     (
         "a list that a field starts with",
@@ -458,7 +458,7 @@ CLASSES = [
     (
         "a layer of a module that is a parameter",
         "def f(model, x):\n    model = model.half()\n    model.attn(x).chunk(3)[0].numpy()\n",
-        "float16",
+        "float16 partial",
     ),
     (
         "a module that DistributedDataParallel wraps",

@@ -80,7 +80,7 @@ def test_sums_of_what_callers_give(change: str, given: str, expected: str, tmp_p
 def test_eval_shows_that_what_was_cast_is_a_module(tmp_path: Path) -> None:
     source = "def f(build, x):\n    it = build().cuda().to(torch.bfloat16).eval()\n"
     receiver = last_call(tmp_path, main=f"{source}    it.decode(x).numpy()\n").receiver
-    assert described(receiver) == "bfloat16"
+    assert described(receiver) == "bfloat16 partial"
 
 
 CONTEXT = "with context():\n    y = nn.Linear(2, 2)(x)\ny.numpy()\n"

@@ -231,7 +231,7 @@ class _Reading:
             case Default():
                 return tensor(self.given.default_dtype)
             case Network(dtype, kind):
-                return Model(self._parameters(dtype), kind)
+                return Model(self._parameters(dtype), kind, is_known=True)
             case Weights(of):
                 return self._of_parameters(self.of(of))
             case Either(terms):
