@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -32,6 +33,9 @@ _SEVERITY = {
 _PAUSE = 0.15
 """Seconds without a change after which a document is checked."""
 
+_QUIET = 2.0
+"""Seconds without a change after which garbage is looked for: half a second in a large project."""
+
 
 def make_server() -> LanguageServer:
     """A server that has its handlers and does not run yet."""
@@ -48,9 +52,16 @@ def make_server() -> LanguageServer:
             lsp.PublishDiagnosticsParams(uri, diagnostics, documents.version(uri))
         )
 
+    async def tidy_up() -> None:
+        checked = documents.checked
+        await asyncio.sleep(_QUIET)
+        if documents.checked == checked:
+            gc.collect()
+
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
-    def opened(params: lsp.DidOpenTextDocumentParams) -> None:
+    async def opened(params: lsp.DidOpenTextDocumentParams) -> None:
         publish(params.text_document.uri)
+        await tidy_up()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(params: lsp.DidChangeTextDocumentParams) -> None:
@@ -58,6 +69,7 @@ def make_server() -> LanguageServer:
         await asyncio.sleep(_PAUSE)
         if documents.version(uri) == version:  # or else the check of a later change follows
             publish(uri)
+            await tidy_up()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     async def saved(params: lsp.DidSaveTextDocumentParams) -> None:
@@ -67,6 +79,7 @@ def make_server() -> LanguageServer:
             await asyncio.sleep(0)  # a change that came in meanwhile goes first
             if documents.version(uri) is not None:
                 publish(uri)
+        await tidy_up()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(params: lsp.DidCloseTextDocumentParams) -> None:
@@ -89,7 +102,11 @@ def make_server() -> LanguageServer:
 
 
 def serve() -> None:
-    """Serve an editor on stdin and stdout until it hangs up."""
+    """Serve an editor on stdin and stdout until it hangs up.
+
+    Nobody waits for garbage: it is looked for when no change comes in.
+    """
+    gc.disable()
     make_server().start_io()
 
 
@@ -100,6 +117,8 @@ class _Documents:
         self._server = server
         self._jobs = WarmJobs()
         self._results: dict[str, tuple[int | None, Result | None]] = {}
+        self.checked = 0
+        """How many checks there were."""
 
     def version(self, uri: str) -> int | None:
         """The version of an open document; None for one that is closed."""
@@ -116,6 +135,7 @@ class _Documents:
         known = self._results.get(uri)
         if known is None or known[0] != version:
             known = self._results[uri] = version, self._check(uri)
+            self.checked += 1
         return known[1]
 
     def look_again(self) -> None:

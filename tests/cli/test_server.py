@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,8 @@ SOURCE = 'import torch\n\nprint("🔥", torch.zeros(2, dtype=torch.bfloat16).num
 class Editor:
     """A client that writes requests and reads until the answer, keeping what comes between."""
 
-    def __init__(self) -> None:
-        program = "from precision_lint.cli.server import serve; serve()"
+    def __init__(self, before: str = "") -> None:
+        program = f"from precision_lint.cli.server import serve\n{before}\nserve()"
         self.process = subprocess.Popen(
             [sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -158,3 +159,40 @@ def test_only_the_last_of_quick_changes_is_checked(editor: Editor, tmp_path: Pat
         pass
     assert message["params"]["version"] == 31
     assert message["params"]["diagnostics"] == []
+
+
+COUNTING = """
+import gc
+def count(phase, info):
+    if phase == "start":
+        with open({log!r}, "a") as log:
+            log.write("1")
+gc.callbacks.append(count)
+"""
+
+
+def test_garbage_is_looked_for_when_no_change_comes_in(tmp_path: Path) -> None:
+    log = tmp_path / "collections"
+    log.touch()
+    editor = Editor(COUNTING.format(log=str(log)))
+    editor.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+    editor.send("initialized", {})
+    uri = (tmp_path / "train.py").as_uri()
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": SOURCE}
+    editor.send("textDocument/didOpen", {"textDocument": document})
+    assert editor.diagnostics()
+    for version in range(2, 5):
+        text = SOURCE + "# more\n" * version
+        change = {
+            "textDocument": {"uri": uri, "version": version},
+            "contentChanges": [{"text": text}],
+        }
+        editor.send("textDocument/didChange", change)
+        assert editor.diagnostics()
+    assert log.read_text() == ""
+    end = time.monotonic() + cpu_time.HANG
+    while not log.read_text() and time.monotonic() < end:
+        time.sleep(0.1)
+    assert log.read_text() == "1"
+    editor.process.kill()
+    editor.process.wait()

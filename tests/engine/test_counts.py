@@ -16,6 +16,7 @@ from precision_lint.engine.job import Job
 from precision_lint.engine.parallel import uncollected
 from precision_lint.engine.run import lint
 from precision_lint.engine.settings import Settings
+from precision_lint.facts.dtypes import program
 from precision_lint.facts.project import modules
 from precision_lint.model.rule import Searched
 from precision_lint.project import files
@@ -215,3 +216,47 @@ def test_a_run_walks_over_the_project_once(tmp_path: Path, monkeypatch: pytest.M
         walked.clear()
         command(*options, "--isolated", cwd=root)
         assert walked[str(root)] == walked[str(root / "b")] == 1
+
+
+def test_a_star_is_followed_to_the_modules_that_give_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {f"models/m{n}.py": f"import torch\n\nCAST_{n} = torch.bfloat16\n" for n in range(20)}
+    files |= {"models/__init__.py": "".join(f"from .m{n} import *\n" for n in range(20))}
+    source = "from models import CAST_7, missing\n\nx = missing(torch.ones(2))\n"
+    files |= {"train.py": f"import torch\n{source}print(torch.ones(2, dtype=CAST_7).numpy())\n"}
+    root = project(tmp_path, files)
+    read: set[str] = set()
+    parsed = modules._parsed
+
+    def counted(text: SourceText) -> modules._Read:
+        read.add(text.path.name)
+        return parsed(text)
+
+    monkeypatch.setattr(modules, "_parsed", counted)
+    result = lint(Job(Project(root), Settings(select=("MP101",))), root / "train.py")
+    assert [finding.code for finding in result.findings] == ["MP101"]
+    assert read == {"train.py", "__init__.py", "m7.py"}
+
+
+def test_no_more_modules_are_read_than_a_file_is_worth(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    function = "import torch\n\n\ndef f(x):\n    return x.to(torch.bfloat16)\n"
+    files = {f"m{number:02}.py": function for number in range(30)}
+    calls = (f"print({name[:3]}.f(torch.ones(2)).numpy())\n" for name in files)
+    imports = "".join(f"import {name[:3]}\n" for name in files)
+    files |= {"train.py": f"import torch\n{imports}{''.join(calls)}"}
+    root = project(tmp_path, files)
+    read: set[str] = set()
+    parsed = modules._parsed
+
+    def counted(text: SourceText) -> modules._Read:
+        read.add(text.path.name)
+        return parsed(text)
+
+    monkeypatch.setattr(modules, "_parsed", counted)
+    monkeypatch.setattr(program, "_MOST_MODULES", 10)
+    result = lint(Job(Project(root), Settings(select=("MP101",))), root / "train.py")
+    assert len(result.findings) == 10
+    assert len(read) == 1 + 10

@@ -27,7 +27,7 @@ _MOST_DEFINED = 6
 _MOST_CALLING = 24
 """Files that call a method of one name."""
 
-_MOST_MODULES = 96
+_MOST_MODULES = 48
 """Files that are read for the sake of one; what lies farther is unknown."""
 
 
@@ -110,13 +110,22 @@ class Program:
             return None
         if name in module.imports:
             return self.find(module, module.imports[name], hops - 1)
-        for star in module.star_imports:
-            target = self.imported(module, star)
+        for star in module.star_imports if self._may_get(module, name) else ():
+            target = self._offering(module, star, name)
             if target is not None and target is not module:
                 found = self.name(target, name, hops - 1)
                 if found is not None:
                     return found
         return None
+
+    def _may_get(self, module: Module, name: str) -> bool:
+        """True if a module may get a name by `import *`: it is asked once, however many it has."""
+        return module is self.main or self.project.offers(module.file.text.path, name)
+
+    def _offering(self, module: Module, star: str, name: str) -> Module | None:
+        """The module that `import *` is from; None if it cannot give the name."""
+        path = self.project.locate(module.file.text.path, star)
+        return self.module(path) if path is not None and self.project.offers(path, name) else None
 
     # The files of the programs that the linted file is a part of
 

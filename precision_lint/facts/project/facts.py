@@ -31,6 +31,7 @@ from precision_lint.facts.project.questions import (
     written,
 )
 from precision_lint.facts.project.records import Kind, Records
+from precision_lint.facts.project.starred import names_at_top
 from precision_lint.model.finding import Related
 from precision_lint.model.trace import Question, apart, note
 from precision_lint.project.contents import Contents, digest_of
@@ -313,6 +314,7 @@ def _naming(path: Path, content: bytes, argument: str) -> str:
 KINDS: Mapping[str, Kind] = {
     "imports": Kind(words_of_imports, LARGEST),
     "modules": Kind(names_of_modules),
+    "top": Kind(names_at_top, LARGEST),
     "words": Kind(words_in_use, LARGEST),
     "has word": Kind(has_word),
     "evidence": Kind(_evidence, LARGEST_SETTINGS),
@@ -539,6 +541,11 @@ class Recording:
     def locate(self, importer: Path, name: str) -> Path | None:
         """The file of the module that `importer` calls `name`; relative names keep their dots."""
         answer: Path | None = self._ask("locate", importer.parent, name)
+        return answer
+
+    def offers(self, path: Path, name: str) -> bool:
+        """True if `import *` from a Python file may give a name."""
+        answer: bool = self._ask("offers", path, name)
         return answer
 
     def assigning(self, attribute: str) -> Sequence[Path]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from precision_lint.facts.project.module_files import ModuleFiles
 from precision_lint.facts.project.reaching import MOST_LINKED, Numbers, Reaching
+from precision_lint.facts.project.starred import Starred
 from precision_lint.model.trace import apart
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ class Imports:
         """The file of the module that a file in a folder calls by a name."""
         self._imported: dict[Path, tuple[Path, ...]] = {}
         self._numbers = Numbers()
+        self.offers = Starred(records, self._files, self._numbers).offers
+        """Whether `import *` from a file may give a name."""
         self._reached = Reaching(self._numbers, self._imports_of)
         self._reached_back = Reaching(self._numbers, self._imported_by)
         self._reached_by_modules = Reaching(self._numbers, self._modules_importing)

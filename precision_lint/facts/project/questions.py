@@ -58,6 +58,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     # Python files
     "module": lambda facts, path: facts.modules.at(path),
     "locate": lambda facts, folder, name: facts.imports.locate(folder, name),
+    "offers": lambda facts, path, name: facts.imports.offers(path, name),
     "documents": lambda facts, path, name: facts.documents.naming(path, name),
     "examples": lambda facts, path: facts.documents.programs(path),
     "importing": lambda facts, path, name, number: facts.imports.importer(path, name, number),
@@ -84,7 +85,7 @@ OF_THE_RUN = frozenset({"reports", "target_gpu", "helper_module"})
 """Questions about what was asked for, and not about files."""
 
 
-FOUND_BY_NAME = frozenset({"modules\n"})
+FOUND_BY_NAME = frozenset({"modules\n", "top\n"})
 """The keys of records that name files: which ones these are depends on the names in folders."""
 _IMPORTS = ("imports\n", "modules\n")
 _SETTINGS = ("settings\n", "fields\n", "imported\n")
@@ -97,6 +98,8 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return _IMPORTS
         case ("documents", _, _):
             return ("shown\n", "evidence\n", *_IMPORTS)
+        case ("offers", _, _):
+            return ("top\n",)
         case ("importing", _, name, _):
             return ("imports\n", f"has word\n{name}")
         case ("assigning" | "casting" | "calling" | "defining", _):
