@@ -408,3 +408,58 @@ def test_what_a_program_reads_besides_is_listed(tmp_path: Path) -> None:
     (found,) = explained(cwd=tmp_path)
     assert [one["text"] for one in found["also_read"]] == ["amp: true"]
     assert found["not_understood"] == []
+
+
+LISTED = {
+    "run.sh": """\
+DTYPE=${1:-bf16}
+PRECISION="fp16"
+FLAGS=${FLAGS:---fp16 --fp16-init-scale 4}
+MODEL=llama-fp16
+ARGS=(--bf16 --seed 1)
+$PY tool.py --bf16
+echo --fp16
+torchrun train.py --dtype $DTYPE "${ARGS[@]}"
+accelerate launch --mixed_precision $PRECISION train.py
+bash other.sh fp16
+""",
+    "train.py": "import argparse\n",
+    "a.yaml": """\
+model: {dtype: auto, torch_dtype: null}
+amp: {enabled: "auto"}
+dtypes: [bf16, fp32]
+arguments: pretrained=a,dtype=float16
+precision: ${trainer.precision}
+columns: {dtype: string, precision: 0.9, precision_at: 5}
+half_life: 3
+dtype_file: half.json
+""",
+    "a.ipynb": '{"cells": [{"cell_type": "code", "source": ["!python train.py --use_amp\\n"], '
+    '"metadata": {}, "outputs": []}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+    "conf.json": '{"compute": {"precision": "auto"}}',
+}
+
+
+def test_whatever_is_about_precision_is_understood_or_listed(tmp_path: Path) -> None:
+    rows = run("explain-config", cwd=project(tmp_path, LISTED)).out.splitlines()
+    listed = [row.partition(": ")[2] for row in rows if row.startswith("  not understood: ")]
+    assert sorted(listed) == [
+        '"precision": "auto" (conf.json:1)',
+        "--bf16 (run.sh:5)",
+        "--bf16 (run.sh:6)",
+        "--dtype $DTYPE (run.sh:8)",
+        "--use_amp (a.ipynb:cell 1:1)",
+        "DTYPE=${1:-bf16} (run.sh:1)",
+        "FLAGS=${FLAGS:---fp16 --fp16-init-scale 4} (run.sh:3)",
+        "arguments: pretrained=a,dtype=float16 (a.yaml:4)",
+        "dtype: auto (a.yaml:1)",
+        "dtypes: [bf16, fp32] (a.yaml:3)",
+        'enabled: "auto" (a.yaml:2)',
+        "fp16 (run.sh:10)",
+        "precision: ${trainer.precision} (a.yaml:5)",
+        "torch_dtype: null (a.yaml:1)",
+    ]
+    assert "  compute  mixed_precision = fp16  run.sh:9, value from run.sh:2" in rows
+    named = [one for one in explained(cwd=tmp_path) if one["framework"] == "accelerate"]
+    (written,) = [setting(one, "mixed_precision")["written"] for one in named]
+    assert written["value_at"]["location"]["row"] == 2
