@@ -16,9 +16,10 @@ from precision_lint.facts.frameworks.table import Key, Role, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
-from precision_lint.facts.runs.unread import Unread, understood, unread, written_at
+from precision_lint.facts.runs.unread import Unread, understood, unread, unread_lines, written_at
 from precision_lint.facts.settings.vocabulary import WORDS, chooses_precision, is_precise
 from precision_lint.model.finding import Confidence, Finding, Place, Span
+from precision_lint.project import disk
 from precision_lint.project.discovery import Kind, kind_of
 from precision_lint.project.files import Project
 from precision_lint.source.config.config_file import ParsedConfig
@@ -27,6 +28,7 @@ from precision_lint.source.config.settings_tree import Mapping, Member, Scalar
 from precision_lint.source.shell.variables import Assigned
 from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
 
 Status: TypeAlias = Literal["set", "null", "unknown", "default", "open", "unset"]
 """How a setting got its value: it is written; it is null; it is only known at run time; it is not
@@ -182,6 +184,7 @@ def runs_of(
             if path in named:
                 raise
             note(str(problem))
+            left |= {(path, one.span): one for one in _lines(path)}
             continue
         if file is None:
             continue
@@ -388,6 +391,18 @@ def _read(path: Path, project: Recording, *, is_named: bool) -> ParsedConfig | N
     if file is None and is_named:
         raise CannotExplain(f"{path}: too large for a configuration")
     return file
+
+
+def _lines(path: Path) -> Iterator[Unread]:
+    """What can be seen of a file that cannot be parsed."""
+    kind = kind_of(path)
+    if kind not in ("yaml", "json", "toml"):
+        return
+    try:
+        text = SourceText.from_bytes(path, disk.read(path, disk.LARGEST_CONFIG))
+    except (OSError, UnicodeError, LookupError):
+        return
+    yield from unread_lines(text, kind)
 
 
 def _is_of_interest(content: bytes, kind: Kind) -> bool:

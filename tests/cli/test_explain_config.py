@@ -463,3 +463,14 @@ def test_whatever_is_about_precision_is_understood_or_listed(tmp_path: Path) -> 
     named = [one for one in explained(cwd=tmp_path) if one["framework"] == "accelerate"]
     (written,) = [setting(one, "mixed_precision")["written"] for one in named]
     assert written["value_at"]["location"]["row"] == 2
+
+
+def test_what_cannot_be_parsed_is_listed_line_by_line(tmp_path: Path) -> None:
+    text = "model:\n\tdtype: float16  # half\n\tname: a\n\tuse_amp: true\n"
+    ran = run("explain-config", cwd=project(tmp_path, {"a.yaml": text}))
+    assert "a.yaml:2:1: cannot be parsed" in ran.err
+    assert ran.out.splitlines() == [
+        "a.yaml: no framework is known to read it",
+        "  not understood: dtype: float16 (a.yaml:2)",
+        "  not understood: use_amp: true (a.yaml:4)",
+    ]

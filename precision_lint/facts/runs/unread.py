@@ -13,6 +13,7 @@ from precision_lint.facts.frameworks.launches import Launch, handles_words, laun
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import (
     CallSource,
+    CodePlace,
     CommandSource,
     EnvironmentSource,
     MappingSource,
@@ -26,7 +27,7 @@ from precision_lint.facts.settings.vocabulary import (
     names_precision,
 )
 from precision_lint.model.finding import Place, Span
-from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.config_file import Format, ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options, pairs
 from precision_lint.source.config.settings_tree import (
     Entry,
@@ -40,6 +41,7 @@ from precision_lint.source.config.settings_tree import (
 )
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
+from precision_lint.source.text.text import SourceText
 
 Written: TypeAlias = "tuple[Path, Span]"
 """The file and the span that something is written at, also in a sourced file."""
@@ -55,6 +57,13 @@ _GIVEN = re.compile(
     r"(?:^|[\s,;'\"])(?:--([A-Za-z][\w.-]*)(?:[= ]([^\s,;'\"]+))?|([A-Za-z]\w*)=([\w.-]+))"
 )
 """An option or an argument in a text: `--dtype half`, `pretrained=a,dtype=float16`."""
+
+
+_LINE = re.compile(
+    r"""^[ \t]*(?:-[ \t]+)?(["']?)([A-Za-z][\w.-]*)\1[ \t]*[:=][ \t]*(["']?)([^\s"'#,]+)\3""",
+    re.MULTILINE | re.ASCII,
+)
+"""`dtype: half` in a file that no parser takes."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,18 @@ def unread(file: ParsedConfig, runs: Iterable[EffectiveConfig]) -> Iterator[Unre
             found = _distinct(islice(_of_documents(each, known), _MOST))
             if found:
                 yield Unread(each, each.documents[0].span, None, found)
+
+
+def unread_lines(text: SourceText, format: Format) -> Iterator[Unread]:
+    """The same for a file that cannot be parsed, such as a template: line by line."""
+    file = ParsedConfig(text, format)
+    found = tuple(
+        Occurrence(match[2], typed(match[4]), CodePlace(Span(match.start(2), match.end())), file)
+        for match in _LINE.finditer(text.text)
+        if is_setting_of_precision(match[2], typed(match[4]))
+    )
+    if found:
+        yield Unread(file, Span(0, len(text.text)), None, found[:_MOST])
 
 
 def written_at(one: Occurrence) -> Written:
