@@ -178,6 +178,9 @@ def runs_of(
     left: dict[tuple[Path, Span], Unread] = {}
     asked: set[Path] = set()
     for path in files:
+        if kind_of(path) is None and path not in named:
+            left |= {(path, one.span): one for one in _lines(path)}
+            continue
         try:
             file = _read(path, facts, is_named=path in named)
         except CannotExplain as problem:
@@ -395,7 +398,7 @@ def _read(path: Path, project: Recording, *, is_named: bool) -> ParsedConfig | N
 
 def _lines(path: Path) -> Iterator[Unread]:
     """What can be seen of a file that cannot be parsed."""
-    kind = kind_of(path)
+    kind = kind_of(path) or "toml"
     if kind not in ("yaml", "json", "toml"):
         return
     try:

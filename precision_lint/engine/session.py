@@ -64,7 +64,9 @@ class Session:
         return found
 
     def project_files(self, note: Callable[[str], None]) -> list[Path]:
-        """The same with what git tracks below the folders although a pattern ignores it."""
+        """The same with what git tracks below the folders although a pattern ignores it, and with
+        configurations in formats that nothing can check.
+        """
         found = self.files(note)
         folders = [path for path in self.paths if path.is_dir()]
         inside = (
@@ -72,7 +74,9 @@ class Session:
             for path in (self.project.files if folders else ())
             if any(folder in path.parents for folder in folders)
         )
-        return sorted({*found, *inside}, key=str)
+        root, exclude = self.project.root, self.project.exclude
+        others = discovery.unparsed(folders, root, exclude)
+        return sorted({*found, *inside, *others}, key=str)
 
     def job(self) -> Job:
         """What to do with each file."""

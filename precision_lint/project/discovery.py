@@ -36,6 +36,7 @@ _KINDS: dict[str, Kind] = {
 }  # fmt: skip
 _PAGES = frozenset({".md", ".mdx", ".markdown", ".rst"})
 """Names of pages, which are no code, and may show some."""
+_UNPARSED = frozenset({".gin", ".ini", ".cfg", ".conf"})
 _MARKS = (".git", "pyproject.toml", "setup.py", ".precision-lint.toml")
 """What the root of a project holds, the surest first."""
 _MOST_UNMARKED = 1_000
@@ -233,6 +234,23 @@ def with_tracked(found: Sequence[Path], root: Path, exclude: Iterable[str]) -> l
         and disk.is_file(path)
     ]
     return sorted([*found, *ignored], key=str) if ignored else [*found]
+
+
+def unparsed(folders: Iterable[Path], root: Path, exclude: Iterable[str]) -> list[Path]:
+    """The configurations below some folders in formats that are not read, in path order."""
+    excludes = Excludes(root, exclude)
+    walked = (
+        path
+        for folder in folders
+        for path, _ in _walk(
+            folder, excludes, _ignoring([root]), lambda message: None, _is_unparsed
+        )
+    )
+    return sorted({*walked}, key=str)
+
+
+def _is_unparsed(path: Path) -> bool:
+    return path.suffix in _UNPARSED and kind_of(path) is None
 
 
 def pages(root: Path, exclude: Iterable[str]) -> list[Path]:

@@ -474,3 +474,30 @@ def test_what_cannot_be_parsed_is_listed_line_by_line(tmp_path: Path) -> None:
         "  not understood: dtype: float16 (a.yaml:2)",
         "  not understood: use_amp: true (a.yaml:4)",
     ]
+
+
+WRITTEN = """\
+cat > "$CONFIG" <<EOF
+lr: $LR
+{{ placeholder }}
+bf16: true
+EOF
+$PYTHON - <<'EOF'
+model = load(path, torch_dtype="auto", device=device)
+EOF
+run_command bash -lc "'$PYTHON' a.py --dtype half"
+"$RUNNER" "a.py --dtype bf16"
+"""
+
+
+def test_what_a_script_writes_and_hands_on_is_listed(tmp_path: Path) -> None:
+    project(tmp_path, {"a.sh": WRITTEN, "a.gin": "train.dtype = 'float32'\nmodel.size = 3\n"})
+    rows = run("explain-config", cwd=tmp_path).out.splitlines()
+    assert [row.removeprefix("  not understood: ") for row in rows if row.startswith("  not")] == [
+        "train.dtype = 'float32' (a.gin:1)",
+        '"a.py --dtype bf16" (a.sh:10)',
+        "bf16: true (a.sh:4)",
+        'torch_dtype="auto" (a.sh:7)',
+        "--dtype half (a.sh:9)",
+    ]
+    assert run("check", cwd=tmp_path).out == "All checks passed!\n"

@@ -39,6 +39,7 @@ from precision_lint.source.config.settings_tree import (
     Value,
     mappings,
 )
+from precision_lint.source.shell.commands import inner_script
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.text import SourceText
@@ -60,10 +61,12 @@ _GIVEN = re.compile(
 
 
 _LINE = re.compile(
-    r"""^[ \t]*(?:-[ \t]+)?(["']?)([A-Za-z][\w.-]*)\1[ \t]*[:=][ \t]*(["']?)([^\s"'#,]+)\3""",
-    re.MULTILINE | re.ASCII,
+    r"""^[ \t]*(?:-[ \t]+)?["']?(?P<name>[A-Za-z][\w.-]*)["']?[ \t]*[:=][ \t]*["']?
+        (?P<value>[^\s"'#,]+)["']?
+      | [(,\s](?P<argument>[A-Za-z]\w*)=["']?(?P<given>[\w.]+)["']?(?=[,)])""",
+    re.MULTILINE | re.ASCII | re.VERBOSE,
 )
-"""`dtype: half` in a file that no parser takes."""
+"""`dtype: half`, `load(path, dtype=torch.half)` in a text that no parser takes."""
 
 
 @dataclass(frozen=True)
@@ -91,13 +94,9 @@ def unread(file: ParsedConfig, runs: Iterable[EffectiveConfig]) -> Iterator[Unre
 def unread_lines(text: SourceText, format: Format) -> Iterator[Unread]:
     """The same for a file that cannot be parsed, such as a template: line by line."""
     file = ParsedConfig(text, format)
-    found = tuple(
-        Occurrence(match[2], typed(match[4]), CodePlace(Span(match.start(2), match.end())), file)
-        for match in _LINE.finditer(text.text)
-        if is_setting_of_precision(match[2], typed(match[4]))
-    )
-    if found:
-        yield Unread(file, Span(0, len(text.text)), None, found[:_MOST])
+    whole = Span(0, len(text.text))
+    if found := tuple(islice(_of_lines(file, whole), _MOST)):
+        yield Unread(file, whole, None, found)
 
 
 def written_at(one: Occurrence) -> Written:
@@ -150,6 +149,9 @@ def _of_script(file: ParsedConfig, known: frozenset[Written]) -> Iterator[Unread
             rest += _of_words(file, command.words, known)
     for name, assigned in file.script.assigned:
         rest += _of_variable(file, name, assigned, known)
+    parsed = {part.heredoc.body for part in file.embedded if part.heredoc is not None}
+    for body in file.script.bodies:
+        rest += _of_lines(file, body) if body not in parsed else ()
     left = [one for one in rest if written_at(one) not in seen]
     if left:
         yield Unread(file, Span(0, len(file.text.text)), None, _distinct(left)[:_MOST])
@@ -167,15 +169,24 @@ def _of_words(
         ):
             yield found
     taken = {id(word) for option in given for word in option.words}
+    read = _read(file)
     for word in words:
         bare = word.text.removeprefix("-")
         if id(word) in taken or bare.startswith("-"):
             continue
         is_option = bare != word.text and is_about_precision(bare)
-        if is_option or names_precision(bare):
+        is_command = " " in bare and word.span not in read and _gives_precision(bare)
+        if is_option or is_command or names_precision(bare):
             found = Occurrence(bare, True, Option(bare, True, (word,)), file)
             if written_at(found) not in known:
                 yield found
+
+
+def _read(file: ParsedConfig) -> frozenset[Span]:
+    """The words of commands that are scripts, and that are read as such."""
+    assert file.script is not None
+    inner = (inner_script(command.words) for command in file.script.commands)
+    return frozenset(word.span for word in inner if word is not None)
 
 
 def _of_variable(
@@ -209,6 +220,14 @@ def _gives_precision(text: str) -> bool:
         )
         for match in _GIVEN.finditer(text)
     )
+
+
+def _of_lines(file: ParsedConfig, inside: Span) -> Iterator[Occurrence]:
+    for match in _LINE.finditer(file.text.text, *inside):
+        name, value = match["name"] or match["argument"], typed(match["value"] or match["given"])
+        if is_setting_of_precision(name, value):
+            start = match.start("name" if match["name"] else "argument")
+            yield Occurrence(name, value, CodePlace(Span(start, match.end())), file)
 
 
 # Trees

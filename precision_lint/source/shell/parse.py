@@ -83,7 +83,7 @@ class Script:
 
     `sourced` are the names of the files that it takes over. `changed` are the variables that it
     may assign; `is_lost` says that something unknown may have assigned any. `assigned` is what it
-    assigns itself, wherever that is, by name.
+    assigns itself, wherever that is, by name. `bodies` are all here-documents, read or not.
     """
 
     source: SourceText
@@ -95,6 +95,7 @@ class Script:
     is_lost: bool
     places: Places
     assigned: tuple[tuple[str, Assigned], ...] = ()
+    bodies: tuple[Span, ...] = ()
 
     def words(self, name: str) -> tuple[Word, ...]:
         """What an unquoted `$NAME` expands to."""
@@ -137,7 +138,8 @@ def parse(
         return reader
 
     reader = read({})
-    script = reader.script()
+    bodies = (token.body for token in tokens if isinstance(token, HereDocument))
+    script = replace(reader.script(), bodies=tuple(filter(None, bodies)))
     for chosen in choices(reader.expander.asked, text):
         job = read(chosen)
         commands = (*script.commands, *added(script.commands, job.commands))
