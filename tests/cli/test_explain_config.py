@@ -487,6 +487,8 @@ model = load(path, torch_dtype="auto", device=device)
 EOF
 run_command bash -lc "'$PYTHON' a.py --dtype half"
 "$RUNNER" "a.py --dtype bf16"
+"$RUNNER" -c "
+load(path, torch_dtype=torch.float16, device=device)"
 """
 
 
@@ -496,6 +498,7 @@ def test_what_a_script_writes_and_hands_on_is_listed(tmp_path: Path) -> None:
     assert [row.removeprefix("  not understood: ") for row in rows if row.startswith("  not")] == [
         "train.dtype = 'float32' (a.gin:1)",
         '"a.py --dtype bf16" (a.sh:10)',
+        "torch_dtype=torch.float16 (a.sh:12)",
         "bf16: true (a.sh:4)",
         'torch_dtype="auto" (a.sh:7)',
         "--dtype half (a.sh:9)",

@@ -175,8 +175,10 @@ def _of_words(
         if id(word) in taken or bare.startswith("-"):
             continue
         is_option = bare != word.text and is_about_precision(bare)
-        is_command = " " in bare and word.span not in read and _gives_precision(bare)
-        if is_option or is_command or names_precision(bare):
+        is_text = " " in bare and word.span not in read and word.elsewhere is None
+        if is_text and (found_in := [*_of_lines(file, word.span)]):
+            yield from found_in
+        elif is_option or names_precision(bare) or (is_text and _gives_precision(bare)):
             found = Occurrence(bare, True, Option(bare, True, (word,)), file)
             if written_at(found) not in known:
                 yield found
