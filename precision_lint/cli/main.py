@@ -593,7 +593,7 @@ def _explanation(session: Session) -> Explanation:
     from precision_lint.engine.explain_config import CannotExplain, explained_runs
 
     named = [path for path in session.paths if not path.is_dir()]
-    files = sorted({*named, *session.files(console.note)})
+    files = sorted({*named, *session.project_files(console.note)})
     try:
         least = session.settings.min_confidence
         return explained_runs(files, session.project, named, console.note, least)

@@ -16,10 +16,11 @@ from precision_lint.facts.frameworks.table import Key, Role, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
-from precision_lint.facts.runs.unread import Unread, understood, unread
-from precision_lint.facts.settings.vocabulary import chooses_precision, is_precise
+from precision_lint.facts.runs.unread import Unread, understood, unread, unread_lines, written_at
+from precision_lint.facts.settings.vocabulary import WORDS, chooses_precision, is_precise
 from precision_lint.model.finding import Confidence, Finding, Place, Span
-from precision_lint.project.discovery import kind_of
+from precision_lint.project import disk
+from precision_lint.project.discovery import Kind, kind_of
 from precision_lint.project.files import Project
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option
@@ -27,6 +28,7 @@ from precision_lint.source.config.settings_tree import Mapping, Member, Scalar
 from precision_lint.source.shell.variables import Assigned
 from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.errors import Unparsable
+from precision_lint.source.text.text import SourceText
 
 Status: TypeAlias = Literal["set", "null", "unknown", "default", "open", "unset"]
 """How a setting got its value: it is written; it is null; it is only known at run time; it is not
@@ -176,19 +178,23 @@ def runs_of(
     left: dict[tuple[Path, Span], Unread] = {}
     asked: set[Path] = set()
     for path in files:
+        if kind_of(path) is None and path not in named:
+            left |= {(path, one.span): one for one in _lines(path)}
+            continue
         try:
             file = _read(path, facts, is_named=path in named)
         except CannotExplain as problem:
             if path in named:
                 raise
             note(str(problem))
+            left |= {(path, one.span): one for one in _lines(path)}
             continue
         if file is None:
             continue
         read = runs(file, facts)
         if file.defect is not None and (read or path in named):
             note(f"{_problem(path, file.defect)}; only the readable part is explained")
-        rest = list(unread(file, read)) if file.format != "python" else []
+        rest = list(unread(file, read))
         left |= {(path, one.span): one for one in rest}
         if not read and not rest and path in named:
             note(f"{path}: {_nothing_read(file)}")
@@ -211,13 +217,13 @@ def runs_of(
 def _without(
     known: Set[tuple[Path, Span]], left: dict[tuple[Path, Span], Unread]
 ) -> Iterator[tuple[tuple[Path, Span], Unread]]:
-    """What is left of the settings if runs that start from other files understand some."""
+    """What is left of the settings if runs that start from other files understand some, and others
+    are listed with the launch that gets them.
+    """
+    launched = {written_at(each) for one in left.values() if one.launch for each in one.settings}
     for place, one in left.items():
-        rest = tuple(
-            setting
-            for setting in one.settings
-            if (setting.file.text.path, setting.origin.span) not in known
-        )
+        elsewhere = known if one.launch is not None else known | launched
+        rest = tuple(each for each in one.settings if written_at(each) not in elsewhere)
         if rest:
             yield place, replace(one, settings=rest)
 
@@ -376,7 +382,7 @@ def _read(path: Path, project: Recording, *, is_named: bool) -> ParsedConfig | N
     """A parsed file; None for one that cannot be a configuration."""
     try:
         kind = kind_of(path)
-        if not is_named and kind and not may_be_read(path.read_bytes(), kind):
+        if not is_named and kind and not _is_of_interest(path.read_bytes(), kind):
             return None
         file = project.config_files.at(path) or project.config_files.read(path)
     except Unparsable as problem:
@@ -388,6 +394,24 @@ def _read(path: Path, project: Recording, *, is_named: bool) -> ParsedConfig | N
     if file is None and is_named:
         raise CannotExplain(f"{path}: too large for a configuration")
     return file
+
+
+def _lines(path: Path) -> Iterator[Unread]:
+    """What can be seen of a file that cannot be parsed."""
+    kind = kind_of(path) or "toml"
+    if kind not in ("yaml", "json", "toml"):
+        return
+    try:
+        text = SourceText.from_bytes(path, disk.read(path, disk.LARGEST_CONFIG))
+    except (OSError, UnicodeError, LookupError):
+        return
+    yield from unread_lines(text, kind)
+
+
+def _is_of_interest(content: bytes, kind: Kind) -> bool:
+    """True if a framework may read it, or if it says something of precision."""
+    is_config = kind not in ("python", "notebook") and any(word in content for word in WORDS)
+    return is_config or may_be_read(content, kind)
 
 
 def _problem(path: Path, problem: Unparsable) -> str:

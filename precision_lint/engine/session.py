@@ -59,8 +59,24 @@ class Session:
             note=note,
         )
         if self.paths == (self.project.root,) and not (force_exclude or markdown):
-            self.project.has(found)
+            root, exclude = self.project.root, self.project.exclude
+            self.project.has(discovery.with_tracked(found, root, exclude))
         return found
+
+    def project_files(self, note: Callable[[str], None]) -> list[Path]:
+        """The same with what git tracks below the folders although a pattern ignores it, and with
+        configurations in formats that nothing can check.
+        """
+        found = self.files(note)
+        folders = [path for path in self.paths if path.is_dir()]
+        inside = (
+            path
+            for path in (self.project.files if folders else ())
+            if any(folder in path.parents for folder in folders)
+        )
+        root, exclude = self.project.root, self.project.exclude
+        others = discovery.unparsed(folders, root, exclude)
+        return sorted({*found, *inside, *others}, key=str)
 
     def job(self) -> Job:
         """What to do with each file."""

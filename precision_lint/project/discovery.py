@@ -12,6 +12,7 @@ from typing import Literal
 
 from precision_lint.project import disk
 from precision_lint.project.gitignore import Ignores
+from precision_lint.project.tracked import tracked
 
 Kind = Literal[
     "python", "yaml", "json", "toml", "shell", "dockerfile", "makefile", "markdown", "notebook"
@@ -35,6 +36,7 @@ _KINDS: dict[str, Kind] = {
 }  # fmt: skip
 _PAGES = frozenset({".md", ".mdx", ".markdown", ".rst"})
 """Names of pages, which are no code, and may show some."""
+_UNPARSED = frozenset({".gin", ".ini", ".cfg", ".conf"})
 _MARKS = (".git", "pyproject.toml", "setup.py", ".precision-lint.toml")
 """What the root of a project holds, the surest first."""
 _MOST_UNMARKED = 1_000
@@ -200,11 +202,12 @@ def _once(found: Iterable[tuple[Path, str]]) -> list[Path]:
 def project_files(root: Path, exclude: Iterable[str]) -> list[Path]:
     """The files of the project at `root` that are read, in path order.
 
-    Where nothing marks the root, as in a folder of downloads, these are the files below it that are
-    in no git repository, and only those directly in it if there are more than `_MOST_UNMARKED`.
+    What git tracks belongs to it although a pattern ignores it: others get it, too. Where nothing
+    marks the root, as in a folder of downloads, these are the files below it that are in no git
+    repository, and only those directly in it if there are more than `_MOST_UNMARKED`.
     """
     if _is_marked(root):
-        return files([root], root, exclude)
+        return with_tracked(files([root], root, exclude), root, exclude)
     walked = _walk(
         root,
         _ExcludesProjects(root, exclude),
@@ -217,6 +220,37 @@ def project_files(root: Path, exclude: Iterable[str]) -> list[Path]:
         return _once(found)
     beside = [path for path in root.iterdir() if path.is_file()]
     return files(beside, root, exclude, force_exclude=True)
+
+
+def with_tracked(found: Sequence[Path], root: Path, exclude: Iterable[str]) -> list[Path]:
+    """The files of a project with those that git tracks although a pattern ignores them."""
+    excludes, known = Excludes(root, exclude), {str(path) for path in found}
+    others = (Path(path) for name in tracked(root) if (path := f"{root}/{name}") not in known)
+    ignored = [
+        path
+        for path in others
+        if kind_of(path, markdown=False) is not None
+        and not excludes.match(path)
+        and disk.is_file(path)
+    ]
+    return sorted([*found, *ignored], key=str) if ignored else [*found]
+
+
+def unparsed(folders: Iterable[Path], root: Path, exclude: Iterable[str]) -> list[Path]:
+    """The configurations below some folders in formats that are not read, in path order."""
+    excludes = Excludes(root, exclude)
+    walked = (
+        path
+        for folder in folders
+        for path, _ in _walk(
+            folder, excludes, _ignoring([root]), lambda message: None, _is_unparsed
+        )
+    )
+    return sorted({*walked}, key=str)
+
+
+def _is_unparsed(path: Path) -> bool:
+    return path.suffix in _UNPARSED and kind_of(path) is None
 
 
 def pages(root: Path, exclude: Iterable[str]) -> list[Path]:

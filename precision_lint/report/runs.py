@@ -18,6 +18,7 @@ from precision_lint.engine.explain_config import (
 )
 from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occurrence
 from precision_lint.facts.frameworks.verdicts import shown
+from precision_lint.facts.runs.unread import value_at
 from precision_lint.model.finding import Place
 from precision_lint.report.ink import width
 from precision_lint.report.json_report import dumps, record
@@ -197,7 +198,10 @@ def _origin(one: Effective, report: Report) -> str:
         return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
     if one.status == "unknown":
         return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
-    return row
+    value = value_at(one.written)
+    if value is None or value.start.row == place_of(one.written).start.row:
+        return row
+    return f"{row}, value from {report.ink.visible(report.row(value))}"
 
 
 def _lost(reference: Effective, report: Report) -> str:
@@ -297,7 +301,9 @@ def _record(explained: Explained) -> dict[str, object]:
 
 
 def _written_record(written: Occurrence) -> dict[str, object]:
-    return {"text": source_of(written), **_located(place_of(written))}
+    value = value_at(written)
+    given = {"value_at": _located(value)} if value is not None else {}
+    return {"text": source_of(written), **_located(place_of(written)), **given}
 
 
 def _located(place: Place) -> dict[str, object]:

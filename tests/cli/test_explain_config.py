@@ -408,3 +408,99 @@ def test_what_a_program_reads_besides_is_listed(tmp_path: Path) -> None:
     (found,) = explained(cwd=tmp_path)
     assert [one["text"] for one in found["also_read"]] == ["amp: true"]
     assert found["not_understood"] == []
+
+
+LISTED = {
+    "run.sh": """\
+DTYPE=${1:-bf16}
+PRECISION="fp16"
+FLAGS=${FLAGS:---fp16 --fp16-init-scale 4}
+MODEL=llama-fp16
+ARGS=(--bf16 --seed 1)
+$PY tool.py --bf16
+echo --fp16
+torchrun train.py --dtype $DTYPE "${ARGS[@]}"
+accelerate launch --mixed_precision $PRECISION train.py
+bash other.sh fp16
+""",
+    "train.py": "import argparse\n",
+    "a.yaml": """\
+model: {dtype: auto, torch_dtype: null}
+amp: {enabled: "auto"}
+dtypes: [bf16, fp32]
+arguments: pretrained=a,dtype=float16
+precision: ${trainer.precision}
+columns: {dtype: string, precision: 0.9, precision_at: 5}
+half_life: 3
+dtype_file: half.json
+""",
+    "a.ipynb": '{"cells": [{"cell_type": "code", "source": ["!python train.py --use_amp\\n"], '
+    '"metadata": {}, "outputs": []}], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}',
+    "conf.json": '{"compute": {"precision": "auto"}}',
+}
+
+
+def test_whatever_is_about_precision_is_understood_or_listed(tmp_path: Path) -> None:
+    rows = run("explain-config", cwd=project(tmp_path, LISTED)).out.splitlines()
+    listed = [row.partition(": ")[2] for row in rows if row.startswith("  not understood: ")]
+    assert sorted(listed) == [
+        '"precision": "auto" (conf.json:1)',
+        "--bf16 (run.sh:5)",
+        "--bf16 (run.sh:6)",
+        "--dtype $DTYPE (run.sh:8)",
+        "--use_amp (a.ipynb:cell 1:1)",
+        "DTYPE=${1:-bf16} (run.sh:1)",
+        "FLAGS=${FLAGS:---fp16 --fp16-init-scale 4} (run.sh:3)",
+        "arguments: pretrained=a,dtype=float16 (a.yaml:4)",
+        "dtype: auto (a.yaml:1)",
+        "dtypes: [bf16, fp32] (a.yaml:3)",
+        'enabled: "auto" (a.yaml:2)',
+        "fp16 (run.sh:10)",
+        "precision: ${trainer.precision} (a.yaml:5)",
+        "torch_dtype: null (a.yaml:1)",
+    ]
+    assert "  compute  mixed_precision = fp16  run.sh:9, value from run.sh:2" in rows
+    named = [one for one in explained(cwd=tmp_path) if one["framework"] == "accelerate"]
+    (written,) = [setting(one, "mixed_precision")["written"] for one in named]
+    assert written["value_at"]["location"]["row"] == 2
+
+
+def test_what_cannot_be_parsed_is_listed_line_by_line(tmp_path: Path) -> None:
+    text = "model:\n\tdtype: float16  # half\n\tname: a\n\tuse_amp: true\n"
+    ran = run("explain-config", cwd=project(tmp_path, {"a.yaml": text}))
+    assert "a.yaml:2:1: cannot be parsed" in ran.err
+    assert ran.out.splitlines() == [
+        "a.yaml: no framework is known to read it",
+        "  not understood: dtype: float16 (a.yaml:2)",
+        "  not understood: use_amp: true (a.yaml:4)",
+    ]
+
+
+WRITTEN = """\
+cat > "$CONFIG" <<EOF
+lr: $LR
+{{ placeholder }}
+bf16: true
+EOF
+$PYTHON - <<'EOF'
+model = load(path, torch_dtype="auto", device=device)
+EOF
+run_command bash -lc "'$PYTHON' a.py --dtype half"
+"$RUNNER" "a.py --dtype bf16"
+"$RUNNER" -c "
+load(path, torch_dtype=torch.float16, device=device)"
+"""
+
+
+def test_what_a_script_writes_and_hands_on_is_listed(tmp_path: Path) -> None:
+    project(tmp_path, {"a.sh": WRITTEN, "a.gin": "train.dtype = 'float32'\nmodel.size = 3\n"})
+    rows = run("explain-config", cwd=tmp_path).out.splitlines()
+    assert [row.removeprefix("  not understood: ") for row in rows if row.startswith("  not")] == [
+        "train.dtype = 'float32' (a.gin:1)",
+        '"a.py --dtype bf16" (a.sh:10)',
+        "torch_dtype=torch.float16 (a.sh:12)",
+        "bf16: true (a.sh:4)",
+        'torch_dtype="auto" (a.sh:7)',
+        "--dtype half (a.sh:9)",
+    ]
+    assert run("check", cwd=tmp_path).out == "All checks passed!\n"

@@ -64,9 +64,14 @@ class Launch:
         return PurePosixPath(self.program).name if "/" in self.program else self.program
 
 
+def handles_words(command: Command) -> bool:
+    """True for a command that does something with its words, or with files, and starts nothing."""
+    return not command.words or command.words[0].text in _HANDLING
+
+
 def launch(command: Command) -> Launch | None:
     """What a command starts; None if it starts no program with options."""
-    if not command.words or command.words[0].text in _HANDLING:
+    if handles_words(command):
         return None
     started = _started(command.words)
     if started is None:

@@ -42,6 +42,15 @@ _POLICY = re.compile(r"(?:[pco]=(?:half|full|b?f(?:p|loat)?\d+),?){1,3}")
 _QUANTIZED = re.compile(r"[Ww]\d{1,2}[Aa]\d{1,2}")
 _LEVELS = frozenset({"O1", "O2", "O3", "medium", "high", "highest"})
 """Of apex, and of `torch.set_float32_matmul_precision`."""
+_TYPED = re.compile(rf"{_BITS}|tf32|mixed_precision|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
+"""Names whose number 1 is a switch."""
+_PLACE = re.compile(r"(?:path|dir|file|folder|name|url|repo)s?$", re.IGNORECASE)
+_CHOICE = re.compile(r"[\w.+:,=|-]{1,40}", re.ASCII)
+_OF_DATA = frozenset({
+    "string", "str", "object", "bool", "boolean", "int", "int16", "int32", "int64", "uint16",
+    "uint32", "uint64", "category", "large_string", "datetime",
+})  # fmt: skip
+"""Types of columns and labels, which no run computes in."""
 _SWITCH = re.compile(r"(?:^|_)(?:bfloat16|bf16)$", re.IGNORECASE)
 _FLOAT16_SWITCH = re.compile(r"(?:^|_)(?:float16|fp16|amp|half)$", re.IGNORECASE)
 
@@ -92,6 +101,28 @@ def chooses_precision(name: str, value: object, section: str = "") -> bool:
     is_switch = isinstance(value, bool) or (isinstance(value, int) and value in _BIT_WIDTHS)
     named = section.replace("-", "_") if name.lower() in _SWITCHING else name
     return is_switch and is_about_precision(named)
+
+
+def is_setting_of_precision(name: str, value: object, section: str = "") -> bool:
+    """True for whatever a person would look at who asks for the precision of a run.
+
+    Besides what chooses one: a name that is about precision with a value that may, such as `auto`,
+    or with none that is known. A rule needs `chooses_precision`.
+    """
+    if chooses_precision(name, value, section):
+        return True
+    name = (section if name.lower() in _SWITCHING else name).replace("-", "_")
+    if not is_about_precision(name) or _PLACE.search(name):
+        return False
+    match value:
+        case None:
+            return True
+        case int():
+            return value in (0, 1) and _TYPED.search(name) is not None
+        case str():
+            is_choice = _CHOICE.fullmatch(value) and not value.replace(".", "").isdecimal()
+            return bool(is_choice) and value.lower() not in _OF_DATA
+    return False
 
 
 def switches_bfloat16(name: str) -> bool:

@@ -82,7 +82,8 @@ class Script:
     """What is known of the variables after the last statement, and all commands as written.
 
     `sourced` are the names of the files that it takes over. `changed` are the variables that it
-    may assign; `is_lost` says that something unknown may have assigned any.
+    may assign; `is_lost` says that something unknown may have assigned any. `assigned` is what it
+    assigns itself, wherever that is, by name. `bodies` are all here-documents, read or not.
     """
 
     source: SourceText
@@ -93,6 +94,8 @@ class Script:
     changed: frozenset[str]
     is_lost: bool
     places: Places
+    assigned: tuple[tuple[str, Assigned], ...] = ()
+    bodies: tuple[Span, ...] = ()
 
     def words(self, name: str) -> tuple[Word, ...]:
         """What an unquoted `$NAME` expands to."""
@@ -135,7 +138,8 @@ def parse(
         return reader
 
     reader = read({})
-    script = reader.script()
+    bodies = (token.body for token in tokens if isinstance(token, HereDocument))
+    script = replace(reader.script(), bodies=tuple(filter(None, bodies)))
     for chosen in choices(reader.expander.asked, text):
         job = read(chosen)
         commands = (*script.commands, *added(script.commands, job.commands))
@@ -224,6 +228,7 @@ class _Reader:
         self.commands: list[Command] = []
         self.heredocs: list[Heredoc] = []
         self.sourced: list[Word] = []
+        self.assigned: list[tuple[str, Assigned]] = []
         self.volatile: set[str] = set()  # assigned in functions, which run who knows when
         self.functions: dict[str, _Function | None] = {}
         self.called: set[int] = set()  # the functions whose calls are followed
@@ -270,6 +275,7 @@ class _Reader:
             self.variables.changed,
             self.variables.is_lost,
             self.places,
+            tuple(self.assigned),
         )
 
     def is_followed(self, command: Command) -> bool:
@@ -556,6 +562,7 @@ class _Reader:
             return
         prefix = words[: len(words) - len(rest)]
         own = dict(filter(None, map(self.expander.assigned, prefix)))
+        self.assigned += own.items()
         self.command(rest, own, redirects, here)
 
     def command(
@@ -798,6 +805,7 @@ class _Reader:
         assignment = assignment_of(word)
         assert assignment is not None
         found = self.expander.assigned(word)
+        self.assigned += (found,) if found else ()
         self.assign_variable(assignment[1], found[1] if found else None, is_local=is_local)
 
     def assign_variable(
