@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from precision_lint.facts.dtypes.calls import Argument, Call
-from precision_lint.facts.dtypes.lattice import join_all
-from precision_lint.facts.dtypes.values import Dictionary, Sequence, Tensor, Value
+from precision_lint.facts.dtypes.domain.calls import Argument, Call
+from precision_lint.facts.dtypes.domain.lattice import join_all
+from precision_lint.facts.dtypes.domain.values import Dictionary, Sequence, Tensor, Value
 from precision_lint.fixers.calls import wrap_argument
 from precision_lint.model.finding import Edit, Span
 from precision_lint.source.python.parse import ParsedPython

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.model.finding import Edit, Span
 from precision_lint.source.python.parse import ParsedPython
 

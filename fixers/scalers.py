@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from precision_lint.facts.dtypes.calls import Argument, Call
+from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.fixers.calls import set_keyword
 from precision_lint.model.finding import Edit
 from precision_lint.source.python.parse import ParsedPython

@@ -19,11 +19,11 @@ NAMES = {
     # What the hooks are called with
     "precision_lint.facts.context": "ConfigFile PythonFile",
     "precision_lint.model.memo": "fact",
-    "precision_lint.facts.dtypes.agreement": "Disagreement may_disagree",
-    "precision_lint.facts.dtypes.disagreements": "disagreement_findings",
-    "precision_lint.facts.dtypes.ambient": "may_run_under_autocast",
-    "precision_lint.facts.dtypes.calls": "Argument Call Region Rejection",
-    "precision_lint.facts.amp.protocol": "TrainingStep",
+    "precision_lint.facts.dtypes.operators.agreement": "Disagreement may_disagree",
+    "precision_lint.facts.dtypes.operators.disagreements": "disagreement_findings",
+    "precision_lint.facts.dtypes.operators.ambient": "may_run_under_autocast",
+    "precision_lint.facts.dtypes.domain.calls": "Argument Call Region Rejection",
+    "precision_lint.facts.amp.training_step.protocol": "TrainingStep",
     "precision_lint.facts.triton.kernels": "Kernel",
     # Python's syntax
     "precision_lint.source.python.bindings": "attribute binding enclosing_class",
@@ -35,57 +35,57 @@ NAMES = {
     "precision_lint.source.python.syntax_tree": "Scope SyntaxTree syntax_tree",
     # Dtypes
     "precision_lint.model.dtypes": "ALIASES BFLOAT16 DTYPES FLOAT16 FLOAT32 FLOATING",
-    "precision_lint.facts.dtypes": "sinks",
+    "precision_lint.facts.dtypes.operators": "sinks",
     "precision_lint.facts.dtypes.batches": "BlanketCast blanket_casts",
-    "precision_lint.facts.dtypes.collectives": "COLLECTIVES may_be_refused refused",
-    "precision_lint.facts.dtypes.conditions": "guard_excludes_bfloat16",
-    "precision_lint.facts.dtypes.values": (
+    "precision_lint.facts.dtypes.operators.collectives": "COLLECTIVES may_be_refused refused",
+    "precision_lint.facts.dtypes.syntax.conditions": "guard_excludes_bfloat16",
+    "precision_lint.facts.dtypes.domain.values": (
         "Instance Model ModelOutput Sequence Symbol Tensor Value"
     ),
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
-    "precision_lint.facts.dtypes.lacking": "LACKING_CALLS Lacking lacking",
-    "precision_lint.facts.dtypes.module_inputs": "LAYERS",
-    "precision_lint.facts.dtypes.rejections": (
+    "precision_lint.facts.dtypes.operators.lacking": "LACKING_CALLS Lacking lacking",
+    "precision_lint.facts.dtypes.operators.module_inputs": "LAYERS",
+    "precision_lint.facts.dtypes.operators.rejections": (
         "callee_text is_shared_module may_reject origins rejections"
     ),
-    "precision_lint.facts.dtypes.item_writes": "may_be_indexed_write",
-    "precision_lint.facts.dtypes.named": "decides_dtypes_around names_unusual_dtypes",
-    "precision_lint.facts.dtypes.operands": (
+    "precision_lint.facts.dtypes.syntax.item_writes": "may_be_indexed_write",
+    "precision_lint.facts.dtypes.syntax.named": "decides_dtypes_around names_unusual_dtypes",
+    "precision_lint.facts.dtypes.operators.operands": (
         "is_expected_to_fail is_unreduced may_fail_on_purpose text_of"
     ),
-    "precision_lint.facts.dtypes.test_runs": "is_of_run",
-    "precision_lint.facts.dtypes.witnesses": "witnesses",
+    "precision_lint.facts.dtypes.interpreter.test_runs": "is_of_run",
+    "precision_lint.facts.dtypes.domain.witnesses": "witnesses",
     # Mixed precision
-    "precision_lint.facts.amp.autocast": (
+    "precision_lint.facts.amp.regions.autocast": (
         "AutocastCall RegionNode autocast_call autocasts multiplied records_no_gradients "
         "region_of regions_around"
     ),
-    "precision_lint.facts.amp.bfloat16_scaling": (
+    "precision_lint.facts.amp.scaling.bfloat16_scaling": (
         "SCALING_CALLS Scaling ScalingForm scaling_at scaling_in"
     ),
     "precision_lint.facts.amp.deprecated_api": (
         "DEPRECATED_FUNCTIONS DeprecatedImport DeprecatedUse deprecated_amp is_in_every_torch "
         "is_interchangeable turns_cache_off"
     ),
-    "precision_lint.facts.amp.devices": "Device DeviceKind device_of",
-    "precision_lint.facts.amp.events": "Event EventKind scalers_made",
+    "precision_lint.facts.amp.regions.devices": "Device DeviceKind device_of",
+    "precision_lint.facts.amp.training_step.events": "Event EventKind scalers_made",
     "precision_lint.facts.amp.float16_weights": (
         "FLOAT16_CALLS Float16Weights float16_adapters float16_models"
     ),
     "precision_lint.facts.amp.load_dtypes": "LOADING LoadDtype load_dtypes",
     "precision_lint.facts.amp.missing_names": "MissingName missing_names",
-    "precision_lint.facts.amp.other_devices": "fixed_devices",
+    "precision_lint.facts.amp.regions.other_devices": "fixed_devices",
     "precision_lint.facts.amp.quantized_loads": "QuantizedLoad quantized_load",
-    "precision_lint.facts.amp.scaler_order": "Disorder DisorderForm disorders",
-    "precision_lint.facts.amp.scalers": "conditions_around makes_grad_scaler",
+    "precision_lint.facts.amp.training_step.scaler_order": "Disorder DisorderForm disorders",
+    "precision_lint.facts.amp.scaling.scalers": "conditions_around makes_grad_scaler",
     "precision_lint.facts.amp.shared_pipelines": "PipelineCast shared_pipelines",
     "precision_lint.facts.amp.signatures": "SIGNATURES Mismatch WrongCall wrong_calls",
-    "precision_lint.facts.amp.states": "Gradients State",
-    "precision_lint.facts.amp.switches": "Ignoring ignoring",
+    "precision_lint.facts.amp.training_step.states": "Gradients State",
+    "precision_lint.facts.amp.regions.switches": "Ignoring ignoring",
     "precision_lint.facts.amp.tf32": "RaisingRead Written raising_reads writes",
     "precision_lint.facts.amp.torch_version": "oldest_torch",
     "precision_lint.facts.amp.trainer_runs": "TrainerRun launched_runs",
-    "precision_lint.facts.amp.unscalers": "unscaler",
+    "precision_lint.facts.amp.scaling.unscalers": "unscaler",
     # Names of dtypes
     "precision_lint.facts.names.compared": "NeverEqual never_equal",
     "precision_lint.facts.names.declared": "Text",

@@ -1,18 +1,5 @@
 """The names of `rule_api`, for type checkers. Written by scripts/generate.py."""
 
-from precision_lint.facts.amp.autocast import AutocastCall as AutocastCall
-from precision_lint.facts.amp.autocast import RegionNode as RegionNode
-from precision_lint.facts.amp.autocast import autocast_call as autocast_call
-from precision_lint.facts.amp.autocast import autocasts as autocasts
-from precision_lint.facts.amp.autocast import multiplied as multiplied
-from precision_lint.facts.amp.autocast import records_no_gradients as records_no_gradients
-from precision_lint.facts.amp.autocast import region_of as region_of
-from precision_lint.facts.amp.autocast import regions_around as regions_around
-from precision_lint.facts.amp.bfloat16_scaling import SCALING_CALLS as SCALING_CALLS
-from precision_lint.facts.amp.bfloat16_scaling import Scaling as Scaling
-from precision_lint.facts.amp.bfloat16_scaling import ScalingForm as ScalingForm
-from precision_lint.facts.amp.bfloat16_scaling import scaling_at as scaling_at
-from precision_lint.facts.amp.bfloat16_scaling import scaling_in as scaling_in
 from precision_lint.facts.amp.deprecated_api import DEPRECATED_FUNCTIONS as DEPRECATED_FUNCTIONS
 from precision_lint.facts.amp.deprecated_api import DeprecatedImport as DeprecatedImport
 from precision_lint.facts.amp.deprecated_api import DeprecatedUse as DeprecatedUse
@@ -20,12 +7,6 @@ from precision_lint.facts.amp.deprecated_api import deprecated_amp as deprecated
 from precision_lint.facts.amp.deprecated_api import is_in_every_torch as is_in_every_torch
 from precision_lint.facts.amp.deprecated_api import is_interchangeable as is_interchangeable
 from precision_lint.facts.amp.deprecated_api import turns_cache_off as turns_cache_off
-from precision_lint.facts.amp.devices import Device as Device
-from precision_lint.facts.amp.devices import DeviceKind as DeviceKind
-from precision_lint.facts.amp.devices import device_of as device_of
-from precision_lint.facts.amp.events import Event as Event
-from precision_lint.facts.amp.events import EventKind as EventKind
-from precision_lint.facts.amp.events import scalers_made as scalers_made
 from precision_lint.facts.amp.float16_weights import FLOAT16_CALLS as FLOAT16_CALLS
 from precision_lint.facts.amp.float16_weights import Float16Weights as Float16Weights
 from precision_lint.facts.amp.float16_weights import float16_adapters as float16_adapters
@@ -35,25 +16,36 @@ from precision_lint.facts.amp.load_dtypes import LoadDtype as LoadDtype
 from precision_lint.facts.amp.load_dtypes import load_dtypes as load_dtypes
 from precision_lint.facts.amp.missing_names import MissingName as MissingName
 from precision_lint.facts.amp.missing_names import missing_names as missing_names
-from precision_lint.facts.amp.other_devices import fixed_devices as fixed_devices
-from precision_lint.facts.amp.protocol import TrainingStep as TrainingStep
 from precision_lint.facts.amp.quantized_loads import QuantizedLoad as QuantizedLoad
 from precision_lint.facts.amp.quantized_loads import quantized_load as quantized_load
-from precision_lint.facts.amp.scaler_order import Disorder as Disorder
-from precision_lint.facts.amp.scaler_order import DisorderForm as DisorderForm
-from precision_lint.facts.amp.scaler_order import disorders as disorders
-from precision_lint.facts.amp.scalers import conditions_around as conditions_around
-from precision_lint.facts.amp.scalers import makes_grad_scaler as makes_grad_scaler
+from precision_lint.facts.amp.regions.autocast import AutocastCall as AutocastCall
+from precision_lint.facts.amp.regions.autocast import RegionNode as RegionNode
+from precision_lint.facts.amp.regions.autocast import autocast_call as autocast_call
+from precision_lint.facts.amp.regions.autocast import autocasts as autocasts
+from precision_lint.facts.amp.regions.autocast import multiplied as multiplied
+from precision_lint.facts.amp.regions.autocast import records_no_gradients as records_no_gradients
+from precision_lint.facts.amp.regions.autocast import region_of as region_of
+from precision_lint.facts.amp.regions.autocast import regions_around as regions_around
+from precision_lint.facts.amp.regions.devices import Device as Device
+from precision_lint.facts.amp.regions.devices import DeviceKind as DeviceKind
+from precision_lint.facts.amp.regions.devices import device_of as device_of
+from precision_lint.facts.amp.regions.other_devices import fixed_devices as fixed_devices
+from precision_lint.facts.amp.regions.switches import Ignoring as Ignoring
+from precision_lint.facts.amp.regions.switches import ignoring as ignoring
+from precision_lint.facts.amp.scaling.bfloat16_scaling import SCALING_CALLS as SCALING_CALLS
+from precision_lint.facts.amp.scaling.bfloat16_scaling import Scaling as Scaling
+from precision_lint.facts.amp.scaling.bfloat16_scaling import ScalingForm as ScalingForm
+from precision_lint.facts.amp.scaling.bfloat16_scaling import scaling_at as scaling_at
+from precision_lint.facts.amp.scaling.bfloat16_scaling import scaling_in as scaling_in
+from precision_lint.facts.amp.scaling.scalers import conditions_around as conditions_around
+from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler as makes_grad_scaler
+from precision_lint.facts.amp.scaling.unscalers import unscaler as unscaler
 from precision_lint.facts.amp.shared_pipelines import PipelineCast as PipelineCast
 from precision_lint.facts.amp.shared_pipelines import shared_pipelines as shared_pipelines
 from precision_lint.facts.amp.signatures import SIGNATURES as SIGNATURES
 from precision_lint.facts.amp.signatures import Mismatch as Mismatch
 from precision_lint.facts.amp.signatures import WrongCall as WrongCall
 from precision_lint.facts.amp.signatures import wrong_calls as wrong_calls
-from precision_lint.facts.amp.states import Gradients as Gradients
-from precision_lint.facts.amp.states import State as State
-from precision_lint.facts.amp.switches import Ignoring as Ignoring
-from precision_lint.facts.amp.switches import ignoring as ignoring
 from precision_lint.facts.amp.tf32 import RaisingRead as RaisingRead
 from precision_lint.facts.amp.tf32 import Written as Written
 from precision_lint.facts.amp.tf32 import raising_reads as raising_reads
@@ -61,52 +53,70 @@ from precision_lint.facts.amp.tf32 import writes as writes
 from precision_lint.facts.amp.torch_version import oldest_torch as oldest_torch
 from precision_lint.facts.amp.trainer_runs import TrainerRun as TrainerRun
 from precision_lint.facts.amp.trainer_runs import launched_runs as launched_runs
-from precision_lint.facts.amp.unscalers import unscaler as unscaler
+from precision_lint.facts.amp.training_step.events import Event as Event
+from precision_lint.facts.amp.training_step.events import EventKind as EventKind
+from precision_lint.facts.amp.training_step.events import scalers_made as scalers_made
+from precision_lint.facts.amp.training_step.protocol import TrainingStep as TrainingStep
+from precision_lint.facts.amp.training_step.scaler_order import Disorder as Disorder
+from precision_lint.facts.amp.training_step.scaler_order import DisorderForm as DisorderForm
+from precision_lint.facts.amp.training_step.scaler_order import disorders as disorders
+from precision_lint.facts.amp.training_step.states import Gradients as Gradients
+from precision_lint.facts.amp.training_step.states import State as State
 from precision_lint.facts.context import ConfigFile as ConfigFile
 from precision_lint.facts.context import PythonFile as PythonFile
-from precision_lint.facts.dtypes import sinks as sinks
-from precision_lint.facts.dtypes.agreement import Disagreement as Disagreement
-from precision_lint.facts.dtypes.agreement import may_disagree as may_disagree
-from precision_lint.facts.dtypes.ambient import may_run_under_autocast as may_run_under_autocast
 from precision_lint.facts.dtypes.batches import BlanketCast as BlanketCast
 from precision_lint.facts.dtypes.batches import blanket_casts as blanket_casts
-from precision_lint.facts.dtypes.calls import Argument as Argument
-from precision_lint.facts.dtypes.calls import Call as Call
-from precision_lint.facts.dtypes.calls import Region as Region
-from precision_lint.facts.dtypes.calls import Rejection as Rejection
-from precision_lint.facts.dtypes.collectives import COLLECTIVES as COLLECTIVES
-from precision_lint.facts.dtypes.collectives import may_be_refused as may_be_refused
-from precision_lint.facts.dtypes.collectives import refused as refused
-from precision_lint.facts.dtypes.conditions import (
+from precision_lint.facts.dtypes.domain.calls import Argument as Argument
+from precision_lint.facts.dtypes.domain.calls import Call as Call
+from precision_lint.facts.dtypes.domain.calls import Region as Region
+from precision_lint.facts.dtypes.domain.calls import Rejection as Rejection
+from precision_lint.facts.dtypes.domain.values import Instance as Instance
+from precision_lint.facts.dtypes.domain.values import Model as Model
+from precision_lint.facts.dtypes.domain.values import ModelOutput as ModelOutput
+from precision_lint.facts.dtypes.domain.values import Sequence as Sequence
+from precision_lint.facts.dtypes.domain.values import Symbol as Symbol
+from precision_lint.facts.dtypes.domain.values import Tensor as Tensor
+from precision_lint.facts.dtypes.domain.values import Value as Value
+from precision_lint.facts.dtypes.domain.witnesses import witnesses as witnesses
+from precision_lint.facts.dtypes.half_run import meetings_in_half as meetings_in_half
+from precision_lint.facts.dtypes.interpreter.test_runs import is_of_run as is_of_run
+from precision_lint.facts.dtypes.operators import sinks as sinks
+from precision_lint.facts.dtypes.operators.agreement import Disagreement as Disagreement
+from precision_lint.facts.dtypes.operators.agreement import may_disagree as may_disagree
+from precision_lint.facts.dtypes.operators.ambient import (
+    may_run_under_autocast as may_run_under_autocast,
+)
+from precision_lint.facts.dtypes.operators.collectives import COLLECTIVES as COLLECTIVES
+from precision_lint.facts.dtypes.operators.collectives import may_be_refused as may_be_refused
+from precision_lint.facts.dtypes.operators.collectives import refused as refused
+from precision_lint.facts.dtypes.operators.disagreements import (
+    disagreement_findings as disagreement_findings,
+)
+from precision_lint.facts.dtypes.operators.lacking import LACKING_CALLS as LACKING_CALLS
+from precision_lint.facts.dtypes.operators.lacking import Lacking as Lacking
+from precision_lint.facts.dtypes.operators.lacking import lacking as lacking
+from precision_lint.facts.dtypes.operators.module_inputs import LAYERS as LAYERS
+from precision_lint.facts.dtypes.operators.operands import (
+    is_expected_to_fail as is_expected_to_fail,
+)
+from precision_lint.facts.dtypes.operators.operands import is_unreduced as is_unreduced
+from precision_lint.facts.dtypes.operators.operands import (
+    may_fail_on_purpose as may_fail_on_purpose,
+)
+from precision_lint.facts.dtypes.operators.operands import text_of as text_of
+from precision_lint.facts.dtypes.operators.rejections import callee_text as callee_text
+from precision_lint.facts.dtypes.operators.rejections import is_shared_module as is_shared_module
+from precision_lint.facts.dtypes.operators.rejections import may_reject as may_reject
+from precision_lint.facts.dtypes.operators.rejections import origins as origins
+from precision_lint.facts.dtypes.operators.rejections import rejections as rejections
+from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
-from precision_lint.facts.dtypes.disagreements import disagreement_findings as disagreement_findings
-from precision_lint.facts.dtypes.half_run import meetings_in_half as meetings_in_half
-from precision_lint.facts.dtypes.item_writes import may_be_indexed_write as may_be_indexed_write
-from precision_lint.facts.dtypes.lacking import LACKING_CALLS as LACKING_CALLS
-from precision_lint.facts.dtypes.lacking import Lacking as Lacking
-from precision_lint.facts.dtypes.lacking import lacking as lacking
-from precision_lint.facts.dtypes.module_inputs import LAYERS as LAYERS
-from precision_lint.facts.dtypes.named import decides_dtypes_around as decides_dtypes_around
-from precision_lint.facts.dtypes.named import names_unusual_dtypes as names_unusual_dtypes
-from precision_lint.facts.dtypes.operands import is_expected_to_fail as is_expected_to_fail
-from precision_lint.facts.dtypes.operands import is_unreduced as is_unreduced
-from precision_lint.facts.dtypes.operands import may_fail_on_purpose as may_fail_on_purpose
-from precision_lint.facts.dtypes.operands import text_of as text_of
-from precision_lint.facts.dtypes.rejections import callee_text as callee_text
-from precision_lint.facts.dtypes.rejections import is_shared_module as is_shared_module
-from precision_lint.facts.dtypes.rejections import may_reject as may_reject
-from precision_lint.facts.dtypes.rejections import origins as origins
-from precision_lint.facts.dtypes.rejections import rejections as rejections
-from precision_lint.facts.dtypes.test_runs import is_of_run as is_of_run
-from precision_lint.facts.dtypes.values import Instance as Instance
-from precision_lint.facts.dtypes.values import Model as Model
-from precision_lint.facts.dtypes.values import ModelOutput as ModelOutput
-from precision_lint.facts.dtypes.values import Sequence as Sequence
-from precision_lint.facts.dtypes.values import Symbol as Symbol
-from precision_lint.facts.dtypes.values import Tensor as Tensor
-from precision_lint.facts.dtypes.values import Value as Value
-from precision_lint.facts.dtypes.witnesses import witnesses as witnesses
+from precision_lint.facts.dtypes.syntax.item_writes import (
+    may_be_indexed_write as may_be_indexed_write,
+)
+from precision_lint.facts.dtypes.syntax.named import decides_dtypes_around as decides_dtypes_around
+from precision_lint.facts.dtypes.syntax.named import names_unusual_dtypes as names_unusual_dtypes
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.hardware.gpus import gpu as gpu

@@ -36,7 +36,7 @@ from measure_operators import (
     write,
 )
 
-from precision_lint.facts.dtypes.signature import Agreement, Lack
+from precision_lint.facts.dtypes.operators.signature import Agreement, Lack
 
 # Some that give no tensor, work in place, or are made of several operators.
 MORE = """
@@ -222,7 +222,7 @@ def main() -> None:
     lines = [
         "from collections.abc import Mapping",
         "",
-        "from precision_lint.facts.dtypes.signature import Agreement, Lack",
+        "from precision_lint.facts.dtypes.operators.signature import Agreement, Lack",
         "",
         f'TORCH_ON_CUDA = "{record["torch"].partition("+")[0]}"',
         '"""The release that was measured on CUDA."""',

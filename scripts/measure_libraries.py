@@ -30,7 +30,7 @@ import torch
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
-from precision_lint.facts.dtypes.libraries import lookup  # noqa: E402
+from precision_lint.facts.dtypes.operators import lookup  # noqa: E402
 from tests.facts.dtypes.library_examples import EXAMPLES, SETUP  # noqa: E402
 
 FILE = ROOT / "tests/facts/dtypes/libraries.json"

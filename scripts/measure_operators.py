@@ -29,7 +29,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 
-from precision_lint.facts.dtypes.signature import Operator
+from precision_lint.facts.dtypes.operators.signature import Operator
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "precision_lint/facts/dtypes/_generated"
@@ -578,7 +578,7 @@ def main() -> None:
     lines = [
         "from collections.abc import Mapping",
         "",
-        "from precision_lint.facts.dtypes.signature import Operator",
+        "from precision_lint.facts.dtypes.operators.signature import Operator",
         "",
         f"KINDS: Mapping[str, Mapping[str, str]] = {dict(KINDS)!r}",
         '"""What a kind of result makes of a dtype; one that is not there stays."""',

@@ -29,8 +29,8 @@ from sink_forms import FORMS, OF_FUNCTIONS
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.append(str(ROOT))
 
-from precision_lint.facts.dtypes import sinks  # noqa: E402
 from precision_lint.facts.dtypes.libraries import plot_sinks  # noqa: E402
+from precision_lint.facts.dtypes.operators import sinks  # noqa: E402
 
 FILE = ROOT / "tests/facts/dtypes/sinks.json"
 DTYPES = ("float32", "float16", "bfloat16")

@@ -13,10 +13,10 @@ from precision_lint.model.rule import Rule
 if TYPE_CHECKING:
     import ast
 
-    from precision_lint.facts.amp.protocol import TrainingStep
+    from precision_lint.facts.amp.training_step.protocol import TrainingStep
     from precision_lint.facts.context import ConfigFile, PythonFile
-    from precision_lint.facts.dtypes.asked import Question
-    from precision_lint.facts.dtypes.calls import Call
+    from precision_lint.facts.dtypes.domain.calls import Call
+    from precision_lint.facts.dtypes.interpreter.asked import Question
     from precision_lint.facts.triton.kernels import Kernel
 
 Input = Literal["python", "settings"]
@@ -118,7 +118,7 @@ def _calls(file: PythonFile, rules: Mapping[Rule, RuleModule], notes: list[str])
 
 
 def _question(rule: Rule, module: RuleModule, file: PythonFile) -> Question:
-    from precision_lint.facts.dtypes.asked import Question
+    from precision_lint.facts.dtypes.interpreter.asked import Question
 
     asks_about = getattr(module, "asks_about", None)
     return Question(
@@ -133,7 +133,7 @@ def _question(rule: Rule, module: RuleModule, file: PythonFile) -> Question:
 def _steps(
     file: PythonFile, rules: Mapping[Rule, RuleModule], notes: list[str]
 ) -> Iterable[TrainingStep]:
-    from precision_lint.facts.amp.protocol import training_steps
+    from precision_lint.facts.amp.training_step.protocol import training_steps
 
     return training_steps(file)
 

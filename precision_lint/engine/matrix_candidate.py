@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from precision_lint.facts.runs.domains import domains
-from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.offers import Offer
 from precision_lint.facts.runs.sinks import Sink
 from precision_lint.model.finding import Place, Span

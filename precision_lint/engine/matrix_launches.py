@@ -25,7 +25,7 @@ from precision_lint.facts.frameworks.sources import Occurrence, RolesSource
 from precision_lint.facts.frameworks.verdicts import shown, verdicts_of
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.domains import domains
-from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.offers import Offer, Offers, launched_sinks
 from precision_lint.facts.runs.offers import precisions_of as precisions_of_sinks
 from precision_lint.model.finding import Place, Span

@@ -19,7 +19,7 @@ from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.entries import entry_points
-from precision_lint.facts.runs.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.offers import Offers, offers_of
 from precision_lint.facts.runs.started import started_programs
 from precision_lint.model.finding import Confidence, Span

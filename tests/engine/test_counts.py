@@ -16,7 +16,7 @@ from precision_lint.engine.job import Job
 from precision_lint.engine.parallel import uncollected
 from precision_lint.engine.run import lint
 from precision_lint.engine.settings import Settings
-from precision_lint.facts.dtypes import program
+from precision_lint.facts.dtypes.whole_program import program
 from precision_lint.facts.project import modules
 from precision_lint.model.rule import Searched
 from precision_lint.project import files

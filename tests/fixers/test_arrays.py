@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.values import (
+from precision_lint.facts.dtypes.domain.values import (
     NON_TENSOR,
     UNKNOWN,
     Dictionary,
@@ -17,6 +16,7 @@ from precision_lint.facts.dtypes.values import (
     Value,
     tensor,
 )
+from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.fixers.arrays import convert_argument
 from precision_lint.model.dtypes import BFLOAT16, INT64
 from precision_lint.model.finding import apply_edits

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from precision_lint.facts.dtypes.lattice import reading
+from precision_lint.facts.dtypes.domain.lattice import reading
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.syntax import dotted, resolved
 from tests.model_zoo.flow import Comparison, FileComparison, Verdict, verdict

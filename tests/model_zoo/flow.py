@@ -15,15 +15,10 @@ from unittest import mock
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.analysis import InterproceduralAnalysis
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.definitions import Function
-from precision_lint.facts.dtypes.environment import Environment
-from precision_lint.facts.dtypes.expressions import Evaluator
-from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
-from precision_lint.facts.dtypes.lattice import join_all, reading
-from precision_lint.facts.dtypes.tracing import Tracing
-from precision_lint.facts.dtypes.values import (
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.environment import Environment
+from precision_lint.facts.dtypes.domain.lattice import join_all, reading
+from precision_lint.facts.dtypes.domain.values import (
     Condition,
     ModelOutput,
     Sequence,
@@ -31,6 +26,11 @@ from precision_lint.facts.dtypes.values import (
     Unknown,
     Value,
 )
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
+from precision_lint.facts.dtypes.syntax.definitions import Function
+from precision_lint.facts.dtypes.whole_program.interpretation import Interpretation, Subject
+from precision_lint.facts.dtypes.whole_program.tracing import Tracing
 from precision_lint.model.dtypes import FLOATING
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.text.text import SourceText

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.facts.dtypes.values import (
+from precision_lint.facts.dtypes.domain.values import (
     NON_TENSOR,
     SOME_TENSOR,
     UNKNOWN,

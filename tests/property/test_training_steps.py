@@ -17,10 +17,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.facts.amp import solver
-from precision_lint.facts.amp.events import EventKind
-from precision_lint.facts.amp.protocol import TrainingStep, training_steps
-from precision_lint.facts.amp.states import BOOKED
+from precision_lint.facts.amp.training_step import solver
+from precision_lint.facts.amp.training_step.events import EventKind
+from precision_lint.facts.amp.training_step.protocol import TrainingStep, training_steps
+from precision_lint.facts.amp.training_step.states import BOOKED
 from precision_lint.source.text.text import SourceText
 from tests.context import python_file
 

@@ -17,9 +17,8 @@ from typing import Any
 
 import torch
 
-from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.lattice import join
-from precision_lint.facts.dtypes.values import (
+from precision_lint.facts.dtypes.domain.lattice import join
+from precision_lint.facts.dtypes.domain.values import (
     Bottom,
     Condition,
     Constant,
@@ -28,6 +27,7 @@ from precision_lint.facts.dtypes.values import (
     Unknown,
     Value,
 )
+from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.origin import Setting
 from precision_lint.model.dtypes import FLOATING
 from precision_lint.source.text.text import SourceText

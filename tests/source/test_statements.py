@@ -17,16 +17,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from precision_lint.facts.amp.events import Event, EventKind
-from precision_lint.facts.amp.graph import Repeat, graph_of, parts
-from precision_lint.facts.amp.protocol import training_steps
+from precision_lint.facts.amp.training_step.events import Event, EventKind
+from precision_lint.facts.amp.training_step.graph import Repeat, graph_of, parts
+from precision_lint.facts.amp.training_step.protocol import training_steps
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.definitions import Module as Definitions
-from precision_lint.facts.dtypes.environment import Environment
+from precision_lint.facts.dtypes.domain.environment import Environment
+from precision_lint.facts.dtypes.domain.values import Tensor
 from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.relevance import def_uses
-from precision_lint.facts.dtypes.statements import StatementInterpreter
-from precision_lint.facts.dtypes.values import Tensor
+from precision_lint.facts.dtypes.interpreter.statements import StatementInterpreter
+from precision_lint.facts.dtypes.syntax.definitions import Module as Definitions
+from precision_lint.facts.dtypes.syntax.relevance import def_uses
 from precision_lint.facts.settings.declarations import declared
 from precision_lint.facts.triton.interpreter import Interpreter
 from precision_lint.facts.triton.language import NEWEST

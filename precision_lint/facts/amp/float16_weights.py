@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from precision_lint.facts.amp.conditions import PathConditions, assuming, truth
 from precision_lint.facts.amp.offered_training import may_train
+from precision_lint.facts.amp.scaling.unscalers import UNSCALING, trains_in_fp16, unscaler
 from precision_lint.facts.amp.trained_modules import (
     TRAINING_CALLS,
     TrainedModule,
@@ -20,11 +20,11 @@ from precision_lint.facts.amp.trained_modules import (
     optimized,
     with_adapters,
 )
-from precision_lint.facts.amp.unscalers import UNSCALING, trains_in_fp16, unscaler
+from precision_lint.facts.amp.training_step.conditions import PathConditions, assuming, truth
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.conditions import guard_excludes_float16
-from precision_lint.facts.dtypes.values import Model
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.values import Model
+from precision_lint.facts.dtypes.syntax.conditions import guard_excludes_float16
 from precision_lint.facts.origin import Origin, PathCondition
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.source.python.imports import imported_names

@@ -9,9 +9,9 @@ from typing import Literal
 
 from precision_lint.facts.amp.trainer_setups import SETUPS, trainer_setups
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.conversions import as_dtype
-from precision_lint.facts.dtypes.values import Constant
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.values import Constant
+from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32
 from precision_lint.model.finding import Related, Span

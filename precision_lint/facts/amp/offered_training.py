@@ -13,9 +13,9 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator
-from precision_lint.facts.runs.reaching import reached
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.started import started_programs
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import dotted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from precision_lint.facts.dtypes.calls import Argument, Call
+from precision_lint.facts.dtypes.domain.calls import Argument, Call
 
 _FAMILIES = (
     "Adam", "AdamW", "Adamax", "NAdam", "RAdam", "SGD", "RMSprop", "Adagrad", "Adadelta", "Rprop",

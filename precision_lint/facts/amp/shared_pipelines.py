@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.values import Dtype
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.values import Dtype
 from precision_lint.model.dtypes import ALIASES, FLOAT16
 from precision_lint.source.python.statements import FunctionDefinition, Loop
 from precision_lint.source.python.syntax import (

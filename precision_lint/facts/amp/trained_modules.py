@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Argument, Call
-from precision_lint.facts.dtypes.sinks import tensors
-from precision_lint.facts.dtypes.values import Model, Tensor
-from precision_lint.facts.dtypes.weights import as_module
+from precision_lint.facts.dtypes.domain.calls import Argument, Call
+from precision_lint.facts.dtypes.domain.values import Model, Tensor
+from precision_lint.facts.dtypes.domain.weights import as_module
+from precision_lint.facts.dtypes.operators.sinks import tensors
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.model.finding import Span

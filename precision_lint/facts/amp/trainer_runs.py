@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from precision_lint.facts.amp.launched_dtypes import float16_given, given_choice
 from precision_lint.facts.amp.setting_paths import setting_path
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Call
+from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.origin import Choice
 from precision_lint.model.dtypes import FLOAT32
 from precision_lint.source.python.bindings import binding

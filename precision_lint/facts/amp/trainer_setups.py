@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.lattice import reading
-from precision_lint.facts.dtypes.values import Model
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.lattice import reading
+from precision_lint.facts.dtypes.domain.values import Model
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree

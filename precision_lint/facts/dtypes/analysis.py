@@ -14,12 +14,12 @@ import ast
 from contextlib import closing
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.asked import Asked
-from precision_lint.facts.dtypes.bodies import functions_at
-from precision_lint.facts.dtypes.budget import BudgetExceeded
-from precision_lint.facts.dtypes.calls import Call, Calls, Region
-from precision_lint.facts.dtypes.configuration import Scenario
-from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
+from precision_lint.facts.dtypes.domain.calls import Call, Calls, Region
+from precision_lint.facts.dtypes.interpreter.asked import Asked
+from precision_lint.facts.dtypes.interpreter.budget import BudgetExceeded
+from precision_lint.facts.dtypes.interpreter.configuration import Scenario
+from precision_lint.facts.dtypes.syntax.bodies import functions_at
+from precision_lint.facts.dtypes.whole_program.interpretation import Interpretation, Subject
 
 _TOO_MUCH = (BudgetExceeded, RecursionError)
 """What stops the second phase: too many expressions, or bodies that lead too deep."""

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from precision_lint.facts.dtypes.conversions import CASTS
-from precision_lint.facts.dtypes.sources import INTEGRAL_NAME, TOKENS
+from precision_lint.facts.dtypes.operators.conversions import CASTS
+from precision_lint.facts.dtypes.syntax.sources import INTEGRAL_NAME, TOKENS
 from precision_lint.model.dtypes import ALIASES, FLOATING
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import binding

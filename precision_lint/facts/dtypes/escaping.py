@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes._generated.operators import METHODS
 from precision_lint.facts.dtypes.functions_of_file import WHOLE, FunctionsOfFile
-from precision_lint.facts.dtypes.item_writes import may_be_indexed_write
+from precision_lint.facts.dtypes.syntax.item_writes import may_be_indexed_write
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted

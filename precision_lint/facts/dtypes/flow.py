@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.analysis import InterproceduralAnalysis
-from precision_lint.facts.dtypes.asked import Asked, Question, Worth
-from precision_lint.facts.dtypes.calls import Calls, Region
-from precision_lint.facts.dtypes.configuration import Scenario
-from precision_lint.facts.dtypes.definitions import module_of
+from precision_lint.facts.dtypes.domain.calls import Calls, Region
+from precision_lint.facts.dtypes.interpreter.asked import Asked, Question, Worth
+from precision_lint.facts.dtypes.interpreter.configuration import Scenario
+from precision_lint.facts.dtypes.syntax.definitions import module_of
 from precision_lint.source.text.errors import Unparsable
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
-from precision_lint.facts.dtypes.module_inputs import LAYERS
+from precision_lint.facts.dtypes.operators.module_inputs import LAYERS
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import statements

@@ -16,19 +16,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes import sources
-from precision_lint.facts.dtypes.agreement import disagreement
-from precision_lint.facts.dtypes.asked import SETTING_ITEM, Asked, Question
-from precision_lint.facts.dtypes.budget import BudgetExceeded
-from precision_lint.facts.dtypes.calls import Argument, Call, CallSite
-from precision_lint.facts.dtypes.definitions import Class, Function, module_of
-from precision_lint.facts.dtypes.escaping import fixed_dtypes_meeting_others
-from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
-from precision_lint.facts.dtypes.loaded_in_half import is_fixed
-from precision_lint.facts.dtypes.module_inputs import LAYERS, rejected
-from precision_lint.facts.dtypes.operands import may_fail_on_purpose, of_real_numbers
-from precision_lint.facts.dtypes.parameters import bound
-from precision_lint.facts.dtypes.values import (
+from precision_lint.facts.dtypes.domain.calls import Argument, Call, CallSite
+from precision_lint.facts.dtypes.domain.values import (
     FunctionValue,
     Instance,
     Model,
@@ -36,6 +25,17 @@ from precision_lint.facts.dtypes.values import (
     perhaps_floating,
     tensor,
 )
+from precision_lint.facts.dtypes.escaping import fixed_dtypes_meeting_others
+from precision_lint.facts.dtypes.interpreter.asked import SETTING_ITEM, Asked, Question
+from precision_lint.facts.dtypes.interpreter.budget import BudgetExceeded
+from precision_lint.facts.dtypes.interpreter.loaded_in_half import is_fixed
+from precision_lint.facts.dtypes.operators.agreement import disagreement
+from precision_lint.facts.dtypes.operators.module_inputs import LAYERS, rejected
+from precision_lint.facts.dtypes.operators.operands import may_fail_on_purpose, of_real_numbers
+from precision_lint.facts.dtypes.syntax import sources
+from precision_lint.facts.dtypes.syntax.definitions import Class, Function, module_of
+from precision_lint.facts.dtypes.whole_program.interpretation import Interpretation, Subject
+from precision_lint.facts.dtypes.whole_program.parameters import bound
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, INT64
 from precision_lint.model.memo import fact

@@ -14,14 +14,14 @@ from collections.abc import Iterator
 from contextlib import closing
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.asked import Asked, Question
-from precision_lint.facts.dtypes.budget import BudgetExceeded
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.definitions import module_of
-from precision_lint.facts.dtypes.environment import Environment
-from precision_lint.facts.dtypes.frame import Frame
-from precision_lint.facts.dtypes.interpretation import Interpretation, Subject
-from precision_lint.facts.dtypes.statements import StatementInterpreter
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.environment import Environment
+from precision_lint.facts.dtypes.interpreter.asked import Asked, Question
+from precision_lint.facts.dtypes.interpreter.budget import BudgetExceeded
+from precision_lint.facts.dtypes.interpreter.frame import Frame
+from precision_lint.facts.dtypes.interpreter.statements import StatementInterpreter
+from precision_lint.facts.dtypes.syntax.definitions import module_of
+from precision_lint.facts.dtypes.whole_program.interpretation import Interpretation, Subject
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import Definition, blocks
 from precision_lint.source.python.syntax import dotted

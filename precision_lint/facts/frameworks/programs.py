@@ -10,11 +10,11 @@ import ast
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from precision_lint.facts.amp.conditions import truth
+from precision_lint.facts.amp.training_step.conditions import truth
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.domain.lattice import reading
+from precision_lint.facts.dtypes.domain.values import Model
 from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.lattice import reading
-from precision_lint.facts.dtypes.values import Model
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.frameworks.table import Key
 from precision_lint.facts.project.facts import Recording

@@ -35,15 +35,15 @@ from precision_lint.facts.frameworks.table import Framework, Link, frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.calls import readings_of_calls
 from precision_lint.facts.runs.defaults import DefaultsSource
-from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator
-from precision_lint.facts.runs.hydra import configuration, starts_hydra
-from precision_lint.facts.runs.lightning_cli import CLI, readings_of_cli
-from precision_lint.facts.runs.program import Program
+from precision_lint.facts.runs.formats.hydra import configuration, starts_hydra
+from precision_lint.facts.runs.formats.lightning_cli import CLI, readings_of_cli
+from precision_lint.facts.runs.formats.yacs_files import refused_in
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.readers import readers
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
-from precision_lint.facts.runs.yacs_files import refused_in
 from precision_lint.model.finding import Span
 from precision_lint.model.trace import note
 from precision_lint.project import disk

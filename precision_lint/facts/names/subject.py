@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from precision_lint.facts.amp.scalers import conditions_around
+from precision_lint.facts.amp.scaling.scalers import conditions_around
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.runs.tables import table_of
+from precision_lint.facts.runs.interpreter.tables import table_of
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax_tree import syntax_tree
 

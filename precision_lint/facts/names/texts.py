@@ -12,7 +12,7 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Argument, Call
+from precision_lint.facts.dtypes.domain.calls import Argument, Call
 from precision_lint.facts.names.declared import Text, of_setting
 from precision_lint.facts.names.subject import is_reached_with
 from precision_lint.facts.origin import Setting

@@ -13,16 +13,16 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from precision_lint.facts.amp.half_regions import half_regions
+from precision_lint.facts.amp.regions.half_regions import half_regions
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Argument, Call, Region
-from precision_lint.facts.dtypes.conditions import (
+from precision_lint.facts.dtypes.domain.calls import Argument, Call, Region
+from precision_lint.facts.dtypes.domain.values import Constant, ModelOutput, Tensor
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.operators.conversions import as_dtype
+from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16,
     guard_excludes_float16,
 )
-from precision_lint.facts.dtypes.conversions import as_dtype
-from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.values import Constant, ModelOutput, Tensor
 from precision_lint.facts.numerics.wide_numbers import may_be_wide
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16

@@ -8,15 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.conditions import (
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.values import Model, ModelOutput, Tensor, Value
+from precision_lint.facts.dtypes.domain.weights import as_module
+from precision_lint.facts.dtypes.operators.conversions import as_dtype
+from precision_lint.facts.dtypes.operators.sinks import tensors
+from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16,
     guard_excludes_float16,
 )
-from precision_lint.facts.dtypes.conversions import as_dtype
-from precision_lint.facts.dtypes.sinks import tensors
-from precision_lint.facts.dtypes.values import Model, ModelOutput, Tensor, Value
-from precision_lint.facts.dtypes.weights import as_module
 from precision_lint.facts.numerics.uses import used_by
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related

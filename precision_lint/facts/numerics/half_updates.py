@@ -13,13 +13,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
+from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
 from precision_lint.facts.amp.trainer_setups import SETUPS, TrainerSetup, trainer_setups
-from precision_lint.facts.amp.unscalers import UNSCALING, unscaler
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.sinks import tensors
-from precision_lint.facts.dtypes.values import Constant, Dictionary, Model, Tensor, Value
-from precision_lint.facts.dtypes.values import Sequence as Items
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.values import Constant, Dictionary, Model, Tensor, Value
+from precision_lint.facts.dtypes.domain.values import Sequence as Items
+from precision_lint.facts.dtypes.operators.sinks import tensors
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 

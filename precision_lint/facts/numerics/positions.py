@@ -13,18 +13,18 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal
 
-from precision_lint.facts.amp.autocast import multiplied, regions_around
-from precision_lint.facts.amp.half_regions import half_regions
+from precision_lint.facts.amp.regions.autocast import multiplied, regions_around
+from precision_lint.facts.amp.regions.half_regions import half_regions
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.conditions import (
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.values import Dtype, DtypeSet, ModelOutput, Tensor
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.operators.conversions import as_dtype
+from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16,
     guard_excludes_float16,
 )
-from precision_lint.facts.dtypes.conversions import as_dtype
-from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.named import names_unusual_dtypes
-from precision_lint.facts.dtypes.values import Dtype, DtypeSet, ModelOutput, Tensor
+from precision_lint.facts.dtypes.syntax.named import names_unusual_dtypes
 from precision_lint.facts.numerics.uses import holders, mentions, used_by
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16, HALF

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.collectives import COLLECTIVES
-from precision_lint.facts.dtypes.lacking import LACKING_CALLS
-from precision_lint.facts.dtypes.module_inputs import LAYERS
-from precision_lint.facts.dtypes.operands import may_fail_on_purpose, of_real_numbers
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.operators.collectives import COLLECTIVES
+from precision_lint.facts.dtypes.operators.lacking import LACKING_CALLS
+from precision_lint.facts.dtypes.operators.module_inputs import LAYERS
+from precision_lint.facts.dtypes.operators.operands import may_fail_on_purpose, of_real_numbers
 from precision_lint.facts.dtypes.program_run import calls_in_program
 from precision_lint.facts.numerics.fills import FILLS
 from precision_lint.facts.numerics.half_updates import HALF_UPDATES

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.agreement import IN_C, disagreement
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.collectives import refused
-from precision_lint.facts.dtypes.lacking import lacking
-from precision_lint.facts.dtypes.module_inputs import rejected
-from precision_lint.facts.dtypes.operands import operand, tensor_given, text_of
-from precision_lint.facts.dtypes.rejections import callee_text, is_shared_module
-from precision_lint.facts.dtypes.values import Model, Tensor, Value
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.values import Model, Tensor, Value
+from precision_lint.facts.dtypes.operators.agreement import IN_C, disagreement
+from precision_lint.facts.dtypes.operators.collectives import refused
+from precision_lint.facts.dtypes.operators.lacking import lacking
+from precision_lint.facts.dtypes.operators.module_inputs import rejected
+from precision_lint.facts.dtypes.operators.operands import operand, tensor_given, text_of
+from precision_lint.facts.dtypes.operators.rejections import callee_text, is_shared_module
 from precision_lint.facts.numerics.fills import FILLS, fill_of
 from precision_lint.facts.numerics.program import ARITHMETIC, calls_of_program
 from precision_lint.facts.origin import Origin

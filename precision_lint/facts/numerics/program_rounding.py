@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes.calls import Call
-from precision_lint.facts.dtypes.conversions import as_dtype
-from precision_lint.facts.dtypes.operands import is_unreduced, operand
-from precision_lint.facts.dtypes.values import Constant, Tensor, Value
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.values import Constant, Tensor, Value
+from precision_lint.facts.dtypes.operators.conversions import as_dtype
+from precision_lint.facts.dtypes.operators.operands import is_unreduced, operand
 from precision_lint.facts.numerics.half_results import (
     COPIES,
     SUMS,

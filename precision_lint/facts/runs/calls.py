@@ -18,12 +18,12 @@ from precision_lint.facts.frameworks.sources import (
 )
 from precision_lint.facts.frameworks.table import Framework
 from precision_lint.facts.frameworks.triggers import may_be_reported_in
-from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator
-from precision_lint.facts.runs.known import Known, Settings
-from precision_lint.facts.runs.program import Program
-from precision_lint.facts.runs.reachable import may_run
-from precision_lint.facts.runs.reaching import reached
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.known import Known, Settings
+from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import DtypeName
 from precision_lint.model.finding import Related, Span

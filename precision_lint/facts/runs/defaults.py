@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.frameworks.table import Key
-from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.program import Program
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.settings.given import Kind
 from precision_lint.model.finding import Place, Span
 from precision_lint.model.memo import fact

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from precision_lint.facts.runs.program import Program
-from precision_lint.facts.runs.tables import lookups
+from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.tables import lookups
 from precision_lint.facts.settings.given import Declaration, Kind
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.model.finding import Place

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
-from precision_lint.facts.runs.evaluation import Evaluator
-from precision_lint.facts.runs.known import Known, equal
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.known import Known, equal
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import Scope, syntax_tree

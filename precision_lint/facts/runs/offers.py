@@ -15,9 +15,9 @@ from precision_lint.facts.frameworks.precision import Part, combined, offered_sw
 from precision_lint.facts.frameworks.recognition import called
 from precision_lint.facts.runs.defaults import parsed_classes
 from precision_lint.facts.runs.domains import Domain, Value, domains
-from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator
-from precision_lint.facts.runs.program import Program
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.refusals import refusals
 from precision_lint.facts.runs.sinks import Sink, sinks
 from precision_lint.model.finding import Place

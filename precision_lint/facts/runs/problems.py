@@ -12,12 +12,12 @@ from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
-from precision_lint.facts.runs import yacs
-from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator
+from precision_lint.facts.runs.formats import yacs
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.places import Miss
+from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.losers import losers
-from precision_lint.facts.runs.places import Miss
-from precision_lint.facts.runs.reaching import reached
 from precision_lint.facts.runs.torch_sinks import NOTES
 from precision_lint.facts.runs.undeclared import undeclared
 from precision_lint.facts.runs.uses import Use

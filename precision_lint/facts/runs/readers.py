@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs import yacs
-from precision_lint.facts.runs.imported_by_name import program_of
+from precision_lint.facts.runs.formats import yacs
+from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
 from precision_lint.source.config.config_file import ParsedConfig

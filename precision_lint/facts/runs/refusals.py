@@ -10,9 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from precision_lint.facts.runs.evaluation import Evaluator
-from precision_lint.facts.runs.reachable import may_run
-from precision_lint.facts.runs.tables import lookups
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.facts.runs.interpreter.tables import lookups
 from precision_lint.model.finding import Place
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 
-from precision_lint.facts.amp.bfloat16_scaling import SCALING_CALLS, scaling_at, scaling_in
+from precision_lint.facts.amp.scaling.bfloat16_scaling import SCALING_CALLS, scaling_at, scaling_in
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.frameworks.reading import EffectiveConfig

@@ -11,13 +11,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from precision_lint.facts.amp.autocast import records_no_gradients
+from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, RolesSource
 from precision_lint.facts.frameworks.table import Framework, Key, frameworks
-from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.problems import problems_of
 from precision_lint.facts.runs.torch_sinks import NOTES, TorchPlace
 from precision_lint.facts.runs.uses import Use, uses

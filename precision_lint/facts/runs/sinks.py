@@ -15,9 +15,9 @@ from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import CallSource
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.runs.calls import readings_of_calls
-from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.evaluation import Evaluator
-from precision_lint.facts.runs.program import Program
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.torch_sinks import MARKS, TorchPlace, outcomes, running_places
 from precision_lint.model.finding import Place
 from precision_lint.model.precision import Precision

@@ -13,14 +13,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
-from precision_lint.facts.amp.autocast import autocast_call
-from precision_lint.facts.amp.scalers import enabled_position, makes_grad_scaler
-from precision_lint.facts.dtypes.sources import NETWORK_NAME
+from precision_lint.facts.amp.regions.autocast import autocast_call
+from precision_lint.facts.amp.scaling.scalers import enabled_position, makes_grad_scaler
+from precision_lint.facts.dtypes.syntax.sources import NETWORK_NAME
 from precision_lint.facts.frameworks.precision import Part
-from precision_lint.facts.runs.alternatives import alternatives
-from precision_lint.facts.runs.evaluation import Evaluator
-from precision_lint.facts.runs.program import Program
-from precision_lint.facts.runs.reachable import may_run
+from precision_lint.facts.runs.interpreter.alternatives import alternatives
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.model.memo import fact
 from precision_lint.model.precision import Precision, precision_of
 from precision_lint.source.python.parse import ParsedPython

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
-from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.program import Program, keyword_of
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.program import Program, keyword_of
 from precision_lint.facts.settings.vocabulary import is_about_precision
 from precision_lint.model.memo import fact
 from precision_lint.source.config.options import Option, options

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
-from precision_lint.facts.runs.evaluation import Evaluator
-from precision_lint.facts.runs.known import Known
-from precision_lint.facts.runs.places import Miss
-from precision_lint.facts.runs.reaching import reached
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.known import Known
+from precision_lint.facts.runs.interpreter.places import Miss
+from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import ALIASES

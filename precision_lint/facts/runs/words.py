@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from precision_lint.facts.frameworks.sources import Occurrence
-from precision_lint.facts.runs.environment import RunEnvironment
-from precision_lint.facts.runs.program import keyword_of
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.program import keyword_of
 from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.source.config.options import Option

@@ -10,8 +10,8 @@ from precision_lint.facts.triton.module import JitFunction, Module
 from precision_lint.model.memo import cached_property
 
 if TYPE_CHECKING:
-    from precision_lint.facts.dtypes import definitions
-    from precision_lint.facts.dtypes.program import Program
+    from precision_lint.facts.dtypes.syntax import definitions
+    from precision_lint.facts.dtypes.whole_program.program import Program
 
 
 class Helpers:
@@ -26,7 +26,7 @@ class Helpers:
     @cached_property
     def program(self) -> Program:
         """The project as the file sees it."""
-        from precision_lint.facts.dtypes.program import Program
+        from precision_lint.facts.dtypes.whole_program.program import Program
 
         program = Program(self._file)
         self._definitions[self._file.text.path] = program.main
@@ -34,7 +34,7 @@ class Helpers:
 
     def find(self, module: Module, name: str) -> JitFunction | None:
         """What a name, or `module.name`, of one of these files stands for."""
-        from precision_lint.facts.dtypes.definitions import Function
+        from precision_lint.facts.dtypes.syntax.definitions import Function
 
         program = self.program
         importer = self._definitions[module.text.path]

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from precision_lint.facts.context import PythonFile
-from precision_lint.facts.dtypes import definitions
+from precision_lint.facts.dtypes.syntax import definitions
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.triton.hosts.view import HostView
 from precision_lint.facts.triton.imported import Helpers

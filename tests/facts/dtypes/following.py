@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from precision_lint.facts.dtypes.calls import Call, Calls
+from precision_lint.facts.dtypes.domain.calls import Call, Calls
+from precision_lint.facts.dtypes.domain.values import ModelOutput, Tensor, Value
 from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.values import ModelOutput, Tensor, Value
 from precision_lint.source.text.text import SourceText
 from tests.context import python_file, recording
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from precision_lint.facts.dtypes.conditions import excludes_bfloat16
+from precision_lint.facts.dtypes.syntax.conditions import excludes_bfloat16
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from precision_lint.facts.dtypes.einsum import multiplies_elements
+from precision_lint.facts.dtypes.operators.einsum import multiplies_elements
 
 torch = pytest.importorskip("torch")
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from precision_lint.facts.dtypes.fixpoint import FixpointTable
+from precision_lint.facts.dtypes.interpreter.fixpoint import FixpointTable
 
 TOP = frozenset("abc")
 Equations = list[tuple[frozenset[str], list[int]]]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from precision_lint.facts.dtypes.domain.values import NonTensor, Tensor, Value
 from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.values import NonTensor, Tensor, Value
 from precision_lint.source.text.text import SourceText
 from tests.context import python_file
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.facts.dtypes.values import Tensor
+from precision_lint.facts.dtypes.domain.values import Tensor
 from tests.facts.dtypes.following import HEAD, calls_of, described, last_call
 
 FUNCTIONS = [

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.facts.dtypes import functions
-from precision_lint.facts.dtypes.calls import Argument, CallSite, Region
-from precision_lint.facts.dtypes.values import (
+from precision_lint.facts.dtypes.domain.calls import Argument, CallSite, Region
+from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     NON_TENSOR,
     UNKNOWN,
@@ -21,6 +20,7 @@ from precision_lint.facts.dtypes.values import (
     caller_chosen,
     tensor,
 )
+from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.origin import Choice, Origin, Setting
 from precision_lint.model.finding import Span
 from precision_lint.source.text.text import SourceText

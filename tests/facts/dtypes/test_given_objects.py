@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.facts.dtypes.values import Tensor
+from precision_lint.facts.dtypes.domain.values import Tensor
 from tests.facts.dtypes.following import described, last_call
 
 WRAPPER = (

@@ -13,12 +13,10 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from precision_lint.facts.dtypes import functions, kinds, promotion
-from precision_lint.facts.dtypes.calls import Argument, CallSite
-from precision_lint.facts.dtypes.containers import concatenated, item_of, with_item
-from precision_lint.facts.dtypes.definitions import Module
-from precision_lint.facts.dtypes.environment import Environment, as_named, join_into
-from precision_lint.facts.dtypes.lattice import (
+from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
+from precision_lint.facts.dtypes.domain.containers import concatenated, item_of, with_item
+from precision_lint.facts.dtypes.domain.environment import Environment, as_named, join_into
+from precision_lint.facts.dtypes.domain.lattice import (
     by_facet,
     deep_reading,
     is_at_most,
@@ -26,8 +24,8 @@ from precision_lint.facts.dtypes.lattice import (
     join_all,
     reading,
 )
-from precision_lint.facts.dtypes.terms import Parameter, Term
-from precision_lint.facts.dtypes.values import (
+from precision_lint.facts.dtypes.domain.terms import Parameter, Term
+from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     NON_TENSOR,
     SOME_TENSOR,
@@ -58,6 +56,8 @@ from precision_lint.facts.dtypes.values import (
     clauses_of,
     tensor,
 )
+from precision_lint.facts.dtypes.operators import functions, kinds, promotion
+from precision_lint.facts.dtypes.syntax.definitions import Module
 from precision_lint.facts.origin import Choice, Origin, Setting
 from precision_lint.model.finding import Span
 from precision_lint.source.python.parse import parse_python

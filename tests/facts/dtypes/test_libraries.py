@@ -13,8 +13,15 @@ from typing import Any
 
 import pytest
 
-from precision_lint.facts.dtypes.lattice import reading
-from precision_lint.facts.dtypes.libraries import lookup
+from precision_lint.facts.dtypes.domain.lattice import reading
+from precision_lint.facts.dtypes.domain.values import (
+    Dictionary,
+    Model,
+    ModelOutput,
+    Sequence,
+    Tensor,
+    Value,
+)
 from precision_lint.facts.dtypes.libraries.terms import (
     Anything,
     Checkpoint,
@@ -25,14 +32,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
     Option,
     Weights,
 )
-from precision_lint.facts.dtypes.values import (
-    Dictionary,
-    Model,
-    ModelOutput,
-    Sequence,
-    Tensor,
-    Value,
-)
+from precision_lint.facts.dtypes.operators import lookup
 from tests.facts.dtypes.library_examples import SETUP
 from tests.facts.dtypes.test_flow import receiver
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from precision_lint.facts.dtypes.mentions import rows_calling
+from precision_lint.facts.dtypes.syntax.mentions import rows_calling
 from precision_lint.source.text.text import SourceText
 
 NAMES = frozenset({"to", "sum", "numpy", "plt.*"})

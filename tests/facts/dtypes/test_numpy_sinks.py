@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from precision_lint.facts.dtypes import sinks
+from precision_lint.facts.dtypes.operators import sinks
 from tests.facts.dtypes.test_sinks import is_refused
 
 torch = pytest.importorskip("torch")

@@ -13,7 +13,7 @@ import pytest
 
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS, METHODS
 from precision_lint.facts.dtypes._generated.promotion_table import PROMOTED
-from precision_lint.facts.dtypes.values import Tensor
+from precision_lint.facts.dtypes.domain.values import Tensor
 from tests.facts.dtypes.test_flow import receiver
 
 torch = pytest.importorskip("torch")

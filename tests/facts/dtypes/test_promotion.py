@@ -12,11 +12,9 @@ from typing import Any
 import pytest
 
 from precision_lint.facts.dtypes._generated.promotion_table import PROMOTED
-from precision_lint.facts.dtypes.calls import Region
-from precision_lint.facts.dtypes.definitions import Function, Module
-from precision_lint.facts.dtypes.promotion import compare, operator, promote, unary
-from precision_lint.facts.dtypes.terms import Parameter, Term
-from precision_lint.facts.dtypes.values import (
+from precision_lint.facts.dtypes.domain.calls import Region
+from precision_lint.facts.dtypes.domain.terms import Parameter, Term
+from precision_lint.facts.dtypes.domain.values import (
     NON_TENSOR,
     SOME_DTYPE,
     SOME_TENSOR,
@@ -31,6 +29,8 @@ from precision_lint.facts.dtypes.values import (
     caller_chosen,
     tensor,
 )
+from precision_lint.facts.dtypes.operators.promotion import compare, operator, promote, unary
+from precision_lint.facts.dtypes.syntax.definitions import Function, Module
 from precision_lint.source.python.parse import parse_python
 from precision_lint.source.text.text import SourceText
 

@@ -8,11 +8,9 @@ from typing import Any
 
 import pytest
 
-from precision_lint.facts.dtypes.budget import Budget, BudgetExceeded
-from precision_lint.facts.dtypes.lattice import join
-from precision_lint.facts.dtypes.resolution import Resolution
-from precision_lint.facts.dtypes.terms import Step, Term
-from precision_lint.facts.dtypes.values import (
+from precision_lint.facts.dtypes.domain.lattice import join
+from precision_lint.facts.dtypes.domain.terms import Step, Term
+from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     Dictionary,
     Sequence,
@@ -21,6 +19,8 @@ from precision_lint.facts.dtypes.values import (
     Variable,
     tensor,
 )
+from precision_lint.facts.dtypes.interpreter.budget import Budget, BudgetExceeded
+from precision_lint.facts.dtypes.whole_program.resolution import Resolution
 
 
 @dataclass(frozen=True)

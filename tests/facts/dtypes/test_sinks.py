@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.facts.dtypes import sinks
-from precision_lint.facts.dtypes.libraries import lookup
 from precision_lint.facts.dtypes.libraries.terms import Object
+from precision_lint.facts.dtypes.operators import lookup, sinks
 
 RECORD = json.loads((Path(__file__).parent / "sinks.json").read_text())
 MEASURED = [(row["call"], row) for library in RECORD.values() for row in library]

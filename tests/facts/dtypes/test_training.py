@@ -8,8 +8,8 @@ from textwrap import indent
 import pytest
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.domain.values import Model
 from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.values import Model
 from precision_lint.source.text.text import SourceText
 from tests.context import python_file
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from precision_lint.facts.dtypes import budget, instances
-from precision_lint.facts.dtypes.activations import Activations
+from precision_lint.facts.dtypes.interpreter import budget
+from precision_lint.facts.dtypes.whole_program import instances
+from precision_lint.facts.dtypes.whole_program.activations import Activations
 from tests.facts.dtypes.following import calls_of, described
 
 HOLDER = """

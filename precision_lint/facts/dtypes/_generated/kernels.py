@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from precision_lint.facts.dtypes.signature import Agreement, Lack
+from precision_lint.facts.dtypes.operators.signature import Agreement, Lack
 
 TORCH_ON_CUDA = "2.11.0"
 """The release that was measured on CUDA."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from precision_lint.facts.dtypes.signature import Operator
+from precision_lint.facts.dtypes.operators.signature import Operator
 
 KINDS: Mapping[str, Mapping[str, str]] = {
     "same": {},

@@ -1,1 +1,1 @@
-"""What calls of libraries give, in terms of their arguments: tables, and one lookup."""
+"""What calls of libraries give, in terms of their arguments: tables."""

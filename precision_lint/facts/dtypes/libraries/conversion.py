@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from precision_lint.facts.dtypes.calls import Argument, Call
-from precision_lint.facts.dtypes.values import (
+from precision_lint.facts.dtypes.domain.calls import Argument, Call
+from precision_lint.facts.dtypes.domain.values import (
     UNKNOWN,
     Dictionary,
     Sequence,

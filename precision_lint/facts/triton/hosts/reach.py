@@ -11,8 +11,8 @@ from precision_lint.facts.triton.hosts.scopes import Host, Scopes, Site
 
 if TYPE_CHECKING:
     from precision_lint.facts.context import PythonFile
-    from precision_lint.facts.dtypes.definitions import Class, Function, Module
-    from precision_lint.facts.dtypes.program import Program
+    from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+    from precision_lint.facts.dtypes.whole_program.program import Program
 
 _MOST_FILES = 24
 """Files that are searched for the callers of one function."""
@@ -68,7 +68,7 @@ class Reach:
 
     def called(self, host: Host, func: ast.expr) -> Host | None:
         """The function of the project that is called."""
-        from precision_lint.facts.dtypes.definitions import Class, Function
+        from precision_lint.facts.dtypes.syntax.definitions import Class, Function
 
         match func:
             case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
@@ -87,7 +87,7 @@ class Reach:
 
     def _applied(self, owner: Function | Class | None) -> Host | None:
         """The forward pass of an autograd function."""
-        from precision_lint.facts.dtypes.definitions import Class
+        from precision_lint.facts.dtypes.syntax.definitions import Class
 
         return self._host(owner.methods.get("forward")) if isinstance(owner, Class) else None
 

@@ -17,7 +17,7 @@ from precision_lint.source.python.statements import (
 )
 
 if TYPE_CHECKING:
-    from precision_lint.facts.dtypes.definitions import Module
+    from precision_lint.facts.dtypes.syntax.definitions import Module
 
 _WRAPPERS = frozenset({"wrap_triton", "capture_triton"})
 """`wrap_triton(kernel)[grid](x)` launches `kernel`."""

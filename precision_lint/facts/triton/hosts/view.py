@@ -18,8 +18,8 @@ from precision_lint.model.finding import Related
 
 if TYPE_CHECKING:
     from precision_lint.facts.context import PythonFile
-    from precision_lint.facts.dtypes.definitions import Module
-    from precision_lint.facts.dtypes.program import Program
+    from precision_lint.facts.dtypes.syntax.definitions import Module
+    from precision_lint.facts.dtypes.whole_program.program import Program
 
 _MOST_LAUNCHES = 24
 """Of one kernel; where there are more, anything may be passed."""

@@ -1,0 +1,80 @@
+"""Terms: what a body says of objects that others give it.
+
+A term starts from a root, such as a parameter, and takes steps from there: `batch["x"].mean` is an
+item and an attribute of the parameter `batch`. Whoever knows what the root is can take the steps
+with the same functions that evaluate expressions, and so learns what the term is (`resolution`).
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from precision_lint.model.frozen import frozen
+
+if TYPE_CHECKING:
+    from precision_lint.facts.dtypes.syntax.definitions import Function, Module
+
+_MOST_STEPS = 8
+
+
+@frozen
+class Parameter:
+    """What the callers of a function give to one of its parameters."""
+
+    definition: Function
+    name: str
+
+    @property
+    def place(self) -> str:
+        """A text to sort roots by."""
+        module = self.definition.module.file.text.path
+        return f"{module}:{self.definition.node.lineno}:{self.name}"
+
+
+Root: TypeAlias = "Parameter"
+
+
+@frozen
+class Step:
+    """A use of an object: where it is, and what takes part in it.
+
+    "each" is what iterating yields, "value" any value of a mapping, "as tensor" what is in a branch
+    for tensors. `position` is that of an unpacked item, `name` a keyword that `f(**mapping)` gives,
+    `operand` the value of an index, or of the other side of an operator, or the `CallSite` of a
+    call; `module` the module that it is written in.
+    """
+
+    kind: Literal[
+        "attribute",
+        "item",
+        "each",
+        "unpacked",
+        "value",
+        "keyword",
+        "call",
+        "method",
+        "left of",
+        "right of",
+        "as tensor",
+    ]
+    node: ast.AST | None = None
+    position: int = 0
+    name: str = ""
+    operand: object = field(default=None, compare=False)
+    module: Module | None = field(default=None, compare=False)
+
+
+@frozen
+class Term:
+    """What one gets from a root in some steps."""
+
+    root: Root
+    steps: tuple[Step, ...] = ()
+
+    def then(self, step: Step) -> Term | None:
+        """The term after one more step; None if that is too far to follow."""
+        if len(self.steps) == _MOST_STEPS:
+            return None
+        return replace(self, steps=(*self.steps, step))

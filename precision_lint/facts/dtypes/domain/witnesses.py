@@ -1,0 +1,39 @@
+"""The places that show that tensors can have dtypes which hurt: the witnesses of a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.domain.values import Tensor
+from precision_lint.model.dtypes import BFLOAT16
+from precision_lint.model.finding import Related
+
+
+def witnesses(
+    tensors: Iterable[Tensor],
+    dtypes: frozenset[str],
+    file: PythonFile,
+    *,
+    is_packed: bool = False,
+) -> Iterator[Related]:
+    """The places that give one of the tensors one of some dtypes.
+
+    That a caller may choose the dtype is no witness. Weights and data that are loaded have the
+    dtype of the checkpoint: code on the way that makes tensors bfloat16 may have saved it so. Of
+    what may come from elsewhere as well, only weights count: data can be anything, and data that is
+    used as integers or as bytes (`is_packed`) is integers: labels, an image as it was encoded. A
+    guess is none.
+    """
+    origins = {one.origin: one for one in tensors if one.origin and not one.origin.is_guess}
+    for origin, tensor in origins.items():
+        sites = [site.related for site in origin.route]
+        match origin.kind:
+            case "dtype" | "test" if tensor.dtypes & dtypes:
+                yield from (origin.related, *sites)
+            case "loader" | "weights" | "auto" | "load" | "checkpoint" if (
+                BFLOAT16 in dtypes
+                and (origin.kind != "checkpoint" or not (tensor.may_be_other or is_packed))
+                and (enabled := file.bfloat16(origin)) is not None
+            ):
+                yield from (*sites, enabled)

@@ -1,0 +1,1 @@
+"""The abstract interpreter of one body: its expressions, statements, calls and objects."""

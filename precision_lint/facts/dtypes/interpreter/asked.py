@@ -1,0 +1,259 @@
+"""The calls that rules ask for: what one file calls them, where they are, which are decided."""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.values import (
+    Bottom,
+    Dictionary,
+    Dtype,
+    FunctionValue,
+    Instance,
+    LibraryObject,
+    Model,
+    ModelOutput,
+    OneOf,
+    Partial,
+    Sequence,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+)
+from precision_lint.facts.dtypes.syntax.definitions import Module
+from precision_lint.facts.dtypes.syntax.mentions import (
+    aliases,
+    holders,
+    rows_calling,
+    rows_storing_items,
+)
+from precision_lint.facts.dtypes.syntax.relevance import DefUse
+from precision_lint.model.dtypes import HALF
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+SETTING_ITEM = "__setitem__"
+"""`x[key] = value` as a call: of the key and the value, as Python makes it."""
+
+MODULE = "Module"
+"""Calls of objects of the project's classes: of modules, mostly."""
+
+Worth = Callable[[ast.expr], bool]
+"""Whether dtypes decide on a call: a cheap question about its syntax."""
+
+_WITH_DTYPES = frozenset({"GradScaler"})
+"""Calls that are judged by the dtypes around them, and not by their arguments alone."""
+
+_ON_TENSORS = frozenset(
+    {
+        "masked_fill", "masked_fill_", "fill_", "index_fill", "index_fill_", "new_full", "where",
+        "softmax", "log_softmax", "mean", "sum",
+    }
+)  # fmt: skip
+"""Methods with arguments that are judged by the dtype of their object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Callee:
+    """What is called.
+
+    `name` is its last component, as it is called where it is imported from; `function` its
+    qualified name, if that is known.
+    """
+
+    name: str
+    function: str | None
+    is_instance: bool
+    """True for an object that is called, so that there is no receiver."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a rule asks of a file: the calls of some `names` (see `Rule.calls`).
+
+    For those in `intraprocedural`, what their own body says is enough. `worth` is false for calls
+    that the rule does not report whatever their dtypes are, by their syntax, and `follows` for
+    those that it does not report whatever callers, classes and other files say.
+    """
+
+    names: frozenset[str]
+    intraprocedural: frozenset[str] = frozenset()
+    worth: Worth | None = None
+    follows: Callable[[Call], bool] | None = None
+    asker: object = None
+
+    def asks_for(self, call: Call) -> bool:
+        """True for a call of one of the names, or of a package (`matplotlib.*`)."""
+        package = (call.function or "").partition(".")[0]
+        return call.name in self.names or f"{package}.*" in self.names
+
+    def is_worth_a_look(self, node: ast.expr) -> bool:
+        return self.worth is None or self.worth(node)
+
+    def is_open(self, node: ast.expr, call: Call) -> bool:
+        """True if callers, classes or other files may know better what a call is given."""
+        return (
+            call.name not in self.intraprocedural
+            and self.asks_for(call)
+            and self.is_worth_a_look(node)
+            and _is_open(call)
+            and (self.follows is None or self.follows(call))
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The questions about a file, the names of all of them, and what the file makes of these."""
+
+    questions: tuple[Question, ...]
+    names: frozenset[str]
+    aliases: Mapping[str, str]
+    holders: Mapping[str, str]
+
+    @classmethod
+    def of(cls, module: Module, questions: Iterable[Question]) -> Asked:
+        """What is asked of one file."""
+        every = tuple(questions)
+        names = frozenset[str]().union(*(each.names for each in every))
+        local = aliases(names, module.imports)
+        return cls(every, names, local, holders(names, module.file.text.text))
+
+    def rows(self, module: Module) -> list[int]:
+        """The rows of the file with what looks like one of the calls."""
+        local = (*self.aliases.items(), *self.holders.items())
+        called = self.names.union(dict(local)) - self._worth_by_local_name().keys()
+        rows = {*rows_calling(module.file.text, called, module.imports)}
+        if SETTING_ITEM in called:
+            rows |= {*rows_storing_items(module.file.text)}
+        return sorted(rows | self._rows_worth_a_look(module.file))
+
+    def _rows_worth_a_look(self, file: ParsedPython) -> set[int]:
+        """The rows of the calls that not every question about their name is about."""
+        rows: set[int] = set()
+        worth = self._worth_by_local_name()
+        for name, asking in worth.items():
+            for call in syntax_tree(file).calls(name):
+                if any(each.is_worth_a_look(call) for each in asking):
+                    rows.add(call.func.end_lineno or call.lineno)
+        asking = worth.get(SETTING_ITEM, [])
+        for node in file.nodes if asking else ():
+            is_stored = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
+            if isinstance(node, ast.Subscript) and is_stored:
+                rows |= {node.lineno for each in asking if each.is_worth_a_look(node)}
+        return rows
+
+    def open_rows(self, calls: Mapping[ast.expr, Call]) -> list[frozenset[int]]:
+        """For each question, the rows of the calls whose facts others may know better."""
+        return [
+            frozenset(node.lineno for node, call in calls.items() if each.is_open(node, call))
+            for each in self.questions
+        ]
+
+    @property
+    def wants_dtypes(self) -> bool:
+        """True if which names hold a dtype counts for one of the calls."""
+        return not self.names.isdisjoint(_WITH_DTYPES)
+
+    def _worth_by_local_name(self) -> dict[str, list[Question]]:
+        """The questions about a name, if none is about all calls; as the file calls it."""
+        asking: dict[str, list[Question]] = {}
+        for question in self.questions:
+            for name in question.names:
+                asking.setdefault(name, []).append(question)
+        worth = {
+            name: each
+            for name, each in asking.items()
+            if all(question.worth is not None for question in each)
+        }
+        local = ((name, name) for name in worth)
+        every = (*local, *self.aliases.items(), *self.holders.items())
+        return {name: worth[meant] for name, meant in every if meant in worth}
+
+    def criterion(self, rows: Iterable[int]) -> Callable[[DefUse], bool]:
+        """Whether a statement is at one of some rows, or says which names hold a needed dtype."""
+        wants_dtypes = self.wants_dtypes
+        in_order = sorted(rows)
+
+        def is_asked(effect: DefUse) -> bool:
+            if wants_dtypes and effect.mentions_dtype:
+                return True
+            first = bisect_left(in_order, effect.node.lineno)
+            return first < len(in_order) and in_order[first] <= effect.last_row
+
+        return is_asked
+
+    def callee(self, node: ast.Call, function: Value, *, is_intraprocedural: bool) -> Callee | None:
+        """What a call calls; None if no rule asks for it."""
+        name = function.name if isinstance(function, Symbol) else None
+        package = (name or "").partition(".")[0]
+        called = callee_name(node)
+        if isinstance(node.func, ast.Name):
+            called = self.aliases.get(called, called)
+        is_instance = False
+        match function:
+            case LibraryObject(name=qualified):
+                called, name = qualified.rpartition(".")[2], f"{qualified}.__call__"
+                package, is_instance = qualified.partition(".")[0], True
+            case Instance() if MODULE in self.names:
+                called, name, is_instance = MODULE, f"torch.nn.{MODULE}.forward", True
+            case Model(name=str(layer)):
+                called, name, is_instance = layer, f"torch.nn.{layer}.forward", True
+            case Unknown() | Tensor() | Model() if is_intraprocedural and called in self.holders:
+                called, is_instance = self.holders[called], True  # as far as can be seen here
+        if called not in self.names and f"{package}.*" not in self.names:
+            return None
+        return Callee(called, name, is_instance)
+
+
+def _is_open(call: Call) -> bool:
+    """True if it is not yet known that a call has nothing to do with half precision.
+
+    What a function of another package is given counts only once it is known for a tensor; operators
+    of torch take tensors.
+    """
+    if call.name in _WITH_DTYPES:
+        return True
+    values = [argument.value for argument in (*call.arguments, *call.keywords.values())]
+    if call.name == SETTING_ITEM:  # most are of mappings: both have to be tensors, one a known one
+        both = (call.receiver, values[1])
+        tensors = [one for one in both if isinstance(one, Tensor)]
+        return len(tensors) == 2 and sorted(one.is_open for one in tensors) == [False, True]
+    if call.name == MODULE:
+        if not isinstance(call.called, Instance):
+            return True
+        weights = call.called.parameters
+        return weights is None or any(map(_may_be_half, (weights, *values)))
+    is_on_object = not call.arguments or call.name in _ON_TENSORS
+    if call.receiver_span is None or is_on_object or isinstance(call.receiver, Tensor):
+        values.append(call.receiver)
+    is_of_package = call.function is not None and not _is_operator(call.function)
+    is_method = call.receiver_span is not None and not is_of_package
+    if is_method and is_on_object and isinstance(call.receiver, Unknown):
+        return True
+    if (call.receiver_span is None or call.function is not None) and not is_of_package:
+        return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
+    return any(map(_may_be_half, values))
+
+
+def _is_operator(function: str) -> bool:
+    return function.removeprefix("torch.") in FUNCTIONS
+
+
+def _may_be_half(value: Value) -> bool:
+    match value:
+        case Tensor():
+            return value.may_be_other or value.caller_chosen or bool(value.dtypes & HALF)
+        case (
+            ModelOutput() | Dtype() | Instance() | OneOf() | Partial() | FunctionValue() | Bottom()
+        ):
+            return True
+        case Sequence(item=item) | Dictionary(item=item):
+            return _may_be_half(item)
+    return False

@@ -1,0 +1,274 @@
+"""What `x.name` and `x[key]` can be."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from precision_lint.facts.dtypes._generated.operators import METHODS
+from precision_lint.facts.dtypes.domain.lattice import join, join_all
+from precision_lint.facts.dtypes.domain.terms import Step
+from precision_lint.facts.dtypes.domain.values import (
+    BOTTOM,
+    NON_TENSOR,
+    SOME_DTYPE,
+    UNKNOWN,
+    Bottom,
+    ClassObject,
+    Condition,
+    Constant,
+    Dictionary,
+    Dtype,
+    FunctionValue,
+    Instance,
+    LibraryObject,
+    Model,
+    ModelOutput,
+    NonTensor,
+    OneOf,
+    Sequence,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+    Variable,
+    caller_chosen,
+    perhaps_floating,
+    tensor,
+)
+from precision_lint.facts.dtypes.interpreter import models
+from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
+from precision_lint.facts.dtypes.operators import numbers
+from precision_lint.facts.dtypes.operators.conversions import configured
+from precision_lint.facts.dtypes.syntax import sources
+from precision_lint.facts.origin import Choice, Origin, Setting
+from precision_lint.model.dtypes import ALIASES, INT64
+from precision_lint.source.python.syntax import dotted
+
+_SAME = frozenset({"data", "T", "mT", "H", "mH"})
+_REAL = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+_PLAIN = frozenset({"shape", "device", "ndim", "is_cuda", "requires_grad", "layout", "itemsize"})
+
+
+def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
+    """The value of an attribute of a known kind of object; by its name, of an unknown one."""
+    name = node.attr
+    match owner:
+        case Symbol(name=symbol):
+            return named(evaluator, f"{symbol}.{name}", node)
+        case NonTensor():
+            return NON_TENSOR
+        case Bottom():
+            return BOTTOM
+        case Tensor():
+            return _of_tensor(owner, name)
+        case ModelOutput():
+            if name in _PLAIN:
+                return NON_TENSOR
+            if name in {"dtype", "data", "T"}:
+                return _of_tensor(owner.tensor, name)
+            step = Step("attribute", node, module=evaluator.frame.module)
+            return models.of_output(owner, name, step)
+        case Model(name=None):
+            return models.attribute(owner, name, _of_checkpoint(evaluator, node))
+        case Model():  # it is made in the code: nothing says that its weights are loaded
+            return models.attribute(owner, name, _origin(evaluator, node, models.OF_THE_WEIGHTS))
+        case Instance():
+            found = evaluator.analysis.instances.attribute(owner, name)
+            if found is None or isinstance(found, NonTensor | Unknown):
+                setting = _setting(evaluator, node)  # a field of a record of settings
+                found = found if setting is None else setting
+            return found if found is not None else by_name(evaluator, node)
+        case ClassObject():
+            found = evaluator.analysis.instances.of_class(owner.definition, name)
+            return UNKNOWN if found is None else found
+        case OneOf(members=members):
+            return join_all([attribute(evaluator, member, node) for member in members])
+        case Sequence(items=tuple(items)) if name in {"values", "indices"} and len(items) == 2:
+            return items[0] if name == "values" else items[1]  # `x.max(dim=0).indices`
+        case Constant() | Dtype() if name == "value":  # a member of an `Enum` class
+            return owner
+        case Constant() | Sequence() | Condition() | Dtype() | FunctionValue() | Setting():
+            return UNKNOWN
+        case Dictionary():
+            return owner.of(name)
+        case LibraryObject(name=numbers.FINFO):
+            return numbers.limit(owner, name)
+        case Variable():
+            step = Step("attribute", node, module=evaluator.frame.module)
+            return owner.then(step, by_name(evaluator, node))
+    return by_name(evaluator, node)
+
+
+def by_name(evaluator: Evaluate, node: ast.Attribute) -> Value:
+    """An attribute of an object that nothing is known of, as the field names such things."""
+    name = node.attr
+    setting = _setting(evaluator, node)
+    if setting is not None:
+        return setting
+    if name == "dtype":
+        owner = (dotted(node.value) or "").rpartition(".")[2]
+        if sources.INTEGRAL_NAME.search(owner):
+            return SOME_DTYPE
+        return Dtype(caller_chosen=True, may_be_other=True)
+    if name in sources.TOKENS:
+        return tensor(INT64)
+    if name in sources.WEIGHTS:
+        return caller_chosen(_of_checkpoint(evaluator, node))
+    if name in sources.OUTPUTS or sources.FLOAT_NAME.search(name):
+        return ModelOutput(perhaps_floating(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+    if name in sources.OUTPUT_SEQUENCES:
+        return Sequence(caller_chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+    return UNKNOWN
+
+
+def _setting(evaluator: Evaluate, node: ast.Attribute) -> Setting | None:
+    """What the project says of a setting that is read: `cfg.model.dtype`."""
+    return evaluator.analysis.configuration.setting(evaluator.frame.module, dotted(node))
+
+
+def named(evaluator: Evaluate, name: str, node: ast.expr) -> Value:
+    """What a qualified name stands for: a dtype of torch, a definition of the project, a symbol."""
+    head, _, last = name.rpartition(".")
+    if head == "torch" and last in ALIASES:
+        dtype = ALIASES[last]
+        origin = _origin(evaluator, node, f"{dtype} is chosen here")
+        return Dtype(frozenset({dtype}), origin=replace(origin, kind="dtype"))
+    if head == "math" and last in numbers.OF_MATH:
+        return numbers.OF_MATH[last]
+    return evaluator.analysis.names.imported(evaluator.frame.module, name)
+
+
+def _of_tensor(owner: Tensor, name: str) -> Value:
+    if name == "dtype":
+        return owner.dtype()
+    if name in _SAME:
+        return owner
+    if name in {"real", "imag"}:
+        return replace(owner, dtypes=frozenset(_REAL.get(dtype, dtype) for dtype in owner.dtypes))
+    if name == "grad":
+        return caller_chosen(owner.origin) if owner.may_be_other else owner
+    if name in _PLAIN:
+        return NON_TENSOR
+    if owner.scalar is None and sources.MODEL_NAME.search(name) and name not in METHODS:
+        return Model(owner)  # a layer of a module that was moved
+    return UNKNOWN
+
+
+def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -> Value:
+    """The value of `owner[index]`."""
+    match owner, index:
+        case Bottom(), _:
+            return BOTTOM
+        case Sequence(items=tuple(items)), Constant(value=int(position)):
+            if -len(items) <= position < len(items):
+                return items[position]
+            return owner.item
+        case Sequence(items=tuple(items)), _ if isinstance(node.slice, ast.Slice):
+            return _slice(owner, items, node.slice)
+        case Sequence(), _ if isinstance(node.slice, ast.Slice):
+            return Sequence(owner.item)
+        case Sequence(), _:
+            return owner.item
+        case Dictionary(), Constant(value=key):
+            return owner.of(key)
+        case Dictionary(items=tuple(items)), Setting(choices=choices):
+            return _of_setting(owner, dict(items), choices)
+        case Dictionary(), _:
+            return owner.item
+        case NonTensor(), _:
+            return NON_TENSOR
+        case Tensor(), _:
+            return replace(owner, scalar=_scalar_of_item(owner, index, node.slice))
+        case ModelOutput(), Constant(value=str(key)):
+            return models.of_output(owner, key)
+        case ModelOutput(), _:
+            return owner
+        case Instance(), Constant(value=int(position)) if owner.fields:
+            values = [value for _, value in owner.fields]
+            return values[position] if -len(values) <= position < len(values) else UNKNOWN
+        case Instance(), Constant(value=str(key)):
+            return owner.field(key) or UNKNOWN
+        case Model(), _:
+            return owner  # a layer of a Sequential or ModuleList
+        case Symbol(name="os.environ"), Constant(value=str(key)):
+            return evaluator.analysis.configuration.variable(evaluator.frame.module, key) or UNKNOWN
+        case Unknown(), Constant(value=str(key)):
+            guess = _by_key(evaluator, key, node)
+            return _item_of_variable(evaluator, owner, index, node, guess)
+        case Variable(), _:
+            return _item_of_variable(evaluator, owner, index, node)
+    return UNKNOWN
+
+
+def _item_of_variable(
+    evaluator: Evaluate, owner: Unknown, index: Value, node: ast.Subscript, guess: Value = UNKNOWN
+) -> Value:
+    if not isinstance(owner, Variable):
+        return guess
+    step = Step("item", node, operand=index, module=evaluator.frame.module)
+    return owner.then(step, guess)
+
+
+def _by_key(evaluator: Evaluate, key: str, node: ast.Subscript) -> Value:
+    path = dotted(node)
+    setting = evaluator.analysis.configuration.setting(evaluator.frame.module, path)
+    if setting is not None:
+        return setting
+    if key in sources.TOKENS:
+        return tensor(INT64)
+    if key in sources.OUTPUTS or sources.FLOAT_NAME.search(key):
+        return ModelOutput(perhaps_floating(_origin(evaluator, node, models.OF_THE_OUTPUT)))
+    return UNKNOWN
+
+
+def _of_setting(
+    owner: Dictionary, items: dict[object, Value], choices: tuple[Choice, ...]
+) -> Value:
+    """`DTYPES[cfg.precision]`: the entries that the configuration picks, named after its line."""
+    picked: Value = BOTTOM
+    for choice in choices:
+        value = items.get(choice.value)
+        if isinstance(value, Dtype):
+            value = configured(value, choice.origin)
+        picked = join(picked, owner.item if value is None else value)
+    return picked
+
+
+def _slice(owner: Sequence, items: tuple[Value, ...], node: ast.Slice) -> Sequence:
+    bounds: list[int | None] = []
+    for part in (node.lower, node.upper, node.step):
+        match part:
+            case None:
+                bounds.append(None)
+            case ast.Constant(value=int(bound)) if bound or part is not node.step:
+                bounds.append(bound)
+            case _:
+                return Sequence(owner.item)
+    kept = items[slice(*bounds)]
+    return Sequence(join_all(kept), kept)
+
+
+def _scalar_of_item(owner: Tensor, index: Value, node: ast.expr) -> bool | None:
+    """Whether an item of a tensor may have no dimension: slices, masks and `None` keep some."""
+    if isinstance(node, ast.Slice):
+        return False
+    match index:
+        case Constant(value=None) | Sequence(items=None):
+            return False
+        case Tensor(dtypes=dtypes, scalar=False) if dtypes and not owner.scalar:
+            return False
+        case Sequence(items=tuple()) if isinstance(node, ast.Tuple) and any(
+            isinstance(part, ast.Slice) or (isinstance(part, ast.Constant) and part.value is None)
+            for part in node.elts
+        ):
+            return False
+    return None
+
+
+def _origin(evaluator: Evaluate, node: ast.expr, text: str) -> Origin:
+    return Origin(evaluator.source, evaluator.span_of(node), text, "caller")
+
+
+def _of_checkpoint(evaluator: Evaluate, node: ast.expr) -> Origin:
+    return replace(_origin(evaluator, node, models.OF_THE_WEIGHTS), kind="weights")

@@ -1,0 +1,183 @@
+"""Calls whose result nobody uses: some change what they are called on."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from precision_lint.facts.dtypes.domain.containers import concatenated, item_of, updated
+from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
+from precision_lint.facts.dtypes.domain.lattice import join
+from precision_lint.facts.dtypes.domain.values import (
+    BOTTOM,
+    Dictionary,
+    Instance,
+    Mixed,
+    Model,
+    ModelOutput,
+    OneOf,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+)
+from precision_lint.facts.dtypes.interpreter import models, training
+from precision_lint.facts.dtypes.interpreter.assignments import Assignments
+from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
+from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, changed
+from precision_lint.facts.dtypes.syntax.relevance import REGISTERING, kept_by
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import FLOAT32, FLOATING
+
+
+class Changes:
+    """The expression statements of one frame."""
+
+    def __init__(self, evaluate: Evaluate, assignments: Assignments) -> None:
+        self._evaluate = evaluate
+        self._assignments = assignments
+        self._frame = evaluate.frame
+        self._records = evaluate.analysis.records
+
+    def expression(self, node: ast.expr, env: Environment) -> Value:
+        """The value of an expression statement; some methods change what they are called on."""
+        value = self._evaluate(node, env)
+        if self._frame.owner is not None:
+            for name, expression in kept_by(node).items():
+                target = ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
+                self._assignments.assign(target, self._evaluate(expression, env), None, env)
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in MUTATING:
+                self._change(self._entry(owner, env), method, node, env)
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="self"), attr=method),
+                args=[ast.Constant(value=str(name)), tensor, *_],
+            ) if method in REGISTERING:
+                held = self._assignments.parameter(self._evaluate(tensor, env), node)
+                target = ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
+                self._assignments.assign(target, held, None, env)
+            case ast.Call(func=ast.Attribute() as method_call):
+                module, methods = changed(node)
+                if methods & CHANGING:
+                    self._cast(module, value, method_call, env)
+        return value
+
+    # Modules
+
+    def _cast(
+        self, module: ast.expr, value: Value, method: ast.Attribute, env: Environment
+    ) -> None:
+        """`model.bfloat16()`, `self.model.eval().to(dtype)`: the module changes in place."""
+        moved = _moved(self._evaluate.read(module, env), value)
+        if moved is None:
+            return
+        if isinstance(moved, Model) and moved.cast is None:
+            moved = replace(moved, cast=self._cast_at(method))
+        replace_everywhere(self._evaluate(module, env), moved, env)
+        bind(module, moved, env)
+        self._cast_part(module, moved, env)
+        self._record_cast(module, moved, env)
+        if isinstance(module, ast.Attribute) and _is_float32(moved):
+            training.widen(self._evaluate, module.value, env)
+
+    def _cast_part(self, module: ast.expr, moved: Value, env: Environment) -> None:
+        """`model.head.float()`: the object has parameters of more than one dtype."""
+        match module:
+            case ast.Attribute(value=ast.Name(id=holder), attr=name):
+                self._assignments.set_field(holder, name, moved, env)
+            case ast.Attribute(value=owner):
+                held = self._evaluate.read(owner, env)
+                if isinstance(held, Instance):
+                    self._cast_part(owner, replace(held, parameters=None), env)
+
+    def _cast_at(self, method: ast.expr) -> Origin:
+        """A call of a method as the place where a module is cast."""
+        guards = tuple(self._frame.guards)
+        span = self._evaluate.span_of(method)
+        return Origin(self._evaluate.source, span, models.CAST, guards=guards)
+
+    def _record_cast(self, module: ast.expr, moved: Value, env: Environment) -> None:
+        """`self.model.bfloat16()`, `runner.model.to(dtype)`: other methods see the cast."""
+        match module:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name) if self._frame.owner:
+                self._records.attribute_cast(self._frame, name, moved)
+            case ast.Attribute(value=holder, attr=name):
+                held = self._evaluate.read(holder, env)
+                self._records.attribute_from_outside(self._frame, held, name, moved)
+
+    # Containers
+
+    def _entry(self, owner: ast.expr, env: Environment) -> ast.expr:
+        """`d.setdefault(key, [])` as `d[key]`, which holds the list afterwards."""
+        match owner:
+            case ast.Call(
+                func=ast.Attribute(value=mapping, attr="setdefault"), args=[key, default]
+            ) if isinstance(held := self._evaluate.read(mapping, env), Dictionary):
+                entry = ast.copy_location(ast.Subscript(mapping, key, ast.Store()), owner)
+                known = key.value if isinstance(key, ast.Constant) else None
+                if known is None or known not in dict(held.items or ()):
+                    value = self._evaluate(default, env)
+                    self._assignments.assign(entry, join(held.item, value), None, env)
+                return entry
+        return owner
+
+    def _change(self, owner: ast.expr, method: str, node: ast.Call, env: Environment) -> None:
+        """`xs.append(x)` and its like: the container changes under every name."""
+        held = self._evaluate(owner, env)
+        match held:
+            case Sequence():
+                result: Value = self._changed(held, method, node.args, env)
+            case Mixed(sequence=Sequence() as listed):
+                result = replace(held, sequence=self._changed(listed, method, node.args, env))
+            case Dictionary() if method == "update":
+                others = [self._evaluate(argument, env) for argument in node.args]
+                keywords = [(key.arg, self._evaluate(key.value, env)) for key in node.keywords]
+                result = updated(held, others, keywords)
+            case _:
+                return
+        replace_everywhere(held, result, env)
+        match owner:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                bind(owner, result, env)
+                if self._frame.owner:
+                    self._records.attribute(self._frame, name, result)
+            case ast.Subscript():
+                self._assignments.assign(owner, result, None, env)
+            case _:
+                bind(owner, result, env)
+
+    def _changed(
+        self, held: Sequence, method: str, arguments: list[ast.expr], env: Environment
+    ) -> Sequence:
+        """A list after a method that changes it."""
+        added = self._evaluate(arguments[-1], env) if arguments else BOTTOM
+        match method:
+            case "append" | "add" | "appendleft" | "insert" | "put" | "put_nowait":
+                if method.startswith("put") and arguments:  # `queue.put(x, timeout)`
+                    added = self._evaluate(arguments[0], env)
+                more: Value = Sequence(added, (added,))
+            case "extend" | "update":
+                more = added
+            case _:
+                return Sequence(held.item)
+        if method in {"append", "extend"}:
+            return concatenated(held, more)
+        return Sequence(join(held.item, item_of(more)))
+
+
+def _moved(owner: Value, result: Value) -> Value | None:
+    """A module after a cast whose result nobody takes; None for what is no module."""
+    match owner, result:
+        case _, Model() | Instance() | OneOf():
+            return result
+        case (
+            (Unknown() | Tensor(may_be_other=True) | ModelOutput(tensor=Tensor(may_be_other=True))),
+            Tensor(dtypes=dtypes),
+        ) if dtypes & FLOATING:  # the cast of a tensor would be lost
+            return Model(result)
+    return None
+
+
+def _is_float32(value: Value) -> bool:
+    """True for a module whose parameters are float32."""
+    return isinstance(value, Model) and value.parameters.must_be(frozenset({FLOAT32}))

@@ -1,0 +1,118 @@
+"""What the project's configuration says of the settings and packages that code uses."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterator
+
+from precision_lint.facts.dtypes.domain.values import Dtype
+from precision_lint.facts.dtypes.libraries import hooks
+from precision_lint.facts.dtypes.syntax.definitions import Module
+from precision_lint.facts.origin import Origin, Setting
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.settings import holds_settings
+from precision_lint.model.dtypes import BFLOAT16
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import callee_name
+
+Scenario = Callable[[ast.expr], bool | None]
+"""Whether a condition holds in one run of the project; None if the settings of it do not say."""
+
+_WIDENING = re.compile(
+    r"(?:AutoModel|CodeGen|Cohere|GPTJ|GPTNeo|Gemma2?|Granite|Jamba|Llama|Mistral|Mixtral|Nemotron"
+    r"|Olmoe?|Phi3?|Qwen2(?:Moe)?|Starcoder2)ForCausalLM\.from_pretrained$"
+)
+"""Classes of transformers 4.45.2 whose forward pass ends with `logits.float()`, and what loads one
+of them (read; 4.31.0 is the first whose Llama does, 4.46.3 the first whose Llama does not).
+"""
+_WIDENING_SINCE, _WIDENING_UNTIL = (4, 31), (4, 46)
+
+_ALWAYS_WIDENING = re.compile(
+    r"(?:Blt|FalconMamba|Mamba2?|Mllama|NemotronH|xLSTM)For(?:CausalLM|ConditionalGeneration)"
+    r"\.from_pretrained$"
+)
+"""Classes whose forward pass ends with `logits.float()` (read in transformers 5.23.0)."""
+
+
+class Configuration:
+    """The configuration of one project, as its modules read it; of one run with a `scenario`."""
+
+    def __init__(self, project: Recording, scenario: Scenario | None = None) -> None:
+        self._project = project
+        self._scenario = scenario
+
+    def holds(self, test: ast.expr) -> bool | None:
+        """Whether a condition holds in the run that is judged; None if that is not known."""
+        return None if self._scenario is None else self._scenario(test)
+
+    def setting(self, module: Module, path: str | None) -> Setting | None:
+        """What the configuration makes of `cfg.training.precision`, or of no path: nothing."""
+        names = re.findall(r"\w+", path or "")
+        for position, name in enumerate(names[:-1]):
+            if holds_settings(name):
+                asked = tuple(names[position + 1 :])
+                return self._project.setting(asked, module.file.text.path)
+        return None
+
+    def variable(self, module: Module, name: str) -> Setting | None:
+        """What the project's env files and launch scripts make of an environment variable."""
+        return self._project.variable(name, module.file.text.path)
+
+    def loads_in_float32(self, name: str) -> bool:
+        """True if `from_pretrained` of a class gives float32 whatever the checkpoint holds.
+
+        So does diffusers (0.42), and transformers before 5.
+        """
+        if name.startswith("diffusers."):
+            return True
+        version = self._project.version_of("transformers")
+        return version is not None and version < (5, 0)
+
+    def widens_logits(self, name: str) -> bool:
+        """True if what `from_pretrained` of a class loads gives logits in float32."""
+        if _ALWAYS_WIDENING.search(name) is not None:
+            return True
+        version = self._project.version_of("transformers")
+        is_of_that_time = version is not None and _WIDENING_SINCE <= version < _WIDENING_UNTIL
+        return is_of_that_time and _WIDENING.search(name) is not None
+
+    def adapts_in_float32(self) -> bool:
+        """True if PEFT makes adapters float32 whatever the model is in, as it does since 0.11."""
+        version = self._project.version_of("peft")
+        return version is None or version >= (0, 11)
+
+    def lightning_dtype(self, module: Module) -> Dtype | None:
+        """The dtype in which a run of the project lets Lightning autocast; None if none does."""
+        path = module.file.text.path
+        setting = self._project.setting(("precision",), path)
+        for choice in () if setting is None else setting.choices:
+            is_meant = self._project.concerns(choice.origin.source.path, path)
+            if is_meant and hooks.MIXED.get(str(choice.value)) == BFLOAT16:
+                return _perhaps_bfloat16(choice.origin)
+        for user in self._project.python_sources_matching(_BFLOAT16_PRECISION):
+            if user == path or self._project.uses(user, path):
+                run = self._project.module(user)
+                for origin in () if run is None else _trainers(run):
+                    return _perhaps_bfloat16(origin)
+        return None
+
+
+_BFLOAT16_PRECISION = rb"""\bprecision[ \t]*=[ \t]*["']bf16["'-]"""
+
+
+def _trainers(run: ParsedPython) -> Iterator[Origin]:
+    """Where a program makes a trainer that autocasts to bfloat16."""
+    for node in run.nodes:
+        if isinstance(node, ast.Call) and callee_name(node) == "Trainer":
+            for keyword in node.keywords:
+                match keyword.arg, keyword.value:
+                    case "precision", ast.Constant(value=str(name)) if (
+                        hooks.MIXED.get(name) == BFLOAT16
+                    ):
+                        text = f"the trainer runs in {name}"
+                        yield Origin(run.text, run.span_of(keyword.value), text)
+
+
+def _perhaps_bfloat16(origin: Origin) -> Dtype:
+    return Dtype(frozenset({BFLOAT16}), may_be_other=True, origin=origin)

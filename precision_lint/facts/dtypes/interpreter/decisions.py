@@ -1,0 +1,99 @@
+"""Whether a condition certainly holds, by the constants that variables hold.
+
+A call that leaves `output_type="pil"` at its default never takes the branch of another type.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from precision_lint.facts.dtypes.domain.values import Constant, Dtype, Tensor, Value
+from precision_lint.facts.dtypes.interpreter.test_runs import is_of_run
+from precision_lint.model.dtypes import ALIASES
+
+Known = Mapping[str, Value]
+"""What is known of variables."""
+
+_OPERATORS: dict[type[ast.cmpop], Callable[[Any, Any], bool]] = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne,
+    ast.Is: lambda left, right: _is_same(left, right),
+    ast.IsNot: lambda left, right: not _is_same(left, right),
+    ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt, ast.GtE: operator.ge,
+    ast.In: lambda left, right: operator.contains(right, left),
+    ast.NotIn: lambda left, right: not operator.contains(right, left),
+}  # fmt: skip
+
+
+def _is_same(left: object, right: object) -> bool:
+    """`is` between constants: 1 equals True, and is not True."""
+    return type(left) is type(right) and left == right
+
+
+def decided(test: ast.expr, env: Known) -> bool | None:
+    """Whether a condition holds; None if its variables are more than constants."""
+    match test:
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            holds = decided(operand, env)
+            return None if holds is None else not holds
+        case ast.BoolOp(op=op, values=values):
+            return _connected(isinstance(op, ast.Or), [decided(each, env) for each in values])
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return _compared(left, op, right, env)
+    return next((bool(value) for value in _constant(test, env)), None)
+
+
+def _connected(is_or: bool, sides: list[bool | None]) -> bool | None:
+    if is_or in sides:
+        return is_or
+    return None if None in sides else not is_or
+
+
+def _compared(left: ast.expr, op: ast.cmpop, right: ast.expr, env: Known) -> bool | None:
+    for one in _constant(left, env):
+        for other in _constant(right, env):
+            try:
+                return bool(_OPERATORS[type(op)](one, other))
+            except TypeError:  # the program raises it as well
+                return None
+    return None
+
+
+class _DtypeName(NamedTuple):
+    """A dtype of torch, which equals no string."""
+
+    name: str
+
+
+def _in_run(held: Dtype | Tensor) -> Iterator[_DtypeName]:
+    """The name of a dtype that the run of a test decides, if it is one alone."""
+    if is_of_run(held) and len(held.dtypes) == 1:
+        yield from map(_DtypeName, held.dtypes)
+
+
+def _constant(node: ast.expr, env: Known) -> Iterator[object]:
+    """The value of a literal, of a display of them, or of a variable; nothing if it is unknown.
+
+    Of a dtype, it is the name: where the run of a test decides it, and of `torch.bfloat16`.
+    """
+    match node:
+        case ast.Constant(value=value):
+            yield value
+        case ast.Name(id=name):
+            held = env.get(name)
+            if isinstance(held, Constant):
+                yield held.value
+            elif isinstance(held, Dtype):
+                yield from _in_run(held)
+        case ast.Attribute(value=ast.Name(id="torch"), attr=name) if name in ALIASES:
+            yield _DtypeName(ALIASES[name])
+        case ast.Attribute(value=ast.Name(id=name), attr="dtype"):
+            held = env.get(name)
+            if isinstance(held, Tensor):
+                yield from _in_run(held)
+        case ast.Tuple(elts=items) | ast.List(elts=items) | ast.Set(elts=items):
+            values = [value for item in items for value in _constant(item, env)]
+            if len(values) == len(items):
+                yield tuple(values)

@@ -1,0 +1,110 @@
+"""One activation of a body: where it stands, and what surrounds the current statement."""
+
+from __future__ import annotations
+
+import ast
+from collections import ChainMap
+from collections.abc import Mapping, MutableMapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, cast
+
+from precision_lint.facts.dtypes.domain.calls import Region, Rejection
+from precision_lint.facts.dtypes.domain.environment import Environment
+from precision_lint.facts.dtypes.domain.lattice import join
+from precision_lint.facts.dtypes.domain.values import BOTTOM, Constant, Value
+from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.syntax.relevance import Slice
+from precision_lint.facts.origin import PathCondition
+from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import cached_property
+
+
+class OuterName(NamedTuple):
+    """A variable of a function, or of the top level of a module."""
+
+    scope: Function | Module
+    name: str
+
+
+@frozen
+class Change:
+    """What calls do to such a variable: what it held before, and what it holds afterwards."""
+
+    before: Value
+    value: Value
+
+    def after(self, other: Change | None) -> Change:
+        """This change, or another one, or both."""
+        return self if other is None else Change(other.before, join(other.value, self.value))
+
+
+@dataclass(eq=False)
+class Frame:
+    """The interpretation of one body.
+
+    `scope` is the qualified name of the function or class, "" for a module. Only a frame that
+    `records` tells of the calls it sees: summaries see the same calls with narrower facts.
+    """
+
+    module: Module
+    scope: str = ""
+    function: Function | None = None
+    owner: Class | None = None
+    closure: Mapping[str, Value] | None = None
+    records: bool = False
+    slice: Slice | None = None
+    """The statements that matter; None for all."""
+    autocast: list[Region | None] = field(default_factory=list)
+    """The autocast regions around the current statement, innermost last; None is off."""
+    guards: list[PathCondition] = field(default_factory=list)
+    """The conditions around the current expression, outermost first."""
+    discarded: ast.expr | None = None
+    """The expression of the current statement, if nobody takes its value."""
+    returned: Value = BOTTOM
+    yielded: Value = BOTTOM
+    changed: dict[OuterName, Change] = field(default_factory=dict)
+    """What calls in the body leave in variables of other scopes."""
+    rejections: dict[ast.Call, tuple[Rejection, ...]] = field(default_factory=dict)
+    """The calls that certainly reach a layer which rejects what it is given."""
+    exits: list[Environment] = field(default_factory=list)
+    """What holds where the body returns."""
+
+    left: list[Environment] = field(default_factory=list)
+    """What holds where the current loop is left or continued."""
+    loops: int = 0
+    iterated: list[ast.expr] = field(default_factory=list)
+    """What the `for` loops around the current statement iterate over, innermost last."""
+    outer: set[str] = field(default_factory=set)
+    """Names that are declared global or nonlocal."""
+
+    @cached_property
+    def switches(self) -> Mapping[str, Value]:
+        """What the module sets to `True` or `False` once, but for variables of the body."""
+        own: set[str] = set()
+        function = self.function
+        while function is not None:
+            own |= function.scope.own
+            function = function.enclosing
+        switches = self.module.switches.items()
+        return {name: Constant(value) for name, value in switches if name not in own}
+
+    def leave(self, env: Environment) -> None:
+        """`break` or `continue`."""
+        self.left.append(env.copy())
+
+    def evaluates(self, node: ast.stmt) -> bool:
+        """True if the expressions of a statement matter."""
+        return self.slice is None or node in self.slice.evaluated
+
+    def closing_over(self, env: Environment) -> Mapping[str, Value]:
+        """What a function that is defined here sees: these variables, and those around them."""
+        return (
+            env
+            if self.closure is None
+            else ChainMap(env, cast("MutableMapping[str, Value]", self.closure))
+        )
+
+    @property
+    def region(self) -> Region | None:
+        """The innermost autocast region, if it is on."""
+        return self.autocast[-1] if self.autocast else None

@@ -1,0 +1,585 @@
+"""What a call gives: the callee is found, the arguments are evaluated, the call is reported."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import replace
+
+from precision_lint.facts.dtypes._generated.operators import METHODS
+from precision_lint.facts.dtypes.domain.calls import Argument, CallSite, Rejection
+from precision_lint.facts.dtypes.domain.containers import item_of
+from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
+from precision_lint.facts.dtypes.domain.lattice import join_all, reading
+from precision_lint.facts.dtypes.domain.terms import Step
+from precision_lint.facts.dtypes.domain.values import (
+    BOTTOM,
+    NON_TENSOR,
+    UNKNOWN,
+    Bottom,
+    ClassObject,
+    Constant,
+    Dictionary,
+    Dtype,
+    FunctionValue,
+    Instance,
+    LibraryObject,
+    Model,
+    ModelOutput,
+    NonTensor,
+    OneOf,
+    Partial,
+    Sequence,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+    Variable,
+    caller_chosen,
+)
+from precision_lint.facts.dtypes.interpreter import (
+    attributes,
+    builders,
+    defaults,
+    hooking,
+    loaded_in_half,
+    methods,
+    models,
+    training,
+)
+from precision_lint.facts.dtypes.interpreter.attributes import named
+from precision_lint.facts.dtypes.interpreter.protocols import Evaluate, Interprocedural
+from precision_lint.facts.dtypes.libraries.networks import IMAGES, PIPELINE
+from precision_lint.facts.dtypes.libraries.terms import Checkpoint, Library
+from precision_lint.facts.dtypes.operators import functions, lookup
+from precision_lint.facts.dtypes.operators.autocast import opened, opened_by
+from precision_lint.facts.dtypes.operators.module_inputs import rejected
+from precision_lint.facts.dtypes.syntax import sources
+from precision_lint.facts.dtypes.syntax.definitions import Class
+from precision_lint.facts.dtypes.syntax.mutations import ADAPTING
+from precision_lint.facts.origin import Origin, Setting
+from precision_lint.source.python.syntax import dotted, innermost_name
+
+_APPLYING = frozenset({"map", "starmap", "filter", "imap", "imap_unordered"})
+_TENSOR_ONLY = frozenset({"cpu", "detach", "cuda", "numpy", "float", "half", "bfloat16"})
+_CASTING = frozenset({"to", "half", "bfloat16", "float"})
+_DATA = ("Dataset", "IterableDataset", "LightningDataModule")
+_OF_THE_BUFFERS = "parameters and buffers have the dtype that their module is moved to"
+_CHOSEN_ON_LOAD = "the checkpoint chooses the dtype"
+_LOADING = frozenset(
+    {
+        "torch.distributed.checkpoint.load",
+        "accelerate.utils.load_state_dict", "transformers.modeling_utils.load_state_dict",
+    }
+)  # fmt: skip
+
+
+def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
+    """The value of a call."""
+    receiver, function = _callee(evaluator, node, env)
+    arguments = tuple(each for one in node.args for each in _given(evaluator, one, env))
+    keywords = {
+        keyword.arg or "**": Argument(
+            evaluator(keyword.value, env), evaluator.span_of(keyword.value), keyword.arg is None
+        )
+        for keyword in node.keywords
+    }
+    given = CallSite(
+        evaluator.source,
+        evaluator.span_of(node.func),
+        arguments,
+        keywords,
+        evaluator.frame.region,
+        evaluator.analysis.default_dtype,
+        tuple(evaluator.frame.guards),
+    )
+    evaluator.analysis.records.call(evaluator.frame, node, function, receiver, given, env)
+    if "**" in keywords:
+        given = replace(given, keywords=_spread(keywords))
+    result = applied(evaluator, node, receiver, function, given, env)
+    training.apply_casts(evaluator, node, function, env)
+    if "out" in keywords and isinstance(out := keywords["out"].value, Tensor):
+        replace_everywhere(out, replace(out, scalar=None), env)  # it takes the result's shape
+    return result
+
+
+def _given(evaluator: Evaluate, argument: ast.expr, env: Environment) -> Iterator[Argument]:
+    """An argument; in the run of a program, each of those that a starred one stands for."""
+    span = evaluator.span_of(argument)
+    if isinstance(argument, ast.Starred) and evaluator.analysis.is_program_run:
+        match reading(evaluator(argument.value, env)):
+            case Sequence(items=tuple(items)):
+                yield from (Argument(item, span) for item in items)
+                return
+    yield Argument(evaluator.spread(argument, env), span, isinstance(argument, ast.Starred))
+
+
+def _spread(keywords: dict[str, Argument]) -> dict[str, Argument]:
+    """Keyword arguments with the items of `**mapping`, where they are known."""
+    spread: dict[str, Argument] = {}
+    for name, argument in keywords.items():
+        match name, argument.value:
+            case "**", Dictionary(items=tuple(items)):
+                spread |= {str(key): Argument(held, argument.span) for key, held in items}
+            case _:
+                spread[name] = argument
+    return spread
+
+
+def _callee(evaluator: Evaluate, node: ast.Call, env: Environment) -> tuple[Value, Value]:
+    """What stands before the dot, and what is called."""
+    function = node.func
+    if not isinstance(function, ast.Attribute):
+        return UNKNOWN, evaluator.read(function, env)
+    match function.value:
+        case ast.Call(func=ast.Name(id="super")):
+            evaluator(function.value, env)
+            frame = evaluator.frame
+            return UNKNOWN, evaluator.analysis.classes.inherited(frame, function.attr, env)
+    receiver = evaluator.read(function.value, env)
+    path = dotted(function)
+    if path is not None and path in env:
+        return receiver, reading(env[path])
+    return receiver, member(evaluator, receiver, function)
+
+
+def member(evaluator: Evaluate, receiver: Value, function: ast.Attribute) -> Value:
+    """What `receiver.name` is that is called; unknown for what is no definition of the project."""
+    match receiver:
+        case Symbol(name=name):
+            return named(evaluator, f"{name}.{function.attr}", function)
+        case Instance():
+            found = evaluator.analysis.instances.attribute(receiver, function.attr)
+            return reading(found or UNKNOWN)
+        case ClassObject(definition=definition):
+            found = evaluator.analysis.instances.of_class(definition, function.attr)
+            return reading(found or UNKNOWN)
+        case Dictionary(items=tuple(items)):
+            return reading(dict(items).get(function.attr, UNKNOWN))
+        case LibraryObject(name=name):
+            return Symbol(f"{name}.{function.attr}")
+        case OneOf(members=members):
+            return reading(join_all([member(evaluator, each, function) for each in members]))
+    return UNKNOWN
+
+
+def applied(
+    evaluator: Evaluate,
+    node: ast.Call,
+    receiver: Value,
+    function: Value,
+    given: CallSite,
+    env: Environment,
+) -> Value:
+    """What a call gives; of a variable, the variable that it makes of it."""
+    value = _result(evaluator, node, receiver, function, given, env)
+    if isinstance(value, Unknown) and evaluator.analysis.is_half_run:
+        value = loaded_in_half.looked_up(node, given, value)
+    module = evaluator.frame.module
+    if isinstance(function, Variable):
+        return function.then(Step("call", node, operand=given, module=module), value)
+    if isinstance(receiver, Variable) and isinstance(node.func, ast.Attribute):
+        evaluator.analysis.records.open_call(evaluator.frame, node, receiver, given)
+        return receiver.then(Step("method", node, operand=given, module=module), value)
+    return value
+
+
+def _result(
+    evaluator: Evaluate,
+    node: ast.Call,
+    receiver: Value,
+    function: Value,
+    given: CallSite,
+    env: Environment,
+) -> Value:
+    analysis = evaluator.analysis
+    if isinstance(receiver, Bottom) or isinstance(function, Bottom):
+        return BOTTOM
+    if overriding := _overriding(analysis, receiver, function, node):
+        return join_all(
+            analysis.summaries.called(evaluator.frame, each, given, node, env)
+            for each in overriding
+        )
+    if isinstance(node.func, ast.Name) and node.func.id in _APPLYING and given.arguments:
+        return _applied(evaluator, node, node.func.id, given, env)
+    match function:
+        case Partial(function=called):
+            whole = builders.with_arguments(function, given, given.arguments)
+            return _result(evaluator, node, UNKNOWN, reading(called), whole, env)
+        case OneOf(members=members):
+            return join_all(
+                _result(evaluator, node, receiver, each, given, env) for each in members
+            )
+        case FunctionValue():
+            return analysis.summaries.called(evaluator.frame, function, given, node, env)
+        case ClassObject():
+            return analysis.instances.made(evaluator.frame, function.definition, given, node)
+        case Instance():
+            attribute = analysis.instances.attribute
+            target = attribute(function, "__call__") or attribute(function, "forward")
+            if isinstance(target, FunctionValue):
+                output = analysis.summaries.called(evaluator.frame, target, given, node, env)
+            else:
+                output = methods.of_module(function, given)
+            return lookup.widened(output) if function.widens else output
+    given = given.read()
+    match function:
+        case Model(widens=widens):
+            _reject(evaluator, node, function, given)
+            output = models.called(function, given)
+            return lookup.widened(output) if widens else output
+        case Tensor():  # nobody calls a tensor: it was a module that was moved
+            return models.called(Model(function), given)
+        case Symbol(name=name):
+            return _of_symbol(evaluator, name, node, receiver, given, env)
+        case LibraryObject(name=name):
+            return _of_symbol(evaluator, f"{name}.__call__", node, function, given, env)
+        case Dtype() | NonTensor() | ModelOutput() | Tensor():
+            return UNKNOWN if not isinstance(function, NonTensor) else NON_TENSOR
+    match node.func:
+        case ast.Attribute(attr=name):
+            return _of_method(evaluator, name, receiver, given, node, env)
+        case ast.Name(id="getattr"):
+            return _getattr(evaluator, node, given)
+        case ast.Name(id="__import__"):
+            return _imported(given)
+        case ast.Name(id=name):
+            if sources.MODEL_NAME.search(name):
+                return methods.of_named_model(name, given)
+            return functions.builtin(name, given)
+    return UNKNOWN
+
+
+def _reject(evaluator: Evaluate, node: ast.Call, model: Model, given: CallSite) -> None:
+    """Take down that a layer rejects what it is given; autocast casts for it."""
+    dtypes = rejected(model, reading(given.first)) if given.autocast is None else None
+    if dtypes is not None:
+        span = evaluator.span_of(node)
+        place = Origin(evaluator.source, span, f"{dtypes[1]} parameters meet {dtypes[0]} here")
+        found = Rejection(place, *dtypes)
+        evaluator.analysis.records.rejected(evaluator.frame, node, (found,))
+
+
+def _of_library(
+    evaluator: Evaluate,
+    row: Library,
+    node: ast.Call,
+    receiver: Value,
+    given: CallSite,
+    env: Environment,
+) -> Value:
+    """The result of a call that the tables of libraries know, and what it writes."""
+
+    def called(function: Value, inner: CallSite) -> Value:
+        return applied(evaluator, node, UNKNOWN, reading(function), inner, env)
+
+    for position, keyword, value in lookup.effects(row, given):
+        for target in _given_as(node, position, keyword):
+            bind(target, value, env)
+    if isinstance(row.gives, Checkpoint) and _is_in_dataset(evaluator):
+        return UNKNOWN  # it reads data, and no weights
+    return lookup.result(row, given, receiver, called)
+
+
+def _is_in_dataset(evaluator: Evaluate) -> bool:
+    """True in the methods of a data set."""
+    owner, classes = evaluator.frame.owner, evaluator.analysis.classes
+    return owner is not None and any(classes.derives_from(owner, each) for each in _DATA)
+
+
+def _given_as(node: ast.Call, position: int, keyword: str) -> list[ast.expr]:
+    """The variable or attribute that an argument is."""
+    given = [each.value for each in node.keywords if each.arg == keyword]
+    given += node.args[position : position + 1] if position >= 0 else []
+    return [each for each in given if isinstance(each, ast.Name | ast.Attribute)]
+
+
+def _of_symbol(
+    evaluator: Evaluate,
+    name: str,
+    node: ast.Call,
+    receiver: Value,
+    given: CallSite,
+    env: Environment,
+) -> Value:
+    """The result of a function or class of another package."""
+    if name.endswith(".autocast"):
+        if isinstance(receiver, LibraryObject):
+            return opened_by(receiver, given)
+        return opened(name, given)
+    last = name.rpartition(".")[2]
+    keeps_float32 = evaluator.analysis.configuration.adapts_in_float32
+    if (adapted := training.wrapped(last, given, keeps_float32)) is not None:
+        return adapted
+    row = lookup.of_function(name)
+    if row is not None:
+        return _of_library(evaluator, row, node, receiver, given, env)
+    if name.startswith("torch.nn.") and not name.startswith("torch.nn.functional."):
+        if last in {"Parameter", "Buffer"}:
+            data = given.argument(0, "data")
+            return (
+                data
+                if isinstance(data, Tensor)
+                else caller_chosen(given.origin(models.OF_THE_WEIGHTS))
+            )
+        if last == "ModuleList" and isinstance(modules := reading(given.first), Sequence):
+            return modules
+        if last[:1].isupper() and not name.startswith("torch.nn.utils."):
+            return models.of_torch(last, given)
+    if name in _LOADING:
+        value = caller_chosen(given.origin(_CHOSEN_ON_LOAD, "checkpoint"))
+        return ModelOutput(value)
+    if last == "from_pretrained" and sources.PRETRAINED.search(name):
+        return _loaded(evaluator, name, name, given)
+    if last in _APPLYING and given.arguments:
+        return _applied(evaluator, node, last, given, env)
+    match name:
+        case _ if name in builders.NAMESPACES:
+            return functions.builtin("dict", given)
+        case "collections.defaultdict":
+            return _default_dictionary(evaluator, node, given, env)
+        case _ if name in builders.QUEUES:
+            return Sequence(BOTTOM, ())
+        case "collections.namedtuple":
+            return builders.named_tuple(evaluator, node, given)
+        case "functools.partial":
+            return builders.partial(given)
+        case "typing.cast" if len(given.arguments) > 1:
+            return given.arguments[1].value
+        case "copy.copy" | "copy.deepcopy":
+            return given.first
+        case "os.getenv" | "os.environ.get":
+            return builders.environment_variable(evaluator, given)
+        case "itertools.chain" if given.arguments:
+            return Sequence(join_all([item_of(value) for value in given.values]))
+        case "torch.compile" | "torch.jit.script" | "torch.nn.parallel.DistributedDataParallel":
+            return given.first
+    result = functions.function(name, given)
+    if isinstance(result, Unknown) and sources.MODEL_NAME.search(last):
+        return methods.of_named_model(last, given)
+    return result
+
+
+def _overriding(
+    analysis: Interprocedural, receiver: Value, function: Value, node: ast.Call
+) -> list[FunctionValue]:
+    """What `self.step(x)` runs if the class leaves `step` to its subclasses: methods of these."""
+    if not isinstance(receiver, Instance) or not isinstance(node.func, ast.Attribute):
+        return []
+    is_left = (
+        function.definition.is_stub
+        if isinstance(function, FunctionValue)
+        else (isinstance(function, Unknown))
+    )
+    return analysis.instances.overriding(receiver, node.func.attr) if is_left else []
+
+
+def _of_method(
+    evaluator: Evaluate,
+    name: str,
+    receiver: Value,
+    given: CallSite,
+    node: ast.Call,
+    env: Environment,
+) -> Value:
+    """The result of a method whose definition is not in the project."""
+    match name, receiver:
+        case "autocast", _:
+            return opened("", given)
+        case _ if name in hooking.HOOKS:
+            _call_hook(evaluator, name, receiver, given, node, env)
+            return UNKNOWN
+        case _, Model(parameters=weights) | (Tensor(scalar=None) as weights) if (
+            name not in METHODS
+            and sources.MODEL_NAME.search(name)
+            and not sources.MAKING_NAME.search(name)
+        ):
+            return models.called(Model(weights), given)  # a layer
+    match receiver:
+        case Model():
+            if name in sources.PLAIN_ATTRIBUTES:
+                return UNKNOWN
+            if (row := lookup.of_method("", name)) is not None:  # of a class that wraps modules
+                return lookup.result(row, given, receiver)
+            return models.method(receiver, name, given)
+        case ModelOutput(tensor=tensor):
+            return methods.of_output(receiver, tensor, name, given)
+        case Instance():
+            return methods.of_instance(receiver, name, given)
+        case OneOf(members=members):
+            return join_all(_of_method(evaluator, name, each, given, node, env) for each in members)
+        case Sequence() if name == "copy":
+            return receiver
+        case Dictionary() if name == "copy":
+            return receiver
+        case ClassObject(definition=definition) if name == "from_pretrained":
+            return _pretrained(evaluator, definition, given)
+        case Setting() | ClassObject() | FunctionValue():
+            return UNKNOWN
+        case Unknown():
+            return _of_unknown(evaluator, name, receiver, given, node, env)
+        case Tensor() if sources.OUTPUT_METHOD.search(name) or name in models.OF_MODULES:
+            # a module that was moved, too
+            return models.method(Model(receiver), name, given)
+    return functions.method(name, receiver, given)
+
+
+def _loaded(evaluator: Evaluate, function: str, shown: str, given: CallSite) -> Model:
+    """What `from_pretrained` gives: `function` is its full name, if known, `shown` as written."""
+    configuration = evaluator.analysis.configuration
+    package = function.partition(".")[0]
+    keeps_dtype = not package or package in sources.KEEPING
+    is_float32 = configuration.loads_in_float32(function)
+    loaded = models.pretrained(given, is_float32, keeps_dtype=keeps_dtype)
+    kind = IMAGES if PIPELINE.search(shown) else None
+    widens = configuration.widens_logits(shown)
+    is_known = not package or package in sources.SEEN
+    return replace(loaded, name=kind, widens=widens, is_known=is_known)
+
+
+def _pretrained(evaluator: Evaluate, definition: Class, given: CallSite) -> Value:
+    """An object of the project's own class, with the weights of a checkpoint."""
+    if not evaluator.analysis.classes.has_weights(definition):
+        return UNKNOWN
+    is_float32 = evaluator.analysis.configuration.loads_in_float32("")
+    loaded = models.pretrained(given, is_float32)
+    return Instance(definition, parameters=loaded.parameters, cast=loaded.cast)
+
+
+def _call_hook(
+    evaluator: Evaluate,
+    name: str,
+    receiver: Value,
+    given: CallSite,
+    node: ast.Call,
+    env: Environment,
+) -> None:
+    """`module.register_forward_hook(hook)`: the hook is called as soon as it is registered."""
+    handed = hooking.handed(evaluator, name, receiver, given, node)
+    if handed is not None:
+        inner = replace(given, arguments=handed, keywords={})
+        applied(evaluator, node, UNKNOWN, reading(given.first), inner, env)
+
+
+def _of_unknown(
+    evaluator: Evaluate,
+    name: str,
+    receiver: Value,
+    given: CallSite,
+    node: ast.Call,
+    env: Environment,
+) -> Value:
+    """A method of an object that nothing is known of: by the names that the field uses."""
+    assert isinstance(node.func, ast.Attribute)
+    owner = innermost_name(node.func.value)
+    row = lookup.of_method(owner, name)
+    if row is not None:
+        return _of_library(evaluator, row, node, receiver, given, env)
+    if name in _APPLYING and len(given.arguments) > 1:  # of a pool of threads
+        return _applied(evaluator, node, name, given, env)
+    if name in models.PARTS:
+        return models.method(Model(caller_chosen()), name, given)
+    if sources.MODEL_NAME.search(name) and not given.keywords.keys() & {"return_tensors"}:
+        return methods.of_named_model(name, given)
+    if sources.MODEL_NAME.search(owner):
+        result = models.method(Model(caller_chosen()), name, given)
+        if isinstance(result, ModelOutput):
+            return result
+    if name in _TENSOR_ONLY and methods.owner_is_module(node.func.value):
+        return functions.method(name, caller_chosen(given.origin(_OF_THE_BUFFERS)), given)
+    if name == ADAPTING:
+        return models.method(Model(caller_chosen()), name, given)
+    if name in _CASTING and sources.NETWORK_NAME.search(owner):
+        moved = models.method(Model(caller_chosen()), name, given)
+        if isinstance(moved, Model) and moved.parameters.dtypes:
+            return moved
+    if name == "from_pretrained" and sources.PRETRAINED.search(f"{owner}.{name}"):
+        return _loaded(evaluator, "", f"{owner}.{name}", given)
+    if name == "state_dict" and not given.arguments:
+        return Dictionary(caller_chosen(given.origin(models.OF_THE_WEIGHTS, "weights")))
+    if name == "get" and isinstance(given.first, Constant) and isinstance(given.first.value, str):
+        key = ast.Constant(given.first.value)
+        path = dotted(ast.Subscript(node.func.value, key, ast.Load()))
+        setting = evaluator.analysis.configuration.setting(evaluator.frame.module, path)
+        if setting is not None:
+            return setting
+    if name in {"get", "pop"} and len(given.arguments) > 1 and not isinstance(receiver, Variable):
+        default = given.arguments[1]
+        return defaults.or_default(UNKNOWN, default.value, given.source, default.span)
+    return functions.method(name, UNKNOWN, given)
+
+
+def _imported(given: CallSite) -> Value:
+    """`__import__("torch")`"""
+    match given.values:
+        case [Constant(value=str(name))] if "." not in name:
+            return Symbol(name)
+    return UNKNOWN
+
+
+def _getattr(evaluator: Evaluate, node: ast.Call, given: CallSite) -> Value:
+    match given.values:
+        case [Symbol(name=name), Constant(value=str(attribute)), *_]:
+            return named(evaluator, f"{name}.{attribute}", node)
+        case [Symbol(name="torch"), setting, *_]:
+            return functions.as_dtype(setting)
+        case [owner, Constant(value=str(attribute)), *rest]:
+            read = ast.Attribute(node.args[0], attribute, ast.Load())
+            ast.copy_location(read, node)
+            found = attributes.attribute(evaluator, owner, read)
+            if not rest:
+                return found
+            if isinstance(owner, Variable) and isinstance(found, Variable):
+                step = Step("attribute", read, operand=rest[0], module=evaluator.frame.module)
+                return owner.then(step)
+            return defaults.or_default(found, rest[0], given.source, given.arguments[2].span)
+    return UNKNOWN
+
+
+def _default_dictionary(
+    evaluator: Evaluate, node: ast.Call, given: CallSite, env: Environment
+) -> Dictionary:
+    """`defaultdict(list)`, `defaultdict(lambda: torch.zeros(2))`."""
+    match node.args:
+        case [ast.Name(id="list" | "set"), *_]:
+            default: Value = Sequence(BOTTOM, ())
+        case [ast.Name(id="dict"), *_]:
+            default = Dictionary(BOTTOM, ())
+        case [_, *_]:
+            empty = replace(given, arguments=(), keywords={})
+            default = applied(evaluator, node, UNKNOWN, reading(given.first), empty, env)
+        case _:
+            default = BOTTOM
+    return Dictionary(default, (), default)
+
+
+def _applied(
+    evaluator: Evaluate, node: ast.Call, name: str, given: CallSite, env: Environment
+) -> Value:
+    """`map(f, xs)` and its like: `f` is called with each item."""
+    items = [item_of(value) for value in given.values[1:]]
+    if name == "filter":
+        return Sequence(items[0]) if items else UNKNOWN
+    if name == "starmap" and items:
+        match reading(items[0]):
+            case Sequence(items=tuple(values)):
+                items = list(values)
+            case _:
+                return UNKNOWN
+    function = reading(given.first)
+    inner = replace(
+        given,
+        arguments=tuple(Argument(item, given.span) for item in items),
+        keywords={},
+    )
+    if isinstance(function, Partial):
+        inner = builders.with_arguments(function, inner, inner.arguments)
+        function = reading(function.function)
+    match function:
+        case FunctionValue():
+            return Sequence(
+                evaluator.analysis.summaries.called(evaluator.frame, function, inner, node, env)
+            )
+        case Symbol(name=symbol):
+            return Sequence(functions.function(symbol, inner.read()))
+    return UNKNOWN

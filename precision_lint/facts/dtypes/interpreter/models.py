@@ -1,0 +1,397 @@
+"""Modules whose code is not seen: what they give when they are called, asked or moved."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
+from precision_lint.facts.dtypes.domain.calls import CallSite
+from precision_lint.facts.dtypes.domain.containers import keyword_of
+from precision_lint.facts.dtypes.domain.lattice import (
+    join_all,
+    join_dtypes,
+    join_tensors,
+    tensor_of,
+)
+from precision_lint.facts.dtypes.domain.terms import Step, Term
+from precision_lint.facts.dtypes.domain.values import (
+    ANONYMOUS,
+    NON_TENSOR,
+    UNKNOWN,
+    Clause,
+    Constant,
+    Dictionary,
+    Dtype,
+    Model,
+    ModelOutput,
+    NonTensor,
+    Sequence,
+    Tensor,
+    Value,
+    Variable,
+    caller_chosen,
+    clauses_of,
+    tensor,
+)
+from precision_lint.facts.dtypes.interpreter import training
+from precision_lint.facts.dtypes.libraries.networks import IMAGES
+from precision_lint.facts.dtypes.operators import functions
+from precision_lint.facts.dtypes.operators.autocast import cast
+from precision_lint.facts.dtypes.syntax import mutations, sources
+from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import FLOAT32, FLOATING, HALF, INT64
+
+OF_THE_OUTPUT = "model outputs have the model's dtype"
+CAST = "the model is cast here"
+OF_THE_WEIGHTS = "the weights have the checkpoint's dtype"
+_OF_THE_MODEL = "parameters have the model's dtype"
+_DEVICE = re.compile(r"device|cuda|cpu|gpu|rank|\"|'", re.IGNORECASE)
+_CASTS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
+_FLOAT32 = frozenset({FLOAT32})
+_PARAMETERS = frozenset({"parameters", "buffers"})
+_NAMED = frozenset({"named_parameters", "named_buffers"})
+_MODULES = frozenset({"modules", "children"})
+PARTS = frozenset(
+    {
+        "get_input_embeddings",
+        "get_output_embeddings",
+        "get_encoder",
+        "get_decoder",
+        "get_base_model",
+    }
+)
+"""Methods of models of transformers and PEFT that return a module of the model."""
+
+OF_MODULES = (
+    _PARAMETERS | _NAMED | _MODULES | PARTS
+    | {"eval", "train", "state_dict", "named_modules", "named_children"}
+)  # fmt: skip
+"""Methods that modules have and tensors do not."""
+
+# Classes of torch.nn whose result has the dtype of their parameters, whatever comes in.
+_BY_PARAMETERS = (
+    "Linear", "Conv", "LazyLinear", "LazyConv", "Bilinear", "Embedding", "BatchNorm", "LayerNorm",
+    "GroupNorm", "RMSNorm", "InstanceNorm", "PReLU",
+)  # fmt: skip
+# Those named otherwise than the function that they call.
+_FUNCTION_OF = {
+    "ReLU": "relu", "GELU": "gelu", "SiLU": "silu", "ELU": "elu", "Softmax": "softmax",
+    "LogSoftmax": "log_softmax", "Sigmoid": "sigmoid", "Tanh": "tanh", "Dropout": "dropout",
+    "Flatten": "flatten", "CrossEntropyLoss": "cross_entropy",
+    "NLLLoss": "nll_loss", "MSELoss": "mse_loss", "L1Loss": "l1_loss",
+    "BCEWithLogitsLoss": "binary_cross_entropy_with_logits", "KLDivLoss": "kl_div",
+    "SmoothL1Loss": "smooth_l1_loss", "HuberLoss": "huber_loss", "Softplus": "softplus",
+    "LeakyReLU": "leaky_relu", "CosineSimilarity": "cosine_similarity", "Hardtanh": "hardtanh",
+}  # fmt: skip
+
+
+# Those without parameters, whose result has the dtype of what comes in.
+_BY_INPUT = (
+    "AdaptiveAvgPool", "AdaptiveMaxPool", "AvgPool", "ChannelShuffle", "CircularPad", "ConstantPad",
+    "Fold", "Identity", "LPPool", "MaxPool", "PixelShuffle", "PixelUnshuffle", "ReflectionPad",
+    "ReplicationPad", "Unflatten", "Unfold", "Upsample", "ZeroPad",
+)  # fmt: skip
+
+
+_TENSOR_OUTPUTS = (Constant("pt"), Constant("latent"))
+"""The values of `output_type=` with which a pipeline of diffusers gives tensors."""
+
+_CONTAINERS = frozenset({"Module", "ModuleDict", "ModuleList", "ParameterDict", "Sequential"})
+"""Classes whose parameters are those of what they are given, then or later."""
+
+_AFFINE = {
+    "LayerNorm": (2, "elementwise_affine", True),
+    "RMSNorm": (2, "elementwise_affine", True),
+    "GroupNorm": (3, "affine", True),
+    "InstanceNorm": (3, "affine", False),
+}
+"""Norms by the argument that gives them weights: where it stands, its name, its default."""
+
+_LINEAR = FUNCTIONS["nn.functional.linear"]
+
+
+def of_torch(name: str, given: CallSite) -> Model:
+    """An instance of a class of `torch.nn`: its parameters have the default dtype, or `dtype=`.
+
+    `dtype` is the last argument of these classes, whose number differs.
+    """
+    parameters = tensor(given.default_dtype)
+    layers: tuple[str, ...] = ()
+    last = given.values[-1] if given.values else UNKNOWN
+    if "dtype" in given.keywords:
+        parameters = functions.as_dtype(given.keywords["dtype"].value).of_tensor()
+    elif isinstance(last, Dtype) or (name == "Linear" and len(given.values) == 5):
+        parameters = functions.as_dtype(last).of_tensor()
+    elif "**" in given.keywords:
+        parameters = caller_chosen(given.origin(_OF_THE_MODEL))
+    if not (has_weights := _has_weights(name, given)):  # then the input decides the dtype
+        unknown = caller_chosen(given.origin(_OF_THE_MODEL))
+        return Model(unknown, None if has_weights is None else "Identity")
+    if name in _CONTAINERS:
+        members = [value for value in given.values if isinstance(value, Model)]
+        of_members = join_all([member.parameters for member in members])
+        if isinstance(of_members, Tensor) and len(members) == len(given.values):
+            parameters = of_members
+            layers = _layers(members) if name == "Sequential" else ()
+        else:
+            parameters = caller_chosen(given.origin(_OF_THE_MODEL))
+    return Model(parameters, name, layers=layers, is_known=name not in _CONTAINERS or bool(layers))
+
+
+def _has_weights(name: str, given: CallSite) -> bool | None:
+    """Whether a norm has weights, as others always do; None if a variable says so."""
+    for kind, (position, keyword, default) in _AFFINE.items():
+        if name.startswith(kind):
+            switch = given.find(position, keyword)
+            match Constant(default) if switch is None else switch.value:
+                case Constant(value=value):
+                    return bool(value)
+            return None
+    return True
+
+
+def _layers(members: list[Model]) -> tuple[str, ...]:
+    """The classes of the modules in a `Sequential`, those inside of others included."""
+    names = [member.layers or (member.name,) for member in members]
+    flat = tuple(name for each in names for name in each)
+    return tuple(filter(None, flat)) if all(flat) else ()
+
+
+def pretrained(given: CallSite, is_float32: bool, *, keeps_dtype: bool = True) -> Model:
+    """`from_pretrained(…)`: the dtype of its arguments, else float32 or that of the checkpoint.
+
+    A checkpoint that the code names is that one alone: nothing says that it is in half precision.
+    Nor does anything if it is not known that the class keeps the dtype of a checkpoint.
+    """
+    text = "the checkpoint, or its caller, chooses the dtype"
+    for keyword in ("torch_dtype", "dtype"):
+        if keyword in given.keywords:
+            dtype = functions.as_dtype(given.keywords[keyword].value)
+            if dtype.dtypes:
+                loaded = given.origin("the model is loaded here", "dtype")
+                return Model(dtype.of_tensor(), cast=loaded)
+            is_auto = given.keywords[keyword].value == Constant("auto")
+            origin = given.origin(text, "auto" if is_auto else "load")
+            return Model(Tensor(caller_chosen=True, origin=origin, clauses=dtype.clauses))
+    if is_float32 and "**" not in given.keywords:
+        return Model(tensor(FLOAT32))
+    if "**" in given.keywords:
+        spread = given.keywords["**"].value
+        asked = (functions.as_dtype(keyword_of(spread, name)) for name in ("torch_dtype", "dtype"))
+        chosen = replace(join_dtypes(*asked).of_tensor(), may_be_other=False)
+        return Model(replace(chosen, caller_chosen=True, origin=given.origin(text, "load")))
+    is_open = isinstance(given.first, Constant) or not keeps_dtype
+    return Model(caller_chosen(given.origin(text, "caller" if is_open else "load")))
+
+
+def unknown(given: CallSite) -> ModelOutput:
+    """What a module returns of which nothing is known: a module runs in the dtype of its input."""
+    parameters = caller_chosen()
+    match given.first:
+        case Tensor() | ModelOutput() as value if (floating := _floating(value)) is not None:
+            parameters = join_tensors(parameters, floating)
+    return output(Model(parameters), given)
+
+
+def _floating(value: Tensor | ModelOutput) -> Tensor | None:
+    """An input as far as its dtypes are floating; None if nothing is known of such."""
+    made = tensor_of(value)
+    floating = replace(made, dtypes=made.dtypes & FLOATING)
+    return floating if floating.dtypes or floating.caller_chosen else None
+
+
+def _in_dtype_of(given: Value, parameters: Tensor) -> Tensor:
+    """The result of a layer whose parameters somebody may have cast: it takes their dtype only.
+
+    An input in half precision says that somebody has; where nothing else is said of the cast, it is
+    one of the dtypes that they have.
+    """
+    opened = parameters
+    if parameters.origin is None:
+        opened = replace(parameters, caller_chosen=False, may_be_other=True)
+    match given:
+        case Variable():
+            return join_tensors(opened, Tensor(clauses=clauses_of(given)))
+        case Tensor() | ModelOutput() if (floating := _floating(given)) is not None:
+            if floating.dtypes & HALF:
+                return join_tensors(opened, floating)
+    return parameters
+
+
+def called(model: Model, given: CallSite) -> Value:
+    """The result of `model(…)`."""
+    name = model.name or ""
+    if name == IMAGES:
+        kind = given.find(-1, "output_type")
+        is_tensor = kind is not None and kind.value in _TENSOR_OUTPUTS
+        return output(model, given) if is_tensor else NON_TENSOR
+    if name.startswith(_BY_PARAMETERS):
+        region = given.autocast
+        if region is not None and "Norm" not in name and name != "Embedding":
+            return cast(model.parameters, _LINEAR, region)
+        parameters = model.parameters
+        if parameters.caller_chosen and name != "Embedding":
+            parameters = _in_dtype_of(given.first, parameters)
+        return replace(parameters, scalar=False)
+    if name.startswith(_BY_INPUT):
+        return given.first if isinstance(given.first, Tensor | ModelOutput) else UNKNOWN
+    if name in _FUNCTION_OF:
+        return functions.function(f"torch.nn.functional.{_FUNCTION_OF[name]}", given)
+    return output(model, given)
+
+
+def output(model: Model, given: CallSite) -> ModelOutput:
+    """What a forward pass returns: in the dtype of the parameters, or of the autocast around it.
+
+    Code that is not seen may widen what it returns, as the heads of many models do: that half
+    precision leaves it is a guess.
+    """
+    parameters = model.parameters
+    origin = parameters.origin or given.origin(OF_THE_OUTPUT)
+    if given.autocast is not None:
+        of_region = given.autocast.dtype
+        if of_region.dtypes:
+            open_parameters = replace(parameters, caller_chosen=True, origin=origin)
+            result = join_tensors(
+                open_parameters, replace(of_region, may_be_other=False).of_tensor()
+            )
+            return ModelOutput(replace(result, scalar=None))
+    if not model.is_known:
+        origin = replace(origin, is_guess=True)
+        is_open = parameters.may_be_other or bool(parameters.dtypes & HALF)
+        parameters = replace(parameters, may_be_other=is_open)
+    return ModelOutput(replace(parameters, origin=origin, scalar=None))
+
+
+def method(model: Model, name: str, given: CallSite) -> Value:
+    """The result of `model.name(…)`."""
+    if name in mutations.STAYING:
+        return model
+    if name in _CASTS:
+        origin = given.origin(f"{_CASTS[name]} is chosen here", "dtype")
+        return _cast(model, tensor(_CASTS[name], origin=origin), given)
+    parameters = model.parameters
+    of_checkpoint = given.origin(_OF_THE_MODEL, "weights")
+    weight = replace(parameters, origin=parameters.origin or of_checkpoint)
+    match name:
+        case "to" | "type":
+            return _moved(model, given)
+        case mutations.ADAPTING:
+            return training.with_adapter(model, given)
+        case "state_dict":
+            return Dictionary(weight)
+        case _ if name in _PARAMETERS:
+            return Sequence(weight)
+        case _ if name in _NAMED:
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, weight)))
+        case _ if name in _MODULES or name in PARTS:
+            submodule = Model(weight, is_known=model.is_known)
+            return Sequence(submodule) if name in _MODULES else submodule
+        case "values" if model.name in _CONTAINERS:
+            return Sequence(Model(weight, is_known=model.is_known))
+        case "items" if model.name in _CONTAINERS:
+            held = Model(weight, is_known=model.is_known)
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, held)))
+        case "named_modules" | "named_children":
+            submodule = Model(weight, is_known=model.is_known)
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, submodule)))
+        case "generate" if _is_on(given, "return_dict_in_generate"):
+            return _generated(output(model, given))
+    if sources.OUTPUT_METHOD.search(name):
+        return output(model, given)
+    return UNKNOWN
+
+
+def _is_on(given: CallSite, keyword: str) -> bool:
+    argument = given.keywords.get(keyword)
+    return argument is not None and argument.value == Constant(True)
+
+
+def _generated(returned: ModelOutput) -> Dictionary:
+    """What `generate` of transformers returns (5.23): scores and logits are float32."""
+    of_layers = Sequence(returned)
+    fields: dict[object, Value] = {
+        "sequences": tensor(INT64),
+        "scores": Sequence(tensor(FLOAT32)),
+        "logits": Sequence(tensor(FLOAT32)),
+        "sequences_scores": tensor(FLOAT32),
+        "beam_indices": tensor(INT64),
+        **dict.fromkeys(
+            (
+                "hidden_states",
+                "encoder_hidden_states",
+                "decoder_hidden_states",
+                "attentions",
+                "encoder_attentions",
+                "decoder_attentions",
+                "cross_attentions",
+            ),
+            of_layers,
+        ),
+    }
+    return Dictionary(join_all([UNKNOWN, *fields.values()]), tuple(fields.items()))
+
+
+def _cast(model: Model, parameters: Tensor, given: CallSite) -> Model:
+    """A module whose parameters are all cast."""
+    is_widened = parameters.must_be(_FLOAT32)
+    place = given.origin(CAST, "dtype")
+    return replace(model, parameters=parameters, cast=place, is_widened=is_widened)
+
+
+def _moved(model: Model, given: CallSite) -> Model:
+    """`model.to(…)`: a dtype is taken on, an unknown argument that is no device may be one."""
+    for key, argument in [*enumerate(given.arguments), *given.keywords.items()]:
+        match argument.value:
+            case Dtype() as dtype:
+                return _cast(model, dtype.of_tensor(), given)
+            case Tensor() as other:
+                return _cast(model, other, given)
+            case Constant() | NonTensor():
+                continue
+        if key != "device" and not _DEVICE.search(given.source[argument.span]):
+            return replace(model, parameters=replace(model.parameters, caller_chosen=True))
+    return model
+
+
+def attribute(model: Model, name: str, origin: Origin) -> Value:
+    """`model.name`: a parameter, or a module inside."""
+    if name in sources.WEIGHTS:
+        return replace(model.parameters, origin=model.parameters.origin or origin, scalar=False)
+    if name == "dtype":
+        return replace(model.parameters.dtype(), origin=origin)
+    if name in sources.PLAIN_ATTRIBUTES or name == "generate":  # a method that gives token ids
+        return UNKNOWN
+    if sources.BESIDE_MODULES.search(name):
+        return UNKNOWN
+    return Model(model.parameters, is_known=model.is_known)
+
+
+def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value:
+    """`outputs.name` or `outputs["name"]`: ids and masks are integers, the rest is floating.
+
+    Models of transformers and diffusers name their outputs: what is read by such a name is of one.
+    """
+    if name in sources.TOKENS or sources.INTEGRAL_NAME.search(name) or name in sources.IDS:
+        return tensor(INT64)
+    if name in sources.PLAIN_ATTRIBUTES:
+        return UNKNOWN
+    held = output.tensor
+    if held.origin is not None and name in sources.OUTPUTS | sources.OUTPUT_SEQUENCES:
+        named = replace(held, origin=replace(held.origin, is_guess=False))
+        return ModelOutput(named if step is None else _after(named, step))
+    return output
+
+
+def _after(tensor: Tensor, step: Step) -> Tensor:
+    """An output that a term stands for, after one more step. Others stand for a dtype alone."""
+    taken: set[Clause] = set()
+    for clause in tensor.clauses:
+        match [*clause]:
+            case [Term(steps=(*_, Step(kind="call" | "method"))) as term]:
+                further = term.then(step)
+                taken.add(ANONYMOUS if further is None else frozenset({further}))
+            case _:
+                taken.add(clause)
+    return replace(tensor, clauses=frozenset(taken))

@@ -1,0 +1,375 @@
+"""The interpreter of statements: what a body does to its variables, and what it returns."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+
+from precision_lint.facts.dtypes.domain.containers import item_of
+from precision_lint.facts.dtypes.domain.environment import (
+    Environment,
+    bind,
+    join_into,
+    replace_everywhere,
+)
+from precision_lint.facts.dtypes.domain.lattice import join, reading
+from precision_lint.facts.dtypes.domain.values import (
+    SOME_DTYPE,
+    UNKNOWN,
+    AutocastContext,
+    ClassObject,
+    Constant,
+    Dictionary,
+    FunctionValue,
+    Instance,
+    Sequence,
+    Unknown,
+    Value,
+)
+from precision_lint.facts.dtypes.interpreter.annotations import annotated
+from precision_lint.facts.dtypes.interpreter.assignments import Assignments
+from precision_lint.facts.dtypes.interpreter.changes import Changes
+from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
+from precision_lint.facts.dtypes.interpreter.frame import Frame
+from precision_lint.facts.dtypes.interpreter.loaded_in_half import returned as handed_on
+from precision_lint.facts.dtypes.interpreter.narrowing import refine, refine_case, without_bfloat16
+from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
+from precision_lint.facts.dtypes.operators.autocast import region_of
+from precision_lint.facts.dtypes.syntax.conditions import (
+    condition_excludes_bfloat16,
+    guard_excludes_bfloat16,
+)
+from precision_lint.facts.dtypes.syntax.relevance import may_open_autocast
+from precision_lint.facts.dtypes.syntax.rewriting import Rewriting, rewriting
+from precision_lint.facts.origin import PathCondition
+from precision_lint.source.python.statements import (
+    FunctionDefinition,
+    Loop,
+    Try,
+    TryStar,
+    TypeAlias,
+    With,
+    bound_names,
+    is_leaving,
+    unknown_statement,
+)
+from precision_lint.source.python.syntax import callee_name
+
+_PASSES = 4
+"""How often a loop body is interpreted at most.
+
+The state at the head of a loop only rises: each pass is joined into it. A pass moves facts along
+one assignment, so that a chain of as many variables is followed; dtypes are few, but a container
+may come to hold itself without end. What the last pass still changes is widened to `UNKNOWN`.
+"""
+
+
+_NO_REGIONS = frozenset(
+    {
+        "no_grad", "inference_mode", "enable_grad", "set_grad_enabled", "open", "device", "profile",
+        "record_function", "suppress", "tqdm", "sdp_kernel", "sdpa_kernel", "ThreadPoolExecutor",
+        "ProcessPoolExecutor", "Pool", "TemporaryDirectory", "NamedTemporaryFile", "StringIO",
+        "BytesIO", "redirect_stdout", "redirect_stderr", "catch_warnings", "Lock", "safe_open",
+        "raises", "SummaryWriter", "fork_rng", "detect_anomaly", "set_detect_anomaly",
+    }
+)  # fmt: skip
+"""Contexts of libraries that have nothing to do with autocast."""
+
+
+class StatementInterpreter:
+    """The statements of one frame, interpreted in order."""
+
+    def __init__(self, analysis: Interprocedural, frame: Frame) -> None:
+        self.analysis = analysis
+        self.frame = frame
+        self.evaluate = Evaluator(analysis, frame)
+        self.assignments = Assignments(self.evaluate)
+        self.changes = Changes(self.evaluate, self.assignments)
+
+    def block(self, statements: list[ast.stmt], env: Environment) -> bool:
+        """Interpret statements in order; False if control never reaches the end."""
+        guards, within = self.frame.guards, self.frame.slice
+        above = len(guards)
+        for node in statements:
+            if (within is None or node in within.entered) and not self.statement(node, env):
+                del guards[above:]
+                return False
+            # an assertion that excludes bfloat16 guards those after it
+            if isinstance(node, ast.Assert) and condition_excludes_bfloat16(node.test):
+                guards.append(PathCondition(self.evaluate.span_of(node.test), True))
+        del guards[above:]
+        return True
+
+    def statement(self, node: ast.stmt, env: Environment) -> bool:
+        """Interpret a statement of the slice; False if control never passes it."""
+        match node:
+            case ast.Assign(targets=targets, value=expression):
+                value = self.evaluate(expression, env)
+                for target in targets:
+                    self.assignments.assign(target, value, expression, env)
+            case ast.AnnAssign(target=target, value=expression):
+                value = self.evaluate(expression, env)
+                if isinstance(reading(value), Unknown):
+                    value = annotated(self.analysis, self.frame.module, node.annotation, target)
+                if expression is not None or not isinstance(value, Unknown):
+                    self.assignments.assign(target, value, expression, env)
+            case ast.AugAssign():
+                self.assignments.augmented(node, env)
+            case ast.Expr(value=expression):
+                self.frame.discarded = expression
+                self.changes.expression(expression, env)
+                return not is_leaving(node)
+            case ast.Return(value=expression):
+                returned: Value = Constant(None)
+                if expression is not None:
+                    is_asked = self.frame.evaluates(node)
+                    returned = self.evaluate(expression, env) if is_asked else UNKNOWN
+                    if self.analysis.is_half_run:
+                        place = self.evaluate.span_of(expression)
+                        returned = handed_on(returned, self.evaluate.source, place)
+                self.frame.returned = join(self.frame.returned, returned)
+                self.frame.exits.append(env.copy())
+                return False
+            case ast.Raise(exc=exception, cause=cause):
+                if self.frame.evaluates(node):
+                    self.evaluate(exception, env)
+                    self.evaluate(cause, env)
+                return False
+            case ast.Continue() | ast.Break():
+                self.frame.leave(env)
+                return False
+            case ast.If(test=test, body=body, orelse=orelse):
+                if self.frame.evaluates(node):
+                    self.evaluate(test, env)
+                return self.branch(test, body, orelse, env)
+            case ast.For() | ast.AsyncFor() | ast.While():
+                return self.loop(node, env)
+            case ast.With() | ast.AsyncWith():
+                return self.context(node, env)
+            case ast.Try() | TryStar():
+                return self.attempt(node, env)
+            case ast.Match(subject=subject, cases=cases):
+                return self.match(subject, cases, env)
+            case ast.Assert(test=test):
+                self.evaluate(test, env)
+                env.replace_with(refine(self.evaluate, test, env, True))
+            case ast.Delete(targets=targets):
+                for target in targets:
+                    if isinstance(target, ast.Name):
+                        env.pop(target.id, None)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self.define(node, env)
+            case ast.ClassDef():
+                name = f"{self.frame.scope}.{node.name}".lstrip(".")
+                definition = self.frame.module.class_(node, name, self.frame.function)
+                env[node.name] = ClassObject(definition)
+                for method in definition.functions:
+                    self.analysis.closures[method] = self.frame.closing_over(env)
+                within = replace(self.frame, scope=name, owner=None)
+                StatementInterpreter(self.analysis, within).block(node.body, env.copy())
+            case ast.Import() | ast.ImportFrom() | TypeAlias():
+                for name in bound_names(node):  # what was known under the name is hidden
+                    env.pop(name, None)
+            case ast.Global(names=names) | ast.Nonlocal(names=names):
+                self.frame.outer |= set(names)
+            case ast.Pass():
+                pass
+            case _:
+                unknown_statement(node)
+        return True
+
+    # Names
+
+    def define(self, node: FunctionDefinition, env: Environment) -> None:
+        name = f"{self.frame.scope}.{node.name}".lstrip(".")
+        definition = self.frame.module.function(node, name, None, self.frame.function)
+        for decorator in node.decorator_list:
+            self.evaluate(decorator, env)
+        closure = None if self.frame.function is None else self.frame.closing_over(env)
+        if closure is not None:
+            self.analysis.closures[definition] = closure
+        env[node.name] = FunctionValue(definition, None, closure)
+
+    # Control flow
+
+    def branch(
+        self, test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt], env: Environment
+    ) -> bool:
+        span = self.evaluate.span_of(test)
+        sides = []
+        known = self.evaluate.holds(test, env)
+        for statements, holds in ((body, True), (orelse, False)):
+            if known is not None and known is not holds:
+                continue
+            branch = refine(self.evaluate, test, env, holds).copy()
+            self.frame.guards.append(PathCondition(span, holds))
+            sides.append((branch, holds, self.block(statements, branch)))
+            self.frame.guards.pop()
+        for branch, holds, _ in sides:
+            if guard_excludes_bfloat16(PathCondition(span, holds), self.evaluate.source):
+                for other in [each for each, at, _ in sides if at is not holds]:
+                    _leave_to(other, branch, env)
+        return join_into([branch for branch, _, reaches in sides if reaches], env)
+
+    def match(self, subject: ast.expr, cases: list[ast.match_case], env: Environment) -> bool:
+        value = self.evaluate(subject, env)
+        reaches = []
+        is_exhausted = False
+        for case in cases:
+            branch = refine_case(self.evaluate, subject, value, case.pattern, env)
+            if case.guard is not None:
+                self.evaluate(case.guard, branch)
+                branch = refine(self.evaluate, case.guard, branch, True).copy()
+            elif isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None:
+                is_exhausted = True
+            if self.block(case.body, branch):
+                reaches.append(branch)
+        if not is_exhausted:
+            reaches.append(env.copy())
+        return join_into(reaches, env)
+
+    def loop(self, node: Loop, env: Environment) -> bool:
+        found = rewriting(node) if isinstance(node, ast.For) else None
+        start = env if found is None else env.copy()
+        outer, self.frame.left = self.frame.left, []
+        is_endless = isinstance(node, ast.While) and (
+            isinstance(node.test, ast.Constant) and bool(node.test.value)
+        )
+        self.frame.loops += 1
+        iterated = [] if isinstance(node, ast.While) else [node.iter]
+        self.frame.iterated += iterated
+        for number in range(_PASSES if self.frame.loops <= 2 else 2):
+            before = env.copy()
+            inner = env.copy()
+            if isinstance(node, ast.While):
+                if self.frame.evaluates(node):
+                    self.evaluate(node.test, inner)
+                inner = refine(self.evaluate, node.test, inner, True).copy()
+            elif self.frame.evaluates(node):
+                bind(node.target, item_of(self.evaluate(node.iter, inner)), inner)
+            reaches = [before]
+            if self.block(node.body, inner):
+                reaches.append(inner)
+            join_into([*reaches, *self.frame.left], env)
+            if number and env == before:
+                break
+        else:
+            _give_up(before, env)
+        self.frame.loops -= 1
+        del self.frame.iterated[len(self.frame.iterated) - len(iterated) :]
+        left, self.frame.left = self.frame.left, outer
+        if found is not None and isinstance(node, ast.For) and self.frame.evaluates(node):
+            self.rewrite(node, found, start, env)
+        completes = self.block(node.orelse, env)
+        if is_endless and not left:
+            return False
+        return completes or bool(left)
+
+    def rewrite(
+        self, node: ast.For, found: Rewriting, start: Environment, env: Environment
+    ) -> None:
+        """What a loop that assigns every entry of a mapping leaves in it."""
+        held = env.get(found.mapping)
+        if held is None or isinstance(reading(held), Sequence):
+            return
+        inner = start.copy()
+        bind(node.target, item_of(self.evaluate(node.iter, inner)), inner)
+        self.block([*found.before], inner)
+        replace_everywhere(held, Dictionary(self.evaluate(found.value, inner)), env)
+
+    def context(self, node: With, env: Environment) -> bool:
+        regions = 0
+        for item in node.items:
+            opened = _opened(item.context_expr)
+            is_named = isinstance(opened, ast.Call) and callee_name(opened) == "autocast"
+            if not (is_named or self.frame.evaluates(node)):
+                continue
+            value = self.evaluate(opened, env)
+            if item.optional_vars is not None:
+                bind(item.optional_vars, self.entered(value), env)
+            context = reading(value)
+            if is_named and not isinstance(context, AutocastContext):
+                context = AutocastContext(None, SOME_DTYPE)  # a wrapper of the project's own
+            elif isinstance(context, Unknown) and self._may_be_region(opened):
+                context = AutocastContext(None, SOME_DTYPE)
+            if isinstance(context, AutocastContext):
+                self.frame.autocast.append(region_of(context))
+                regions += 1
+        reaches = self.block(node.body, env)
+        for _ in range(regions):
+            self.frame.autocast.pop()
+        return reaches
+
+    def _may_be_region(self, opened: ast.expr) -> bool:
+        """True if a context of which nothing is known may turn autocast on."""
+        if self.analysis.is_program_run:
+            return not isinstance(opened, ast.Call) or callee_name(opened) not in _NO_REGIONS
+        return self.analysis.is_intraprocedural and may_open_autocast(opened, self.evaluate.source)
+
+    def entered(self, context: Value) -> Value:
+        """What `with context as x` gives to `x`."""
+        match context:
+            case Sequence(items=None, item=yielded):  # a generator made a context manager
+                return yielded
+            case Instance():
+                method = self.analysis.instances.attribute(context, "__enter__")
+                if isinstance(method, FunctionValue):
+                    region = self.frame.region
+                    found = self.analysis.summaries.result(method, Environment(), region).value
+                    return context if isinstance(found, Unknown) else found
+        return context
+
+    def attempt(self, node: Try, env: Environment) -> bool:
+        start = env.copy()
+        during = env.copy()
+        completes = True
+        for statement in node.body:  # the body can fail anywhere: handlers see every state
+            completes = self.block([statement], env)
+            join_into([during, env], during)
+            if not completes:
+                break
+        completes = completes and self.block(node.orelse, env)
+        reaches = [env.copy()] if completes else []
+        imported = _imported(node.body)
+        for handler in node.handlers:
+            inner = start.copy()
+            join_into([start, during], inner)
+            if handler.name:
+                inner[handler.name] = UNKNOWN
+            if self.block(handler.body, inner):
+                for name in imported:  # `except ImportError: wandb = None`: it has nothing to say
+                    if inner.get(name) == Constant(None):
+                        inner.pop(name)
+                reaches.append(inner)
+        through = join_into(reaches, env)
+        if not through:
+            join_into([during], env)
+        return self.block(node.finalbody, env) and through
+
+
+def _opened(context: ast.expr) -> ast.expr:
+    """The operand that `with a and b:` enters: a context counts as true."""
+    match context:
+        case ast.BoolOp(op=op, values=values):
+            return values[-1 if isinstance(op, ast.And) else 0]
+    return context
+
+
+def _imported(body: list[ast.stmt]) -> set[str]:
+    """The names that the imports among some statements bind."""
+    imports = (each for each in body if isinstance(each, ast.Import | ast.ImportFrom))
+    return {name for each in imports for name in bound_names(each)}
+
+
+def _leave_to(other: Environment, branch: Environment, before: Environment) -> None:
+    """`if use_bf16: x = x.float()`: where it is not in use, `x` is what the other branch cures."""
+    for name, value in other.items():
+        if name in branch and branch[name] == before.get(name) != value:
+            branch[name] = without_bfloat16(branch[name])
+
+
+def _give_up(before: Environment, env: Environment) -> None:
+    """Widening: what a loop still changes in the last pass is unknown."""
+    for name, value in env.items():
+        if before.get(name) != value:
+            env[name] = UNKNOWN

@@ -1,0 +1,1 @@
+"""What operators, factories, casts and functions of libraries make of their arguments."""

@@ -1,0 +1,161 @@
+"""Casts: `.to(…)`, `.type(…)`, `.bfloat16()`, and what names a dtype where one is wanted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+
+from precision_lint.facts.dtypes.domain.calls import CallSite
+from precision_lint.facts.dtypes.domain.lattice import join_dtypes, join_tensors
+from precision_lint.facts.dtypes.domain.values import (
+    NON_TENSOR,
+    SOME_DTYPE,
+    SOME_TENSOR,
+    Constant,
+    Dtype,
+    Model,
+    ModelOutput,
+    Symbol,
+    Tensor,
+    Unknown,
+    Value,
+    Variable,
+    clauses_of,
+    some_tensor,
+)
+from precision_lint.facts.origin import Choice, Origin, Setting
+from precision_lint.model.dtypes import ALIASES, BFLOAT16, BOOL, FLOAT16, FLOAT32, HALF, INT64
+from precision_lint.model.finding import Span
+
+_STRINGS = {**ALIASES, "bf16": BFLOAT16, "fp16": FLOAT16, "fp32": FLOAT32, "fp64": "float64"}
+_STRINGS |= {f"torch.{name}": dtype for name, dtype in ALIASES.items()}
+
+TENSOR_TYPES = {
+    "FloatTensor": FLOAT32,
+    "HalfTensor": FLOAT16,
+    "BFloat16Tensor": BFLOAT16,
+    "DoubleTensor": "float64",
+    "LongTensor": INT64,
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
+    "BoolTensor": BOOL,
+    "Tensor": FLOAT32,
+}
+"""The legacy classes of tensors; `Tensor` is that of the default dtype."""
+
+CASTS = {
+    "float": FLOAT32,
+    "double": "float64",
+    "half": FLOAT16,
+    "bfloat16": BFLOAT16,
+    "long": INT64,
+    "int": "int32",
+    "short": "int16",
+    "char": "int8",
+    "byte": "uint8",
+    "bool": BOOL,
+    "cfloat": "complex64",
+    "cdouble": "complex128",
+    "chalf": "complex32",
+}
+"""Methods that are casts."""
+
+
+def as_dtype(value: Value) -> Dtype:
+    """A value read as a dtype: a `torch.dtype`, or what names one."""
+    match value:
+        case Dtype():
+            return value
+        case Constant(value=str(name)) if name in _STRINGS:
+            return Dtype(frozenset({_STRINGS[name]}))
+        case Setting(choices=choices) if choices:
+            return reduce(join_dtypes, map(_of_choice, choices))
+        case Variable():
+            return Dtype(may_be_other=True, clauses=clauses_of(value))
+    return SOME_DTYPE
+
+
+def _of_choice(choice: Choice) -> Dtype:
+    name = _STRINGS.get(choice.value) if isinstance(choice.value, str) else None
+    return SOME_DTYPE if name is None else configured(Dtype(frozenset({name})), choice.origin)
+
+
+def configured(dtype: Dtype, origin: Origin) -> Dtype:
+    """A dtype that the configuration names: a half one is possible, for another run may say else.
+
+    Any other is taken at its word: who would have half precision has to say so.
+    """
+    return replace(
+        dtype, may_be_other=dtype.may_be_other or bool(dtype.dtypes & HALF), origin=origin
+    )
+
+
+def dtype_argument(given: CallSite) -> Dtype | None:
+    """`dtype=`, if it is given and not None."""
+    argument = given.keywords.get("dtype") or given.keywords.get("**")
+    if argument is None or argument.value == Constant(None):
+        return None
+    return as_dtype(argument.value)
+
+
+def is_conversion(name: str, given: CallSite) -> bool:
+    """True for the methods that `converted` knows."""
+    if name == "view":
+        return "dtype" in given.keywords or any(isinstance(one, Dtype) for one in given.values)
+    return name in CASTS or name in {"to", "type", "type_as"}
+
+
+def converted(name: str, receiver: Value, given: CallSite) -> Value:
+    """`x.to(…)` and its like: a tensor of another dtype, of the same dimensions."""
+    if name == "type" and not given.arguments and not given.keywords:
+        return NON_TENSOR
+    target = _cast(name, given) if name in CASTS else _target(receiver, given)
+    if name == "type_as" and isinstance(given.first, Unknown):
+        target = _perhaps(receiver)
+    if isinstance(receiver, Model):
+        return receiver if target is None else replace(receiver, parameters=target)
+    known = receiver.tensor if isinstance(receiver, ModelOutput) else receiver
+    tensor = known if isinstance(known, Tensor) else some_tensor(receiver, scalar=None)
+    return tensor if target is None else replace(target, scalar=tensor.scalar)
+
+
+def _cast(name: str, given: CallSite) -> Tensor:
+    span = Span(given.span.end - len(name), given.span.end)
+    dtype = CASTS[name]
+    origin = replace(given.origin(f"{dtype} is chosen here", "dtype"), span=span)
+    return Tensor(frozenset({dtype}), origin=origin)
+
+
+def _target(receiver: Value, given: CallSite) -> Tensor | None:
+    """The dtype that `.to(…)` is given; None if it is given a device only."""
+    if (dtype := dtype_argument(given)) is not None:
+        if "dtype" in given.keywords:
+            return dtype.of_tensor()
+        return _perhaps(receiver)
+    other = given.keywords.get("other")
+    for value in [*given.values, *([] if other is None else [other.value])]:
+        match value:
+            case Dtype():
+                return value.of_tensor()
+            case Tensor():
+                return value
+            case ModelOutput():
+                return value.tensor
+            case Symbol(name=name) | Constant(value=str(name)):
+                if (kind := TENSOR_TYPES.get(name.rpartition(".")[2])) is not None:
+                    return Tensor(frozenset({kind}))
+    if any(argument.starred for argument in given.arguments):
+        return _perhaps(receiver)
+    # `x.to(unknown)` is a device far more often than a dtype; a dtype comes after a device.
+    if len(given.values) > 1 and isinstance(given.values[1], Unknown):
+        return _perhaps(receiver)
+    return None
+
+
+def _perhaps(receiver: Value) -> Tensor:
+    """A tensor that may have been cast to a dtype that is not known."""
+    if isinstance(receiver, Tensor):
+        return join_tensors(receiver, replace(SOME_TENSOR, scalar=receiver.scalar))
+    return SOME_TENSOR

@@ -1,0 +1,93 @@
+"""Calls of torch's operators: which operator it is, and its operands as the tables number them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.domain.calls import Argument, Call
+from precision_lint.facts.dtypes.domain.values import Constant, ModelOutput, Tensor, Value
+from precision_lint.facts.dtypes.operators.promotion import COMPLEX
+from precision_lint.model.dtypes import FLOATING
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_TORCH = "torch."
+_TENSOR = "torch.Tensor."
+
+
+def operator(call: Call) -> str | None:
+    """The name that the tables have for what is called; None if it is no operator of torch."""
+    if call.function is None:
+        return call.name if is_method(call) else None
+    return call.function.removeprefix(_TORCH) if call.function.startswith(_TORCH) else None
+
+
+def is_method(call: Call) -> bool:
+    """True for a method of a tensor: its receiver is operand 0."""
+    return call.function is None and isinstance(call.receiver, Tensor)
+
+
+def operand(call: Call, position: int, keyword: str) -> Argument | None:
+    """An operand by position or keyword; None if it is absent, or behind a star."""
+    if is_method(call):
+        if position == 0:
+            return (
+                None if call.receiver_span is None else Argument(call.receiver, call.receiver_span)
+            )
+        position -= 1
+    return call.argument(position, keyword)
+
+
+def tensor_given(argument: Argument) -> Tensor | None:
+    """The tensor that an operand is; None for what holds tensors, and for anything else."""
+    match argument.value:
+        case Tensor() as tensor:
+            return tensor
+        case ModelOutput(tensor=tensor):
+            return tensor
+    return None
+
+
+def of_real_numbers(call: Call) -> Call:
+    """A call without the complex dtypes that a number of which nothing is known might bring."""
+    return replace(
+        call,
+        arguments=tuple(replace(one, value=_real(one.value)) for one in call.arguments),
+        keywords={
+            name: replace(one, value=_real(one.value)) for name, one in call.keywords.items()
+        },
+        receiver=_real(call.receiver),
+    )
+
+
+def _real(value: Value) -> Value:
+    match value:
+        case ModelOutput(tensor=inner):
+            return _real(inner)
+        case Tensor(dtypes=dtypes) if dtypes & FLOATING:
+            return replace(value, dtypes=dtypes - COMPLEX)
+    return value
+
+
+def is_unreduced(call: Call) -> bool:
+    """True for a loss with `reduction="none"`: one number for each target, none is a sum."""
+    reduction = call.keywords.get("reduction")
+    return reduction is not None and reduction.value == Constant("none")
+
+
+def may_fail_on_purpose(call: Call, file: PythonFile) -> bool:
+    """True for a call in `try`, or where a test expects that it raises."""
+    node = file.node_at(call.span)
+    return node is not None and syntax_tree(file).may_fail_on_purpose(node)
+
+
+def is_expected_to_fail(call: Call, file: PythonFile) -> bool:
+    """True for a call where a test expects that it raises."""
+    node = file.node_at(call.span)
+    return node is not None and syntax_tree(file).is_expected_to_fail(node)
+
+
+def text_of(argument: Argument, file: PythonFile, otherwise: str) -> str:
+    """The source of an operand in a message, if it is short."""
+    text = file.text[argument.span]
+    return f"`{text}`" if len(text) <= 40 and "\n" not in text else otherwise

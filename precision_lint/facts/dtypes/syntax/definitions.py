@@ -1,0 +1,489 @@
+"""The functions and classes of a module, and the names that its top level binds."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from precision_lint.facts.dtypes.syntax.mutations import root
+from precision_lint.facts.dtypes.syntax.own_attributes import (
+    assigned_to_class,
+    attributes_assigned,
+    parameters_made,
+    registered,
+)
+from precision_lint.facts.dtypes.syntax.relevance import (
+    DefUse,
+    casts_by_name,
+    def_uses,
+    link,
+    mentions_cast,
+)
+from precision_lint.facts.dtypes.syntax.scopes import Scope, changed_by, scope_of
+from precision_lint.facts.dtypes.syntax.sources import NUMPY_RUNTIMES
+from precision_lint.model.memo import Memo, cached_property, fact
+from precision_lint.source.python.imports import imported_names, starred_imports
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import (
+    AnyFunction,
+    Definition,
+    FunctionDefinition,
+    bound_names,
+    own_statements,
+    single_targets,
+    targets,
+)
+from precision_lint.source.python.syntax import (
+    callee_name,
+    dotted,
+    innermost_name,
+    positional_parameters,
+)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Function:
+    """A function, method or lambda; `name` is qualified within its module."""
+
+    module: Module
+    node: AnyFunction
+    name: str
+    owner: Class | None = None
+    enclosing: Function | None = None
+
+    @property
+    def decorators(self) -> list[ast.expr]:
+        return [] if isinstance(self.node, ast.Lambda) else self.node.decorator_list
+
+    @property
+    def is_static(self) -> bool:
+        return any(innermost_name(decorator) == "staticmethod" for decorator in self.decorators)
+
+    @property
+    def is_class_method(self) -> bool:
+        return any(innermost_name(decorator) == "classmethod" for decorator in self.decorators)
+
+    @property
+    def is_property(self) -> bool:
+        return any(
+            innermost_name(decorator) in {"property", "cached_property", "getter"}
+            for decorator in self.decorators
+        )
+
+    @property
+    def is_accessor(self) -> bool:
+        """True for the setter and the deleter of a property: reading it calls neither."""
+        return any(
+            isinstance(decorator, ast.Attribute) and decorator.attr in {"setter", "deleter"}
+            for decorator in self.decorators
+        )
+
+    @property
+    def is_overload(self) -> bool:
+        """True for a signature that `typing.overload` declares: the implementation is another."""
+        return any(innermost_name(decorator) == "overload" for decorator in self.decorators)
+
+    @property
+    def casts_parameters(self) -> bool:
+        """True if the body may cast parameters of the modules that it is given to float32."""
+        return self.module.may_cast_parameters and self.module.fact(
+            (Function.casts_parameters, self.node),
+            lambda: any(effect.casts_parameters for effect in self.def_uses),
+        )
+
+    @property
+    def is_stub(self) -> bool:
+        """True if the body says nothing: `...`, `pass`, a docstring, `raise`."""
+        return not isinstance(self.node, ast.Lambda) and all(
+            isinstance(node, ast.Pass | ast.Raise)
+            or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+            for node in self.node.body
+        )
+
+    @property
+    def class_of_self(self) -> Class | None:
+        """The class whose object `self` is in the body: a nested function has that of a method."""
+        function: Function | None = self
+        while function is not None and function.owner is None:
+            if any(parameter.arg == "self" for parameter in function.parameters):
+                return None
+            function = function.enclosing
+        return None if function is None else function.owner
+
+    @property
+    def with_inner(self) -> Iterator[Function]:
+        """The function, and those that are defined in it and see the same `self`."""
+        yield self
+        for node in own_statements([] if isinstance(self.node, ast.Lambda) else self.node.body):
+            if isinstance(node, FunctionDefinition):
+                inner = self.module.function(node, f"{self.name}.{node.name}", None, self)
+                if inner.class_of_self is not None:
+                    yield from inner.with_inner
+
+    def rows_assigning(self, attribute: str) -> frozenset[int]:
+        """The rows that assign or change an attribute of the object or class of a method."""
+        rows = {
+            effect.node.lineno for effect in self.def_uses if f"self.{attribute}" in effect.writes
+        }
+        if self.is_class_method:
+            rows |= {row for name, row in assigned_to_class(self.node) if name == attribute}
+        return frozenset(rows)
+
+    @property
+    def scope(self) -> Scope:
+        """Its variables, and those of others that it changes."""
+        return self.module.scope(self.node)
+
+    @property
+    def changes(self) -> frozenset[str]:
+        """The variables of others that a call may change, by way of other functions, too."""
+        around = self.enclosing or self.module
+        return self.module.fact(
+            (Function.changes, self.node), lambda: _changes_of(self, around.effects)
+        )
+
+    def binding(self, name: str) -> Function | Module:
+        """The scope around it that has a variable."""
+        scope = self.enclosing
+        while scope is not None and name not in scope.scope.own:
+            scope = scope.enclosing
+        return scope or self.module
+
+    @property
+    def effects(self) -> tuple[DefUse, ...]:
+        """What its statements assign and read, as those of a module."""
+        return self.def_uses
+
+    @property
+    def def_uses(self) -> tuple[DefUse, ...]:
+        """What its statements assign and read."""
+        if isinstance(self.node, ast.Lambda):
+            return ()
+        return self.module.def_uses(self.node)
+
+    @property
+    def parameters(self) -> list[ast.arg]:
+        """The parameters that can be given by position, in order."""
+        return positional_parameters(self.node.args)
+
+
+@dataclass(eq=False)
+class Class:
+    """A class; `name` is qualified within its module."""
+
+    module: Module
+    node: ast.ClassDef
+    name: str
+    enclosing: Function | None = None
+    functions: tuple[Function, ...] = field(init=False)
+    """The functions that its body defines, in order."""
+    methods: Mapping[str, Function] = field(init=False)
+    """What its attributes read: the last function of each name, of a property the getter."""
+
+    def __post_init__(self) -> None:
+        self.functions = tuple(
+            self.module.function(node, f"{self.name}.{node.name}", self, self.enclosing)
+            for node in own_statements(self.node.body)
+            if isinstance(node, FunctionDefinition)
+        )
+        found: dict[str, Function] = {}
+        for function in self.functions:
+            name = function.name.rpartition(".")[2]
+            if function.is_accessor or (function.is_overload and name in found):
+                continue
+            found[name] = function
+        self.methods = found
+
+    @cached_property
+    def annotated(self) -> Mapping[str, ast.AnnAssign]:
+        """The fields of a dataclass or named tuple, in order; annotations of any other class."""
+        return {
+            node.target.id: node
+            for node in self.node.body
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
+        }
+
+    @cached_property
+    def declared(self) -> Mapping[str, ast.AnnAssign]:
+        """The attributes that are annotated: in the body, or as `self.name: T` in a method."""
+        in_methods = {
+            node.target.attr: node
+            for function in self.node.body
+            if isinstance(function, FunctionDefinition)
+            for node in own_statements(function.body)
+            if isinstance(node, ast.AnnAssign)
+            and isinstance(node.target, ast.Attribute)
+            and dotted(node.target.value) == "self"
+        }
+        return {**in_methods, **self.annotated}
+
+    @cached_property
+    def assigned(self) -> Mapping[str, ast.expr]:
+        """Attributes that the class body assigns."""
+        return {
+            target.id: node.value
+            for node in self.node.body
+            if isinstance(node, ast.Assign)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
+
+    @cached_property
+    def methods_assigning(self) -> Mapping[str, tuple[Function, ...]]:
+        """For each attribute of `self`, the methods, and functions inside them, that assign it."""
+        found: dict[str, list[Function]] = {}
+        for method in self.functions:
+            if method.is_class_method:
+                for name in dict(assigned_to_class(method.node)):
+                    found.setdefault(name, []).append(method)
+            for function in method.with_inner:
+                for name in attributes_assigned(function.node) | set(_attributes_cast(function)):
+                    found.setdefault(name, []).append(function)
+        return {name: tuple(methods) for name, methods in found.items()}
+
+    @cached_property
+    def registered(self) -> frozenset[str]:
+        """The attributes that are parameters or buffers: a cast of a module casts them."""
+        return frozenset(name for method in self.functions for name in registered(method.node))
+
+    @cached_property
+    def parameters_made(self) -> frozenset[str]:
+        """The attributes that are parameters, as `self.weight = nn.Parameter(…)` makes them."""
+        made = (parameters_made(method.node) for method in self.functions)
+        return frozenset(name for names in made for name in names)
+
+    @property
+    def is_record(self) -> bool:
+        """True for what is made from its fields: a dataclass, a NamedTuple, a model's output."""
+        decorators = {innermost_name(decorator) for decorator in self.node.decorator_list}
+        bases = {innermost_name(base) for base in self.node.bases}
+        return bool(decorators & {"dataclass", "define", "frozen"} or bases & _RECORDS) or any(
+            base.endswith("Output") for base in bases
+        )
+
+    @cached_property
+    def is_record_of_tensors(self) -> bool:
+        """True for a record with a field whose annotation names tensors."""
+        annotations = (each.annotation for each in self.annotated.values())
+        return self.is_record and any("Tensor" in ast.unparse(each) for each in annotations)
+
+    @property
+    def is_named_tuple(self) -> bool:
+        """True for a record that can be unpacked."""
+        return any(innermost_name(base) == "NamedTuple" for base in self.node.bases)
+
+
+_RECORDS = frozenset({"NamedTuple", "BaseModel", "Struct"})
+
+
+@dataclass(eq=False)
+class Module(Memo):
+    """One Python file of the project."""
+
+    file: ParsedPython
+    imports: Mapping[str, str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.imports = imported_names(self.file)
+        self._def_uses: dict[ast.AST, tuple[DefUse, ...]] = {}
+        self._functions: dict[AnyFunction, Function] = {}
+        self._classes: dict[ast.ClassDef, Class] = {}
+        self._scopes: dict[AnyFunction, Scope] = {}
+
+    @property
+    def effects(self) -> tuple[DefUse, ...]:
+        """What the statements of the top level assign and read."""
+        return self.def_uses(self.file.tree)
+
+    @cached_property
+    def _lambdas(self) -> list[int]:
+        """The rows that can hold a lambda."""
+        text = self.file.text
+        return sorted({text.row(found.start()) for found in re.finditer("lambda", text.text)})
+
+    def scope(self, node: AnyFunction) -> Scope:
+        """The variables of a function."""
+        if node not in self._scopes:
+            self._scopes[node] = scope_of(node, self._lambdas)
+        return self._scopes[node]
+
+    @cached_property
+    def uses_numpy_runtime(self) -> bool:
+        """True if it runs models that take NumPy arrays."""
+        return any(name.partition(".")[0] in NUMPY_RUNTIMES for name in self.imports.values())
+
+    @cached_property
+    def may_cast_parameters(self) -> bool:
+        """False if nothing in the file casts parameters of modules apart from the others."""
+        text = self.file.text.text
+        return ".data = " in text or mentions_cast(text)
+
+    @cached_property
+    def mentions_autocast(self) -> bool:
+        """False if nothing in the file opens an autocast region."""
+        return "autocast" in self.file.text.text
+
+    @cached_property
+    def star_imports(self) -> tuple[str, ...]:
+        """The modules that `from … import *` reads."""
+        return starred_imports(self.file)
+
+    @cached_property
+    def top(self) -> Mapping[str, Function | Class]:
+        """The functions and classes that the top level defines, the last of each name."""
+        found: dict[str, Function | Class] = {}
+        for node in own_statements(self.file.tree.body):
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    found[node.name] = self.function(node, node.name)
+                case ast.ClassDef():
+                    found[node.name] = self.class_(node, node.name)
+        return found
+
+    @cached_property
+    def assignments(self) -> Mapping[str, tuple[ast.expr | None, ...]]:
+        """What the top level assigns to each name; None where no expression tells."""
+        found: dict[str, list[ast.expr | None]] = {}
+        for node in own_statements(self.file.tree.body):
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets:
+                        for single in single_targets(target):
+                            if isinstance(single, ast.Name):
+                                is_whole = single is target
+                                found.setdefault(single.id, []).append(value if is_whole else None)
+                case ast.AnnAssign(target=ast.Name(id=name), value=value):
+                    found.setdefault(name, []).append(value)
+                case ast.Import() | ast.ImportFrom():
+                    continue
+                case _ if not isinstance(node, Definition):
+                    for name in bound_names(node):
+                        found.setdefault(name, []).append(None)
+        return {name: tuple(values) for name, values in found.items()}
+
+    @cached_property
+    def switches(self) -> Mapping[str, bool]:
+        """The names that are `True` or `False` from the top level on, unless somebody edits it."""
+        return {
+            name: value.value
+            for name, (value, *others) in self.assignments.items()
+            if not others and isinstance(value, ast.Constant) and isinstance(value.value, bool)
+            if name not in self.changing and name not in self.changed_at_top
+        }
+
+    @cached_property
+    def changing(self) -> Mapping[str, tuple[tuple[Function, tuple[int, ...]], ...]]:
+        """For each variable of the top level, the functions that change it, with the rows."""
+        found: dict[str, list[tuple[Function, tuple[int, ...]]]] = {}
+        for definition in self.top.values():
+            for function in (
+                [definition] if isinstance(definition, Function) else definition.functions
+            ):
+                for name, rows in function.scope.changed.items():
+                    if name in self.assignments:
+                        found.setdefault(name, []).append((function, rows))
+        return {name: tuple(functions) for name, functions in found.items()}
+
+    @cached_property
+    def changed_at_top(self) -> frozenset[str]:
+        """The variables that the top level changes otherwise than by assigning one expression."""
+        found = {name for name, values in self.assignments.items() if None in values}
+        for node in own_statements(self.file.tree.body):
+            match node:
+                case ast.Expr(value=value):
+                    found |= set(changed_by(value))
+            for target in targets(node):
+                match target:
+                    case ast.Subscript() if isinstance(held := root(target), ast.Name):
+                        found.add(held.id)
+        return frozenset(found)
+
+    @cached_property
+    def _tables(self) -> Mapping[str, tuple[str, ...]]:
+        """The tables of the top level by the names that they hold."""
+        found: dict[str, list[str]] = {}
+        for table, expressions in self.assignments.items():
+            for expression in expressions:
+                if isinstance(expression, ast.Dict | ast.List | ast.Tuple | ast.Set):
+                    for node in walk(expression):
+                        if isinstance(node, ast.Name):
+                            found.setdefault(node.id, []).append(table)
+        return {name: tuple(dict.fromkeys(tables)) for name, tables in found.items()}
+
+    def tables_of(self, name: str) -> tuple[str, ...]:
+        """The tables that hold a function or class: `LOADERS = {"fast": FastLoader}`."""
+        return self._tables.get(name, ())
+
+    def def_uses(self, node: ast.Module | FunctionDefinition) -> tuple[DefUse, ...]:
+        """What the statements of a body assign and read."""
+        if node not in self._def_uses:
+            effects = tuple(def_uses(node.body, self.file.text))
+            link(effects, lambda function: self.scope(function).changed.keys())
+            self._def_uses[node] = effects
+        return self._def_uses[node]
+
+    def function(
+        self,
+        node: AnyFunction,
+        name: str,
+        owner: Class | None = None,
+        enclosing: Function | None = None,
+    ) -> Function:
+        """The definition at a node: one object for each."""
+        if node not in self._functions:
+            self._functions[node] = Function(self, node, name, owner, enclosing)
+        return self._functions[node]
+
+    def class_(self, node: ast.ClassDef, name: str, enclosing: Function | None = None) -> Class:
+        """The class at a node: one object for each."""
+        if node not in self._classes:
+            self._classes[node] = Class(self, node, name, enclosing)
+        return self._classes[node]
+
+    def forget(self) -> None:
+        """Let go of the definitions: they refer to the module and to each other."""
+        for each in self._classes.values():
+            vars(each).clear()
+        vars(self).clear()
+
+
+@fact
+def module_of(file: ParsedPython) -> Module:
+    """The definitions of a file: one object for each file."""
+    return Module(file)
+
+
+def _changes_of(function: Function, around: tuple[DefUse, ...]) -> frozenset[str]:
+    of_itself = frozenset(function.scope.changed)
+    of_others = (effect.writes for effect in around if effect.node is function.node)
+    names = frozenset(function.name.rpartition(".")[2:])
+    return next(of_others, of_itself) - names
+
+
+def _attributes_cast(method: Function) -> Iterator[str]:
+    """The attributes of `self` with modules whose parameters a method casts one by one."""
+    if not method.module.may_cast_parameters:
+        return
+    for node in own_statements(method.node.body if isinstance(method.node.body, list) else []):
+        match node:
+            case ast.Expr(value=ast.Call() as call) if _casts(call, method.module):
+                given: list[ast.expr] = [*call.args, *(one.value for one in call.keywords)]
+            case ast.For(iter=iterated) if method.casts_parameters:
+                given = [iterated]
+            case _:
+                continue
+        for inner in (inner for each in given for inner in walk(each)):
+            match inner:
+                case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                    yield name
+
+
+def _casts(call: ast.Call, module: Module) -> bool:
+    """True if a call casts parameters of what it is given: a helper, or a function of the file."""
+    name = callee_name(call)
+    function = module.top.get(name)
+    is_cast = isinstance(function, Function) and function.casts_parameters
+    return is_cast or casts_by_name(name)

@@ -1,0 +1,89 @@
+"""The attributes of its object that a function assigns, registers, or changes in place."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from precision_lint.facts.dtypes.syntax.mutations import ADDING, CHANGING, STAYING, root
+from precision_lint.facts.dtypes.syntax.relevance import REGISTERING, kept_by
+from precision_lint.source.python.statements import (
+    AnyFunction,
+    own_statements,
+    single_targets,
+    targets,
+)
+from precision_lint.source.python.syntax import callee_name, positional_parameters
+
+
+def attributes_assigned(function: AnyFunction) -> set[str]:
+    """The attributes that the function itself assigns or changes in place."""
+    found: set[str] = set()
+    for node in own_statements(function.body if isinstance(function.body, list) else []):
+        match node:
+            case ast.Expr(value=ast.Call() as call) if kept := kept_by(call):
+                found |= kept.keys()
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="self"), attr=method),
+                    args=[ast.Constant(value=str(name)), *_],
+                )
+            ) if method in REGISTERING:
+                found.add(name)
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method)) as call) if (
+                method in ADDING | CHANGING | STAYING
+            ):
+                match root(owner if method in ADDING else call):
+                    case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                        found.add(name)
+            case _:
+                found |= {name for target in targets(node) for name in _self_attributes(target)}
+    return found
+
+
+def assigned_to_class(function: AnyFunction) -> Iterator[tuple[str, int]]:
+    """The attributes that a class method assigns, with the rows: `cls.model = model`."""
+    first, *_ = [*(parameter.arg for parameter in positional_parameters(function.args)), ""]
+    for node in own_statements(function.body if isinstance(function.body, list) else []):
+        for target in targets(node):
+            match target:
+                case ast.Attribute(value=ast.Name(id=holder), attr=name) if holder == first:
+                    yield name, node.lineno
+
+
+def registered(function: AnyFunction) -> Iterator[str]:
+    """The attributes that the function makes parameters or buffers of a module."""
+    for node in own_statements(function.body if isinstance(function.body, list) else []):
+        match node:
+            case ast.Expr(
+                value=ast.Call(
+                    func=ast.Attribute(value=ast.Name(id="self"), attr=method),
+                    args=[ast.Constant(value=str(name)), *_],
+                )
+            ) if method in REGISTERING:
+                yield name
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
+                value=ast.Call() as call,
+            ) if callee_name(call) in {"Parameter", "Buffer"}:
+                yield name
+
+
+def parameters_made(function: AnyFunction) -> Iterator[str]:
+    """The attributes that the function makes parameters of a module: `self.x = nn.Parameter(…)`."""
+    for node in own_statements(function.body if isinstance(function.body, list) else []):
+        match node:
+            case ast.Assign(
+                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
+                value=ast.Call() as call,
+            ) if callee_name(call) == "Parameter":
+                yield name
+
+
+def _self_attributes(target: ast.expr) -> Iterator[str]:
+    for single in single_targets(target):
+        while isinstance(single, ast.Subscript):  # `self.cache[key] = …` changes the attribute
+            single = single.value
+        match single:
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                yield name

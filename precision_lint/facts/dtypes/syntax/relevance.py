@@ -1,0 +1,314 @@
+"""Which statements of a body can matter to the question at hand; the others are not interpreted.
+
+A backward slice that does not look at the order of statements: what a question reads, what is
+assigned to that, and so on. Control flow is always kept, for it decides what reaches what.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from precision_lint.facts.dtypes.syntax.mutations import root
+from precision_lint.facts.dtypes.syntax.scopes import changed_by, lambdas_of
+from precision_lint.model.finding import Span
+from precision_lint.model.memo import cached_property
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.statements import (
+    Definition,
+    FunctionDefinition,
+    TryStar,
+    With,
+    blocks,
+    bound_names,
+    head,
+    is_leaving,
+    single_targets,
+    targets,
+)
+from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.text.text import SourceText
+
+_OF_DTYPES = re.compile(r"dtype|float16|bf16|autocast")
+
+_NAME = re.compile(r"(?<![\w.])(?:self\.)?[^\W\d]\w*")
+"""A variable, or an attribute of `self`. Words in strings are read along: a slice may be larger."""
+
+
+_CONTEXT = re.compile(r"ctx|context|amp|precision")
+"""How functions are named that return a region of autocast."""
+
+
+def may_open_autocast(context: ast.expr, source: SourceText) -> bool:
+    """True for what may hold a region of autocast: `with ctx:`, `with get_context(args):`."""
+    is_held = isinstance(context, ast.Name | ast.Attribute) or (
+        isinstance(context, ast.Call) and _CONTEXT.search(callee_name(context)) is not None
+    )
+    return is_held and "autocast" in source.text
+
+
+@dataclass(eq=False)
+class DefUse:
+    """What a simple statement, or the head of a compound one, assigns and reads.
+
+    Names are those of variables, and `self.name` for attributes of `self`; `self.*` is any of them.
+    `casts_parameters` if it may cast parameters of modules that it does not name. What it reads is
+    searched for on demand: a slice needs it of few statements.
+    """
+
+    node: ast.stmt
+    parent: ast.stmt | None
+    writes: frozenset[str]
+    last_row: int
+    source: SourceText
+    span: Span
+    casts_parameters: bool
+
+    @cached_property
+    def reads(self) -> frozenset[str]:
+        return frozenset(_NAME.findall(self.source.text, self.span.start, self.span.end))
+
+    @cached_property
+    def mentions_dtype(self) -> bool:
+        """For those who want to know which names hold a dtype."""
+        return _OF_DTYPES.search(self.source.text, self.span.start, self.span.end) is not None
+
+    @property
+    def is_always_seen(self) -> bool:
+        """True for a `with` that casts what is computed inside, and for casts of parameters."""
+        if not isinstance(self.node, With):
+            return self.casts_parameters
+        return self.mentions_dtype or any(
+            may_open_autocast(item.context_expr, self.source) for item in self.node.items
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The statements of a body that matter to a question.
+
+    `evaluated` are those whose own expressions matter; `entered` are those, what they stand in, and
+    what changes the flow of control.
+    """
+
+    evaluated: frozenset[ast.stmt]
+    entered: frozenset[ast.stmt]
+
+
+def def_uses(body: list[ast.stmt], source: SourceText) -> Iterator[DefUse]:
+    """The effects of a body's statements, nested ones too, but for those of nested functions."""
+    pending: list[tuple[ast.stmt, ast.stmt | None]] = [(node, None) for node in reversed(body)]
+    while pending:
+        node, parent = pending.pop()
+        yield _effect(node, parent, source)
+        if not isinstance(node, FunctionDefinition):
+            for block in reversed(blocks(node)):
+                pending += [(inner, node) for inner in reversed(block.body)]
+
+
+def link(
+    effects: Iterable[DefUse], changed_by: Callable[[FunctionDefinition], Iterable[str]]
+) -> None:
+    """A statement that names a function of the body may change whatever the function changes."""
+    every = list(effects)
+    found = {
+        effect.node.name: set(changed_by(effect.node))
+        for effect in every
+        if isinstance(effect.node, FunctionDefinition)
+    }
+    if not any(found.values()):
+        return
+    definitions = [effect for effect in every if isinstance(effect.node, FunctionDefinition)]
+    for _ in definitions:  # functions that call each other
+        before = sum(map(len, found.values()))
+        for effect in definitions:
+            assert isinstance(effect.node, FunctionDefinition)
+            found[effect.node.name].update(*(found[name] for name in effect.reads & found.keys()))
+        if sum(map(len, found.values())) == before:
+            break
+    for effect in every:
+        effect.writes = effect.writes.union(*(found[name] for name in effect.reads & found.keys()))
+
+
+def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) -> Slice:
+    """The statements that what is asked depends on, and those that ask."""
+    every = list(found)
+    names: set[str] = set()
+    evaluated: set[ast.stmt] = set()
+    for effect in every:
+        if is_asked(effect) or isinstance(effect.node, _ALWAYS) or effect.is_always_seen:
+            evaluated.add(effect.node)
+            names |= effect.reads | effect.writes
+    pending = every
+    is_growing = True
+    while is_growing:
+        is_growing = False
+        rest = []
+        reads_self = any(name.startswith("self.") for name in names)
+        for effect in pending:
+            if effect.node in evaluated:
+                continue
+            if not effect.writes.isdisjoint(names) or (reads_self and "self.*" in effect.writes):
+                evaluated.add(effect.node)
+                if not effect.reads <= names:
+                    names |= effect.reads
+                    is_growing = True
+            else:
+                rest.append(effect)
+        pending = rest
+    parents = {effect.node: effect.parent for effect in every}
+    entered: set[ast.stmt] = set()
+    for effect in every:
+        node: ast.stmt | None = effect.node
+        if effect.node in evaluated or is_leaving(effect.node):
+            while node is not None and node not in entered:
+                entered.add(node)
+                node = parents[node]
+    return Slice(frozenset(evaluated), frozenset(entered))
+
+
+def rows_within(found: Iterable[DefUse], within: Slice) -> frozenset[int]:
+    """The rows of which every statement is evaluated: whatever is asked there is in the slice."""
+    evaluated: set[int] = set()
+    others: set[int] = set()
+    for effect in found:
+        rows = evaluated if effect.node in within.evaluated else others
+        rows.update(range(effect.node.lineno, max(effect.last_row, effect.node.lineno) + 1))
+    return frozenset(evaluated - others)
+
+
+def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefUse:
+    writes = set(bound_names(node))
+    last_row = node.end_lineno or node.lineno
+    match node:
+        case ast.If(test=asked) | ast.While(test=asked) | ast.Match(subject=asked):
+            last_row = asked.end_lineno or last_row
+        case ast.For(iter=iterated) | ast.AsyncFor(iter=iterated):
+            last_row = iterated.end_lineno or last_row
+        case ast.With() | ast.AsyncWith():
+            last_row = node.body[0].lineno - 1 or last_row
+        case ast.Try() | TryStar():
+            last_row = node.lineno
+        case ast.Expr(value=ast.Call() as call):
+            writes |= _changed_by(call) | {f"self.{name}" for name in kept_by(call)}
+        case ast.Assign(value=ast.Call() as call):
+            writes |= _changed_by_hooks(call)
+        case ast.Assert(test=test):  # it narrows what it asks about
+            writes |= {child.id for child in walk(test) if isinstance(child, ast.Name)}
+    for target in targets(node):
+        for single in single_targets(target):
+            writes |= _roots(single)
+    span = source.span_of_rows(node.lineno, max(last_row, node.lineno))
+    if source.text.find(":=", span.start, span.end) >= 0:
+        inner = (child for expression in head(node) for child in walk(expression))
+        writes |= {child.target.id for child in inner if isinstance(child, ast.NamedExpr)}
+    if source.text.find("lambda", span.start, span.end) >= 0:
+        for function in lambdas_of(node):
+            writes |= set(changed_by(function.body))
+    ends = node.lineno if isinstance(node, Definition) else last_row
+    casts = _casts_parameters(node)
+    return DefUse(node, parent, frozenset(writes), ends, source, span, casts)
+
+
+_CASTING = (
+    "cast_training_params",
+    "upcast",
+    *(f"{verb}{of}32" for verb in ("to", "cast") for of in ("fp", "_fp", "float", "_float")),
+)
+
+
+def mentions_cast(text: str) -> bool:
+    """True for text with the name of a helper that casts parameters of modules to float32."""
+    lowered = text.lower()
+    return any(word in lowered for word in _CASTING)
+
+
+@lru_cache(maxsize=4096)
+def casts_by_name(name: str) -> bool:
+    """True for the name of such a helper. It is kept: the name of every call is looked up."""
+    return mentions_cast(name)
+
+
+def _casts_parameters(node: ast.stmt) -> bool:
+    """True for `cast_training_params(models)`, and for `parameter.data = parameter.float()`."""
+    match node:
+        case ast.Expr(value=ast.Call() as call):
+            return casts_by_name(callee_name(call))
+        case ast.Assign(targets=[ast.Attribute(attr="data")], value=ast.Call() as call):
+            return callee_name(call) in {"float", "to", "type"}
+    return False
+
+
+REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+"""Methods of `nn.Module` that set an attribute by its name."""
+
+_ALWAYS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Delete)
+
+
+def kept_by(call: ast.expr) -> dict[str, ast.expr]:
+    """The attributes of `self` that a call sets by keyword.
+
+    A base class keeps what it is given under the same name, as `transformers.Trainer` keeps
+    `model=`; `register_modules` of diffusers is there to do so.
+    """
+    match call:
+        case (
+            ast.Call(
+                func=ast.Attribute(value=ast.Call(func=ast.Name(id="super")), attr="__init__"),
+                keywords=keywords,
+            )
+            | ast.Call(
+                func=ast.Attribute(value=ast.Name(id="self"), attr="register_modules"),
+                keywords=keywords,
+            )
+        ):
+            return {each.arg: each.value for each in keywords if each.arg is not None}
+    return {}
+
+
+def _changed_by(call: ast.Call) -> set[str]:
+    """What a call that stands alone may change: its receiver, and what it is given."""
+    changed: set[str] = set()
+    if isinstance(call.func, ast.Attribute):
+        changed |= _roots(call.func.value)
+        if isinstance(call.func.value, ast.Name) and call.func.value.id == "self":
+            changed.add("self.*")
+            match call.args:
+                case [ast.Constant(value=str(name)), *_] if call.func.attr in REGISTERING:
+                    changed.add(f"self.{name}")
+    for argument in call.args:
+        several = argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
+        for each in several:
+            changed |= _roots(each) | _changed_by_hooks(each)
+    return changed | _changed_by_hooks(call)
+
+
+def _changed_by_hooks(node: ast.expr) -> set[str]:
+    """What `module.register_forward_hook(make_hook(xs))` gives to what makes the hook."""
+    name = callee_name(node) if isinstance(node, ast.Call) else ""
+    if not (isinstance(node, ast.Call) and name.startswith("register_") and name.endswith("_hook")):
+        return set()
+    makers = [each for each in node.args if isinstance(each, ast.Call)]
+    return set().union(
+        *(_roots(given) for maker in makers for given in maker.args),
+        *(_roots(given.value) for maker in makers for given in maker.keywords),
+    )
+
+
+def _roots(node: ast.expr) -> set[str]:
+    """The variable, or attribute of `self`, that an expression starts from."""
+    match node:
+        case ast.Name(id="self"):
+            return set()
+        case ast.Name(id=name):
+            return {name}
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return {f"self.{name}"}
+        case ast.Attribute(value=owner):
+            return _roots(owner)
+        case ast.Subscript() | ast.Starred() | ast.Call() if (inner := root(node)) is not node:
+            return _roots(inner)
+    return set()

@@ -1,0 +1,1 @@
+"""The interpreter across functions and files: callers, summaries, objects, regions."""

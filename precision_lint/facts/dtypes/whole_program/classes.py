@@ -1,0 +1,134 @@
+"""The classes of the project: what they inherit, and what the classes themselves hold."""
+
+from __future__ import annotations
+
+import ast
+
+from precision_lint.facts.dtypes.domain.environment import Environment
+from precision_lint.facts.dtypes.domain.values import (
+    UNKNOWN,
+    ClassObject,
+    FunctionValue,
+    Instance,
+    OneOf,
+    Value,
+)
+from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
+from precision_lint.facts.dtypes.interpreter.frame import Frame
+from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
+from precision_lint.facts.dtypes.syntax import sources
+from precision_lint.facts.dtypes.syntax.definitions import Class, Function
+from precision_lint.facts.origin import Origin
+from precision_lint.model.finding import Span
+from precision_lint.source.python.syntax import dotted
+
+_MOST_BASES = 32
+
+
+class Classes:
+    """The classes of the project, with those that they inherit from."""
+
+    def __init__(self, analysis: Interprocedural) -> None:
+        self._analysis = analysis
+        self._bases: dict[Class, list[Class]] = {}
+
+    def bases(self, definition: Class) -> list[Class]:
+        """A class and the classes of the project that it inherits from, in method order."""
+        if definition in self._bases:
+            return self._bases[definition]
+        found: list[Class] = []
+        pending = [definition]
+        while pending and len(found) < _MOST_BASES:
+            current = pending.pop(0)
+            if current in found:
+                continue
+            found.append(current)
+            for base in current.node.bases:
+                name = ast.unparse(base) if isinstance(base, ast.Name | ast.Attribute) else ""
+                named = self._analysis.names.class_named(current.module, name) if name else None
+                if named is not None:
+                    pending.append(named)
+        self._bases[definition] = found
+        return found
+
+    def method(self, definition: Class, name: str) -> Function | None:
+        """The method that an attribute of a class or of its objects reads."""
+        for each in self.bases(definition):
+            if name in each.methods:
+                return each.methods[name]
+        return None
+
+    def attribute(self, definition: Class, name: str) -> Value | None:
+        """`Class.name`: a method or an assigned value; None if there is none."""
+        method = self.method(definition, name)
+        if method is not None:
+            receiver = ClassObject(definition) if method.is_class_method else None
+            return FunctionValue(method, receiver)
+        for each in self.bases(definition):
+            if name in each.assigned:
+                return self.assigned(each, name)
+        return None
+
+    def assigned(self, definition: Class, name: str) -> Value:
+        """What the body of a class assigns to one of its names."""
+        evaluate = Evaluator(self._analysis, Frame(definition.module))
+        return evaluate(definition.assigned[name], Environment())
+
+    def inherited(self, frame: Frame, name: str, env: Environment) -> Value:
+        """`super().name` in a method."""
+        function = frame.function
+        while function is not None and function.owner is None:
+            function = function.enclosing
+        if function is None or function.owner is None or not function.parameters:
+            return UNKNOWN
+        receiver = env.get(function.parameters[0].arg, UNKNOWN)
+        for each in self.bases(function.owner)[1:]:
+            if name in each.methods:
+                return FunctionValue(each.methods[name], receiver)
+        return UNKNOWN
+
+    def is_module(self, definition: Class) -> bool:
+        """True for subclasses of `nn.Module`."""
+        return any(
+            ast.unparse(base).rpartition(".")[2] in {"Module", "LightningModule"}
+            for each in self.bases(definition)
+            for base in each.node.bases
+        )
+
+    def has_weights(self, definition: Class) -> bool:
+        """True for a module of torch, and for a class that loads one from a checkpoint."""
+        return self.is_module(definition) or self.loaded(definition) is not None
+
+    def is_record(self, definition: Class) -> bool:
+        """True for what is made from its fields."""
+        return any(each.is_record for each in self.bases(definition))
+
+    def is_object_of(self, owner: Class, value: Value) -> bool:
+        """True for an object that has the methods of a class."""
+        match value:
+            case Instance(definition=definition):
+                return owner in self.bases(definition) or definition in self.bases(owner)
+            case OneOf(members=members):
+                return any(self.is_object_of(owner, member) for member in members)
+        return False
+
+    def derives_from(self, definition: Class, name: str) -> bool:
+        """True if a class of this name is among the bases, in the project or out of it."""
+        return name in self._names_of_bases(definition)
+
+    def loaded(self, definition: Class) -> Origin | None:
+        """The class, if it has a `from_pretrained` whose caller chooses the dtype of weights."""
+        if not any(map(sources.LOADED_CLASS.search, self._names_of_bases(definition))):
+            return None
+        node, file = definition.node, definition.module.file
+        start = file.span_of(node).start
+        span = Span(start, start + len("class"))
+        text = f"`{definition.name}.from_pretrained` takes the dtype of its weights"
+        return Origin(file.text, span, text, "loader")
+
+    def _names_of_bases(self, definition: Class) -> set[str]:
+        return {
+            (dotted(base) or "").rpartition(".")[2]
+            for each in self.bases(definition)
+            for base in each.node.bases
+        }

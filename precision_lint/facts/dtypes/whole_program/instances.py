@@ -1,0 +1,313 @@
+"""The objects of the project's classes: how they are made, and what their attributes are."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+
+from precision_lint.facts.dtypes.domain.calls import CallSite
+from precision_lint.facts.dtypes.domain.containers import in_containers
+from precision_lint.facts.dtypes.domain.environment import Environment
+from precision_lint.facts.dtypes.domain.lattice import (
+    by_dtypes,
+    join,
+    join_all,
+    join_tensors,
+    reading,
+)
+from precision_lint.facts.dtypes.domain.values import (
+    BOTTOM,
+    UNKNOWN,
+    Bottom,
+    ClassObject,
+    Constant,
+    Dictionary,
+    Dtype,
+    FunctionValue,
+    Instance,
+    Model,
+    Sequence,
+    Tensor,
+    Unknown,
+    Value,
+    Variable,
+    caller_chosen,
+)
+from precision_lint.facts.dtypes.interpreter import loaded_in_half
+from precision_lint.facts.dtypes.interpreter.annotations import annotated
+from precision_lint.facts.dtypes.interpreter.entries import Summary, Table
+from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
+from precision_lint.facts.dtypes.interpreter.frame import Frame
+from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
+from precision_lint.facts.dtypes.operators import functions
+from precision_lint.facts.dtypes.syntax.bodies import bodies_at
+from precision_lint.facts.dtypes.syntax.definitions import Class, Module
+from precision_lint.facts.dtypes.syntax.mentions import rows_where_assigned, rows_where_cast
+from precision_lint.facts.dtypes.whole_program.classes import Classes
+from precision_lint.facts.dtypes.whole_program.parameters import bound
+from precision_lint.facts.dtypes.whole_program.program import Program
+from precision_lint.facts.dtypes.whole_program.resolution import Resolution
+from precision_lint.facts.dtypes.whole_program.tracing import Tracing
+from precision_lint.model.dtypes import FLOATING, HALF
+
+_WRAPPED = frozenset({"module", "_orig_mod"})
+"""What `DistributedDataParallel` and `torch.compile` call the module that they wrap."""
+
+_MOST_OVERRIDING = 4
+"""Subclasses whose methods are followed where their base class calls them."""
+
+
+class Instances:
+    """Objects of the project's classes."""
+
+    def __init__(
+        self,
+        analysis: Interprocedural,
+        program: Program,
+        classes: Classes,
+        tracing: Tracing,
+        resolve: Resolution,
+        table: Table,
+    ) -> None:
+        self._analysis = analysis
+        self._program = program
+        self._classes = classes
+        self._tracing = tracing
+        self._resolve = resolve
+        self._table = table
+
+    def made(self, frame: Frame, definition: Class, given: CallSite, node: ast.Call) -> Instance:
+        """What a call of a class makes."""
+        initialiser = self._classes.method(definition, "__init__")
+        instance = Instance(definition)
+        if initialiser is None and self._classes.is_record(definition):
+            return Instance(definition, self._fields(definition, given))
+        if initialiser is None and self._classes.derives_from(definition, "dict"):
+            return Instance(definition, _entries(given))
+        if initialiser is not None:
+            parameters = bound(self._analysis, initialiser, instance, given)
+            self._analysis.records.call_of(frame, node, initialiser, parameters)
+        if self._classes.is_module(definition):
+            weights = Tensor(frozenset({self._analysis.default_dtype}))
+            return replace(instance, parameters=weights)
+        return instance
+
+    def _fields(self, definition: Class, given: CallSite) -> tuple[tuple[str, Value], ...]:
+        """The fields of a record that is made of some arguments."""
+        bases = self._classes.bases(definition)
+        names = [name for each in reversed(bases) for name in each.annotated]
+        fields: dict[str, Value] = dict.fromkeys(names, UNKNOWN)
+        for name, argument in zip(names, given.arguments, strict=False):
+            fields[name] = UNKNOWN if argument.starred else argument.value
+        for name, argument in given.keywords.items():
+            if name in fields:
+                fields[name] = argument.value
+        for each in bases:
+            for name, default in self._defaults(each).items():
+                if isinstance(fields.get(name), Unknown):
+                    fields[name] = default
+        return tuple(fields.items())
+
+    def _defaults(self, definition: Class) -> Mapping[str, Value]:
+        """The defaults of the fields of a record."""
+
+        def compute() -> Summary:
+            evaluate = Evaluator(self._analysis, Frame(definition.module))
+            declared = definition.annotated.items()
+            found = {name: _default(evaluate, one.value) for name, one in declared if one.value}
+            return Summary(UNKNOWN, found)
+
+        return self._table.entry(("defaults", definition), compute).out_state
+
+    def attribute(self, instance: Instance, name: str) -> Value | None:
+        """`instance.name`; None if the project does not say."""
+        known = instance.field(name)
+        if known is not None:
+            return self._completed(instance, name, known)
+        definition = instance.definition
+        method = self._classes.method(definition, name)
+        if method is not None:
+            if method.is_static:
+                return FunctionValue(method)
+            if method.is_class_method:
+                return FunctionValue(method, ClassObject(definition))
+            value = FunctionValue(method, instance)
+            if method.is_property:
+                return self._analysis.summaries.result(value, Environment(), None).value
+            return value
+        return None if self._analysis.is_intraprocedural else self._held(instance, name)
+
+    def _completed(self, instance: Instance, name: str, known: Value) -> Value | None:
+        """A field; one that only some paths set holds there, and what the class says elsewhere."""
+        match known:
+            case Tensor(may_be_other=True) | Model(parameters=Tensor(may_be_other=True)):
+                if self._analysis.is_intraprocedural:
+                    return None
+                held = self._held(instance, name)
+                set_there = by_dtypes(lambda dtypes: replace(dtypes, may_be_other=False), known)
+                return known if held is None else join(set_there, held)
+        return known
+
+    def of_class(self, definition: Class, name: str) -> Value | None:
+        """`Class.name`: a method, or what the class or its methods assign; None if nothing does."""
+        found = self._classes.attribute(definition, name)
+        if isinstance(found, FunctionValue):
+            return found
+        if self._analysis.is_intraprocedural:
+            return None if found == Constant(None) else found  # methods assign what it stands for
+        held = self._held(Instance(definition), name)
+        return found if held is None else held
+
+    def overriding(self, instance: Instance, name: str) -> list[FunctionValue]:
+        """The methods that subclasses have for one that a class calls and does not define itself.
+
+        Each is bound to an object of its subclass. Empty if there are many: which of them runs is
+        not known.
+        """
+        if self._analysis.is_intraprocedural or name.startswith("__"):
+            return []
+        bases = self._classes.bases
+        found = [
+            FunctionValue(each.methods[name], replace(instance, definition=each))
+            for module in self._program.defining(name)
+            for each in module.top.values()
+            if isinstance(each, Class)
+            and name in each.methods
+            and instance.definition in bases(each)[1:]
+        ]
+        return found if len(found) <= _MOST_OVERRIDING else []
+
+    def _held(self, instance: Instance, name: str) -> Value | None:
+        """What an object has been assigned."""
+        definition = instance.definition
+        key = ("attribute", definition, name)
+        value = self._table.entry(key, lambda: Summary(self._assigned(definition, name))).value
+        if isinstance(value, Bottom) and not self._table.is_in_progress(key):
+            return instance if name in _WRAPPED else None
+        weights = instance.parameters
+        if self._analysis.is_program_run:
+            value = self._resolve(value)
+            if weights is None and not self._classes.is_module(definition):
+                return value  # nobody outside of the program holds the object
+        if weights is None:
+            return self._as_held(definition, value)
+        if self._analysis.is_half_run and weights.dtypes & HALF:
+            return loaded_in_half.held(self._classes, definition, name, value, weights)
+        is_as_made = weights.origin is None and not weights.is_open
+        if is_as_made:
+            return value
+        if isinstance(value, Tensor) and self._is_registered(definition, name):
+            is_floating = value.caller_chosen or value.dtypes & FLOATING
+            return replace(weights, scalar=value.scalar) if is_floating else value
+        return self._moved(value, weights)
+
+    def _is_registered(self, definition: Class, name: str) -> bool:
+        """True for a parameter or buffer of a module, which a cast of the module casts."""
+        return any(name in each.registered for each in self._classes.bases(definition))
+
+    def _assigned(self, definition: Class, name: str) -> Value:
+        """What methods assign to an attribute, else other code; if neither says, its annotation.
+
+        In a run of weights in half precision, what other code assigns stays unknown.
+        """
+        found: Value = BOTTOM
+        for each in self._classes.bases(definition):
+            for method in each.methods_assigning.get(name, ()):
+                rows = method.rows_assigning(name)
+                self._tracing.function(method, rows)
+            found = join(found, self._analysis.records.assigned.get((each, name), BOTTOM))
+            if name in each.assigned:
+                found = join(found, self._classes.assigned(each, name))
+        from_outside = () if self._analysis.is_half_run else (self._assigned_from_outside,)
+        for says in (*from_outside, self._declared):
+            if isinstance(found, Bottom) or found in (UNKNOWN, Constant(None)):
+                value = says(definition, name)
+                found = found if isinstance(value, Bottom) else value
+        if isinstance(found, Variable | Model):
+            found = join(found, self._cast_from_outside(definition, name))
+        return found
+
+    def _assigned_from_outside(self, definition: Class, name: str) -> Value:
+        """What other code assigns to an attribute of objects of a class."""
+        for module in self._program.assigning(name):
+            self._trace_rows(module, rows_where_assigned(module.file.text, name))
+        values = self._recorded_from_outside(definition, name)
+        # a dtype that is set is a setting: see `amp.bfloat16_search`
+        known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
+        return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
+
+    def _cast_from_outside(self, definition: Class, name: str) -> Value:
+        """The model of an attribute after casts by code outside the class."""
+        for module in self._program.casting(name):
+            self._trace_rows(module, rows_where_cast(module.file.text, name))
+        values = self._recorded_from_outside(definition, name)
+        return join_all([each for each in values if isinstance(each, Model)])
+
+    def _trace_rows(self, module: Module, rows: list[int]) -> None:
+        """Trace the bodies of a module that hold some rows."""
+        for body, inside in list(bodies_at(module, rows)):
+            self._tracing.body(body, inside)
+
+    def _recorded_from_outside(self, definition: Class, name: str) -> list[Value]:
+        """What the traced bodies give to an attribute of objects of a class."""
+        return [
+            self._resolve(value)
+            for holder, value in self._analysis.records.assigned_from_outside.get(name, ())
+            if self._classes.is_object_of(definition, reading(self._resolve(holder)))
+        ]
+
+    def _declared(self, definition: Class, name: str) -> Value:
+        """What the annotation of an attribute says."""
+        for each in self._classes.bases(definition):
+            if name in each.declared:
+                declared = each.declared[name]
+                return annotated(self._analysis, each.module, declared.annotation, declared.target)
+        return BOTTOM
+
+    def _as_held(self, owner: Class, value: Value) -> Value:
+        """A module that an object holds: whoever holds the object may have moved it."""
+        loaded = self._classes.loaded(owner)
+        match value:
+            case Model(parameters=parameters):
+                held = replace(parameters, caller_chosen=True)
+                if loaded is not None:  # whoever loads it chooses, besides who gives a module
+                    held = join_tensors(held, caller_chosen(loaded))
+                return replace(value, parameters=held)
+            case Instance(definition=definition, parameters=made):
+                if loaded is not None and self._classes.is_module(definition):
+                    return replace(value, parameters=caller_chosen(loaded))
+                if made is not None and made.dtypes & HALF:
+                    return replace(value, parameters=replace(made, caller_chosen=True))
+                return replace(value, parameters=None)
+        return in_containers(lambda one: self._as_held(owner, one), value)
+
+    def _moved(self, value: Value, weights: Tensor) -> Value:
+        """What an object holds after a cast of the object: its modules take part."""
+        match value:
+            case Model():
+                return replace(value, parameters=weights)
+            case Instance(definition=definition) if self._classes.is_module(definition):
+                return replace(value, parameters=weights)
+        return in_containers(lambda one: self._moved(one, weights), value)
+
+
+def _entries(given: CallSite) -> tuple[tuple[str, Value], ...]:
+    """What a subclass of `dict` is made with, by name."""
+    match functions.builtin("dict", given):
+        case Dictionary(items=tuple(items)):
+            return tuple((key, value) for key, value in items if isinstance(key, str))
+    return ()
+
+
+def _default(evaluate: Evaluator, declared: ast.expr) -> Value:
+    """The default of a field: `field(default_factory=list)` is an empty list."""
+    match declared:
+        case ast.Call(func=ast.Name(id="field"), keywords=keywords):
+            given = {keyword.arg: keyword.value for keyword in keywords}
+            match given.get("default_factory"):
+                case ast.Name(id="list"):
+                    return Sequence(BOTTOM, ())
+                case ast.Name(id="dict"):
+                    return Dictionary(BOTTOM, ())
+    return evaluate(declared, Environment())

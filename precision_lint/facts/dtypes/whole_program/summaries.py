@@ -1,0 +1,271 @@
+"""Summaries of the project's functions: what a call returns, and what it leaves in its arguments.
+
+A function is interpreted once for each kind of arguments that it is called with. What is a term in
+them stays one in the summary, and is replaced by what each call gives.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Hashable
+
+from precision_lint.facts.dtypes.domain.calls import CallSite, Region
+from precision_lint.facts.dtypes.domain.environment import Environment, bind
+from precision_lint.facts.dtypes.domain.lattice import join, join_all
+from precision_lint.facts.dtypes.domain.terms import Parameter, Root
+from precision_lint.facts.dtypes.domain.values import (
+    UNKNOWN,
+    AutocastContext,
+    Bottom,
+    Dictionary,
+    Dtype,
+    FunctionValue,
+    Instance,
+    Mixed,
+    Model,
+    ModelOutput,
+    OneOf,
+    Partial,
+    Sequence,
+    Tensor,
+    Value,
+)
+from precision_lint.facts.dtypes.interpreter import outer_variables
+from precision_lint.facts.dtypes.interpreter.annotations import annotated
+from precision_lint.facts.dtypes.interpreter.entries import Summary, Table
+from precision_lint.facts.dtypes.interpreter.frame import Change, Frame
+from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
+from precision_lint.facts.dtypes.syntax.definitions import Function
+from precision_lint.facts.dtypes.syntax.relevance import DefUse, backward_slice
+from precision_lint.facts.dtypes.whole_program.activations import Activations
+from precision_lint.facts.dtypes.whole_program.parameters import bind_self, bound
+from precision_lint.facts.dtypes.whole_program.resolution import Resolution, as_term
+from precision_lint.facts.origin import Origin
+from precision_lint.source.python.nodes import walk
+
+_MOST_KINDS = 48
+"""Kinds of arguments that a function is summarized for; for others its annotation counts."""
+
+
+class Summaries:
+    """What the project's functions return."""
+
+    def __init__(self, analysis: Interprocedural, activations: Activations, table: Table) -> None:
+        self._analysis = analysis
+        self._activations = activations
+        self._table = table
+        self._kinds: dict[Function, int] = {}
+        """How many kinds of arguments each function was summarized for."""
+
+    def called(
+        self,
+        frame: Frame,
+        routine: FunctionValue,
+        given: CallSite,
+        node: ast.Call,
+        env: Environment,
+    ) -> Value:
+        """The result of calling a function of the project; `env` takes what the call changes."""
+        definition = routine.definition
+        parameters = bound(self._analysis, definition, routine.receiver, given)
+        self._analysis.records.call_of(frame, node, definition, parameters)
+        is_followed = (
+            node is not frame.discarded
+            or self._analysis.is_program_run
+            or any(map(_is_container, parameters.values()))
+            or outer_variables.may_change(routine, parameters)
+        )
+        if is_followed:
+            routine = outer_variables.called_in(frame, routine, env)
+            with self._analysis.records.through(frame, node, definition.name):
+                summary = self.result(routine, parameters, given.autocast)
+        else:
+            summary = Summary(UNKNOWN)  # nobody looks at what it returns
+        outer_variables.take(summary.changed, frame, env)
+        self._analysis.records.rejected(frame, node, summary.rejections)
+        _apply_side_effects(summary, routine, parameters, node, env)
+        return summary.value
+
+    def result(self, routine: FunctionValue, given: Environment, region: Region | None) -> Summary:
+        """What a function returns for arguments like these."""
+        definition = routine.definition
+        is_followed = not (self._analysis.is_intraprocedural or definition.is_stub)
+        if not is_followed or self._activations.is_too_deep:
+            return Summary(self._declared(definition), {}, outer_variables.anything(definition))
+        env = given.copy()
+        roots: dict[Root, Value] = {}
+        for name, value in given.items():
+            env[name] = as_term(value, root := Parameter(definition, name))
+            if env[name] is not value:
+                roots[root] = value
+        if routine.receiver is not None and definition.parameters:
+            bind_self(definition, env, routine.receiver)
+        key = _key_of_call(routine, env, region)
+        if key not in self._table:
+            self._kinds[definition] = self._kinds.get(definition, 0) + 1
+            if self._kinds[definition] > _MOST_KINDS:
+                return Summary(self._declared(definition), {}, outer_variables.anything(definition))
+        summary = self._table.entry(key, lambda: self._summarized(routine, env, region))
+        if not roots:
+            return summary
+        resolve = Resolution(self._analysis, roots.get)
+        left = {name: resolve(each) for name, each in summary.out_state.items()}
+        changed = {
+            place: Change(each.before, resolve(each.value))
+            for place, each in summary.changed.items()
+        }
+        return Summary(resolve(summary.value), left, changed, summary.rejections)
+
+    def _declared(self, definition: Function) -> Value:
+        """What the annotation of a function says that it returns."""
+        node = definition.node
+        if isinstance(node, ast.Lambda) or node.returns is None or "token" in node.name:
+            return UNKNOWN
+        return annotated(self._analysis, definition.module, node.returns, node.returns)
+
+    def _summarized(
+        self, routine: FunctionValue, env: Environment, region: Region | None
+    ) -> Summary:
+        """Interpret the body, as far as its result and its containers need it."""
+        definition = routine.definition
+        held = tuple(name for name, value in env.items() if _is_container(value))
+        closure = routine.closure or {}
+        changing = (*held, *definition.scope.changed)
+        calling = outer_variables.calling(definition, env, closure)
+        within = None
+        if not self._analysis.is_program_run:
+            within = definition.module.fact(
+                (Summaries, definition.node, changing, calling),
+                lambda: backward_slice(
+                    definition.def_uses, _returning_or_changing(changing, calling)
+                ),
+            )
+        # a copy: the entry is computed again, from the same arguments, if it needs itself
+        frame = self._activations.run_closing_over(
+            routine.closure, definition, env.copy(), within, region
+        )
+        value = frame.returned
+        if not isinstance(frame.yielded, Bottom):
+            value = Sequence(frame.yielded)
+        left = {name: join_all([end.get(name, UNKNOWN) for end in frame.exits]) for name in held}
+        rejections = tuple(one for found in frame.rejections.values() for one in found)
+        return Summary(value, left, outer_variables.left(definition, closure, frame), rejections)
+
+
+def _is_container(value: Value) -> bool:
+    return isinstance(value, Sequence | Dictionary)
+
+
+def _apply_side_effects(
+    summary: Summary,
+    routine: FunctionValue,
+    bound: Environment,
+    node: ast.Call,
+    env: Environment,
+) -> None:
+    """What the call did to the lists and objects that it was given; anything, if not known."""
+    names = [parameter.arg for parameter in routine.definition.parameters]
+    if routine.receiver is not None and names:
+        _forget_attributes(routine, node, env)
+        names = names[1:]
+    for name, argument in zip(names, node.args, strict=False):
+        if isinstance(argument, ast.Name | ast.Attribute) and isinstance(
+            given := bound.get(name), Sequence | Dictionary
+        ):
+            grown = join(given, summary.out_state.get(name, type(given)(UNKNOWN)))
+            if grown != given:
+                bind(argument, grown, env)
+
+
+def _forget_attributes(routine: FunctionValue, node: ast.Call, env: Environment) -> None:
+    """A method may have assigned attributes: what the class says of them holds again."""
+    if not isinstance(node.func, ast.Attribute):
+        return
+    owner = ast.unparse(node.func.value)
+    for path in [path for path in env.paths if path.startswith(f"{owner}.")]:
+        env.paths.discard(path)
+        env.pop(path, None)
+
+
+def _returning_or_changing(
+    names: tuple[str, ...], calling: frozenset[str]
+) -> Callable[[DefUse], bool]:
+    """Whether a statement returns, yields, or changes what one of some names holds.
+
+    So does what names a function of `calling`, which changes variables of other scopes.
+    """
+
+    def is_asked(effect: DefUse) -> bool:
+        if calling and not effect.reads.isdisjoint(calling):
+            return True
+        match effect.node:
+            case ast.Return():
+                return True
+            case ast.Expr(value=value) | ast.Assign(value=value):
+                is_yielding = isinstance(value, ast.Yield | ast.YieldFrom)
+                return is_yielding or not effect.writes.isdisjoint(names)
+            case ast.AugAssign():
+                return not effect.writes.isdisjoint(names)
+        return False
+
+    return is_asked
+
+
+def _key_of_call(routine: FunctionValue, env: Environment, region: Region | None) -> Hashable:
+    """Calls with equal keys share a summary."""
+    return (
+        "result",
+        routine.definition,
+        tuple((name, _key(value)) for name, value in env.items()),
+        None if region is None else (region.device, _key(region.dtype)),
+        _closed_over(routine),
+    )
+
+
+def _closed_over(routine: FunctionValue) -> Hashable:
+    """What a nested function reads of the function around it."""
+    if routine.closure is None:
+        return None
+    closure = routine.closure
+    reads = {name for effect in routine.definition.def_uses for name in effect.reads}
+    if isinstance(routine.definition.node, ast.Lambda):
+        reads = {each.id for each in walk(routine.definition.node) if isinstance(each, ast.Name)}
+    return tuple((name, _key(closure[name])) for name in sorted(reads) if name in closure)
+
+
+def _key(value: Value) -> Hashable:
+    """A value with the places that its dtypes come from: summaries hand them on."""
+    match value:
+        case Tensor(origin=origin) | Dtype(origin=origin):
+            return value, _place(origin)
+        case ModelOutput(tensor=tensor):
+            return "output", _key(tensor)
+        case Model(parameters=parameters, cast=cast, adapter=adapter):
+            return value, _key(parameters), _place(cast), _place(adapter)
+        case Sequence(items=items, item=item):
+            return "sequence", _key(item), None if items is None else tuple(map(_key, items))
+        case Dictionary(items=items, item=item, default=default):
+            return (
+                "dictionary",
+                _key(item),
+                None if items is None else tuple((key, _key(held)) for key, held in items),
+                _key(default),
+            )
+        case Mixed(tensor=tensor, array=array, sequence=sequence, mapping=mapping, other=other):
+            held = (tensor, array, sequence, mapping, other)
+            return tuple(None if one is None else _key(one) for one in held)
+        case Partial(function=function, arguments=arguments, keywords=keywords):
+            given = (*arguments, *(one for _, one in keywords))
+            return "partial", _key(function), tuple(map(_key, given)), tuple(dict(keywords))
+        case AutocastContext(device=device, dtype=Dtype() as dtype):
+            return "autocast", device, _key(dtype)
+        case OneOf(members=members):
+            return "one of", *map(_key, members)
+        case Instance(definition=definition, fields=fields, parameters=parameters):
+            weights = None if parameters is None else _key(parameters)
+            return definition, tuple((name, _key(held)) for name, held in fields), weights
+    return value
+
+
+def _place(origin: Origin | None) -> Hashable:
+    return None if origin is None else (origin.span, id(origin.source))

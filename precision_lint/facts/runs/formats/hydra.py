@@ -1,0 +1,105 @@
+"""Which file Hydra composes for a launch whose words only replace settings of it."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.project import disk
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import last_name
+from precision_lint.source.shell.words import UNKNOWN
+
+_SHORT = {"-cn": "config_name", "-cp": "config_path", "-cd": "config_dir"}
+
+
+def starts_hydra(launch: Launch, program: str) -> bool:
+    """False if neither the words of a launch nor the text of its program name a configuration."""
+    return "config_name" in program or any(
+        word.text.startswith("--config-name") or word.text in _SHORT for word in launch.words
+    )
+
+
+def configuration(run: RunEnvironment) -> Path | None:
+    """The file that Hydra starts from; None if there is none, or a word chooses another file."""
+    said = dict(_said(run))
+    declared = _declared(run.program.files[0]) if run.program.files else None
+    if declared is None and "config_name" not in said:
+        return None
+    name = said.get("config_name") or (declared or {}).get("config_name")
+    if not name:
+        return None
+    file = f"{name.removesuffix('.yaml')}.yaml"
+    found = next(
+        (path for path in _candidates(run, said, declared, file) if disk.is_file(path)), None
+    )
+    if found is None or run.program.project.root not in found.parents:
+        return None
+    if run.opened is not None and run.opened.parent == found.parent:
+        return run.opened  # `--config-name` chooses it
+    chooses = any(disk.is_folder(found.parent / override) for override in run.overrides)
+    return None if chooses else found
+
+
+def config_name(run: RunEnvironment) -> str:
+    """The name of the configuration that Hydra starts from; empty if only run time knows it."""
+    declared = _declared(run.program.files[0]) if run.program.files else None
+    return dict(_said(run)).get("config_name") or (declared or {}).get("config_name", "")
+
+
+def _candidates(
+    run: RunEnvironment, said: dict[str, str], declared: dict[str, str] | None, file: str
+) -> Iterator[Path]:
+    beside = run.program.path.parent
+    if folder := said.get("config_path") or said.get("config_dir"):
+        yield Path(os.path.normpath(beside / folder / file))
+        directory = run.launch.directory if run.launch else None
+        files = run.program.project.config_files
+        found = files.find(os.path.join(folder, file), run.file.text.path, directory)
+        if found is not None:
+            yield found
+    elif declared is not None:
+        yield Path(os.path.normpath(beside / declared.get("config_path", ".") / file))
+
+
+def _said(run: RunEnvironment) -> Iterator[tuple[str, str]]:
+    """What the command line says of the file; what comes before an unknown part is left out."""
+    for name in ("config_name", "config_path", "config_dir"):
+        if option := run.words.get(name):
+            yield name, _end(option.text)
+    words = run.launch.words if run.launch else ()
+    for index, word in enumerate(words[:-1]):
+        if name := _SHORT.get(word.text, ""):
+            yield name, _end(words[index + 1].text)
+
+
+def _end(text: str) -> str:
+    """`conf` of `$PWD/conf`."""
+    return text.rpartition(UNKNOWN)[2].lstrip("/") if UNKNOWN in text else text
+
+
+def _declared(file: ParsedPython) -> dict[str, str] | None:
+    """The constants of `@hydra.main(config_path="conf", config_name="config")`."""
+    if "hydra" not in file.text.text:
+        return None
+    for node in file.nodes:
+        match node:
+            case ast.FunctionDef(decorator_list=decorators):
+                for decorator in decorators:
+                    match decorator:
+                        case ast.Call(func=function, keywords=keywords) if last_name(function) in (
+                            "main",
+                            "hydra_runner",
+                        ):
+                            return {
+                                keyword.arg: keyword.value.value
+                                for keyword in keywords
+                                if keyword.arg is not None
+                                and isinstance(keyword.value, ast.Constant)
+                                and isinstance(keyword.value.value, str)
+                            }
+    return None

@@ -1,0 +1,1 @@
+"""What the expressions of a program come to in one run."""

@@ -1,0 +1,61 @@
+"""What conditions and comparisons come to, where it is known what their parts come to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TypeAlias
+
+from precision_lint.facts.runs.interpreter.known import Holder, Items, Known, agreed, equal, truth
+
+Value: TypeAlias = "Callable[[ast.expr], Known | None]"
+
+
+def chosen(value: Value, test: Known | None, body: ast.expr, orelse: ast.expr) -> Known | None:
+    """`body if test else orelse`."""
+    holds = truth(test)
+    if test is None or holds is None:
+        return agreed([value(body), value(orelse)])
+    known = value(body if holds else orelse)
+    if known is None or known.written is not None or test.written is None:
+        return known
+    return test.derived(known.value)
+
+
+def connected(value: Value, is_or: bool, values: list[ast.expr]) -> Known | None:
+    """`a or b`, `a and b`."""
+    last: Known | None = None
+    for each in values:
+        known = value(each)
+        holds = truth(known)
+        if known is None or holds is None:
+            return None
+        last = known if last is None or known.written else last.derived(known.value)
+        if holds is is_or:
+            return last
+    return last
+
+
+def compared(value: Value, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Known | None:
+    """`left == right`, `left in right`."""
+    one = value(left)
+    if one is None or isinstance(one.value, Holder | Items):
+        return None
+    if isinstance(op, ast.In | ast.NotIn):
+        if not isinstance(right, ast.List | ast.Tuple | ast.Set):
+            return None
+        items = [value(item) for item in right.elts]
+        if any(item is None for item in items):
+            return None
+        is_in = any(item is not None and equal(one.value, item.value) for item in items)
+        return one.derived(is_in is isinstance(op, ast.In))
+    other = value(right)
+    if other is None or isinstance(other.value, Holder | Items):
+        return None
+    said = one if one.written is not None else other
+    match op:
+        case ast.Eq() | ast.Is():
+            return said.derived(equal(one.value, other.value))
+        case ast.NotEq() | ast.IsNot():
+            return said.derived(not equal(one.value, other.value))
+    return None

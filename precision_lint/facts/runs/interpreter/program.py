@@ -1,0 +1,261 @@
+"""The program of a run: the files of the project that it is made of, and what they define."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from operator import contains
+from pathlib import Path
+
+from precision_lint.facts.frameworks._generated import marks
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.interpreter.imported_by_name import program_of
+from precision_lint.facts.settings.declarations import MARKERS, declared
+from precision_lint.facts.settings.given import Declaration, Kind, normal
+from precision_lint.model.memo import Memo, cached_property, fact
+from precision_lint.project import disk
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import dotted
+
+_MOST_FILES = 20
+"""Files of one program that are parsed, the nearest first: the others rarely hold settings. Those
+with regions of autocast and scalers come in addition.
+"""
+_MOST_READ = 150
+"""Files of one program that are looked into."""
+_MOST_BYTES = 1 << 20
+_OPENING = ("open", "load", "Path", "load_config", "read_config")
+_LOADERS = (b"json.load", b"yaml.", b"OmegaConf", b"toml", b"from_pretrained")
+_REGIONS = (b"autocast(", b"GradScaler(", b"amp.autocast")
+
+
+@dataclass(frozen=True, eq=False)
+class Program(Memo):
+    """A Python program: the file that is started, and what of it says something of settings."""
+
+    path: Path
+    project: Recording
+
+    @cached_property
+    def files(self) -> tuple[ParsedPython, ...]:
+        """The files that may declare, read or hand on settings; the started one first."""
+        files = self.project.config_files
+        paths = files.once(("files of a program", self.path), lambda: tuple(self._paths()))
+        return tuple(filter(None, map(self.project.module, paths)))
+
+    def _paths(self) -> Iterator[Path]:
+        size = count = 0
+        once = self.project.config_files.once
+        for path in islice(program_of(self.path, self.project), _MOST_READ):
+            length, is_of_settings, has_regions = once(
+                ("what is in", path), partial(_what_is_in, path)
+            )
+            if not length or (path != self.path and not is_of_settings):
+                continue
+            size, count = size + length, count + 1
+            if size > _MOST_BYTES:
+                return
+            if count <= _MOST_FILES or has_regions:
+                yield path
+
+    @cached_property
+    def options(self) -> Mapping[str, Sequence[Declaration]]:
+        """What its parsers and classes of settings declare, by the name of the attribute."""
+        found: dict[str, list[Declaration]] = {}
+        for file in self.files:
+            for given in _declared(file):
+                found.setdefault(given.path[-1], []).append(given)
+        return found
+
+    @cached_property
+    def sections(self) -> frozenset[str]:
+        """What dotted options are grouped by: `ds` of `--ds.param_dtype`."""
+        declared = (given for each in self.options.values() for given in each)
+        return frozenset(name for given in declared for name in given.path[:-1])
+
+    @cached_property
+    def flags(self) -> Mapping[str, Declaration]:
+        """The options whose attribute has another name, by their names on a command line."""
+        return {
+            given.flag: given
+            for declarations in self.options.values()
+            for given in declarations
+            if given.flag and given.flag != given.path[-1]
+        }
+
+    @cached_property
+    def flags_of(self) -> Mapping[str, list[str]]:
+        """Those names by the names of the attributes."""
+        found: dict[str, list[str]] = {}
+        for flag, given in self.flags.items():
+            found.setdefault(given.path[-1], []).append(flag)
+        return found
+
+    @cached_property
+    def assigned(self) -> Mapping[str, list[tuple[ParsedPython, ast.expr]]]:
+        """Where it assigns attributes and keys of objects that are not `self`, by their names."""
+        found: dict[str, list[tuple[ParsedPython, ast.expr]]] = {}
+        for file in self.files:
+            for name, node in _assigned(file):
+                found.setdefault(name, []).append((file, node))
+        return found
+
+    @cached_property
+    def opened(self) -> frozenset[str]:
+        """The attributes in the paths of the files that it opens."""
+        return frozenset(
+            node.attr
+            for name in _OPENING
+            for _, call in self.calls(name)
+            for argument in call.args[:1]
+            for node in walk(argument)
+            if isinstance(node, ast.Attribute)
+        )
+
+    def argument(self, name: str) -> tuple[ParsedPython, ast.Call] | None:
+        """The one `add_argument` of an option; None if there are several, or another kind.
+
+        The types of jsonargparse are no functions that are called with a word.
+        """
+        found = [
+            (file, call)
+            for file, call in self.calls("add_argument")
+            if "jsonargparse" not in file.text.text
+            and any(
+                isinstance(each, ast.Constant)
+                and isinstance(each.value, str)
+                and normal(each.value.lstrip("-")) == name
+                for each in call.args
+            )
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def type_of(self, name: str) -> str:
+        """The name of the type that an option is read as; empty if none is declared."""
+        found = self.argument(name)
+        kind = keyword_of(found[1], "type") if found is not None else None
+        return (dotted(kind) or "?") if kind is not None else ""
+
+    def functions(self, name: str) -> list[tuple[ParsedPython, FunctionDefinition]]:
+        """Its functions with a name."""
+        return [(file, each) for file in self.files for each in _functions(file).get(name, ())]
+
+    def classes(self, name: str) -> list[tuple[ParsedPython, ast.ClassDef]]:
+        """Its classes with a name."""
+        return [(file, each) for file in self.files for each in _classes(file).get(name, ())]
+
+    def calls(self, name: str) -> Sequence[tuple[ParsedPython, ast.Call]]:
+        """The calls of what has a name."""
+        return self.fact(("calls", name), lambda: tuple(self._calls(name)))
+
+    def calls_of(self, name: str, home: ParsedPython) -> list[tuple[ParsedPython, ast.Call]]:
+        """The calls of what a file defines, also under another name; not those of others with its
+        name.
+        """
+        from precision_lint.source.python.syntax_tree import syntax_tree
+
+        found = [
+            (file, call)
+            for file, call in self.calls(name)
+            if file is home
+            or not isinstance(call.func, ast.Name)
+            or name in syntax_tree(file).names
+        ]
+        for other in sorted(self._other_names.get((home.text.path.stem, name), ())):
+            found += [row for row in self.calls(other) if isinstance(row[1].func, ast.Name)]
+        return found
+
+    @cached_property
+    def _other_names(self) -> Mapping[tuple[str, str], set[str]]:
+        """What imports call things, by their module and name: `from a.b import C as D`."""
+        found: dict[tuple[str, str], set[str]] = {}
+        for file in self.files:
+            for module, name, other in _renamed(file):
+                found.setdefault((module, name), set()).add(other)
+        return found
+
+    def _calls(self, name: str) -> Iterator[tuple[ParsedPython, ast.Call]]:
+        from precision_lint.source.python.syntax_tree import syntax_tree
+
+        for file in self.files:
+            if file.fact(("mentions", name), partial(contains, file.text.text, name)):
+                yield from ((file, call) for call in syntax_tree(file).calls(name))
+
+
+def keyword_of(call: ast.Call, name: str) -> ast.expr | None:
+    """The argument of a call with a name."""
+    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+
+
+def _what_is_in(path: Path) -> tuple[int, bool, bool]:
+    """How long a file is, and whether it says something of settings, and has regions."""
+    try:
+        content = disk.read(path, disk.ANY_SIZE)
+    except OSError:
+        return 0, False, False
+    has_regions = any(mark in content for mark in _REGIONS)
+    is_of_settings = has_regions or any(
+        mark in content for marks_of in (MARKERS, marks.PYTHON, _LOADERS) for mark in marks_of
+    )
+    return len(content), is_of_settings, has_regions
+
+
+@fact
+def _renamed(file: ParsedPython) -> tuple[tuple[str, str, str], ...]:
+    """The last part of the module, the name, and the other name of what a file imports so."""
+    return tuple(
+        ((node.module or "").rpartition(".")[2], alias.name, alias.asname)
+        for node in file.nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+        if alias.asname is not None and alias.asname != alias.name
+    )
+
+
+@fact
+def _declared(file: ParsedPython) -> tuple[Declaration, ...]:
+    kinds = (Kind.ARGUMENT, Kind.FIELD)
+    return tuple(given for given in declared(file) if given.kind in kinds)
+
+
+@fact
+def _functions(file: ParsedPython) -> Mapping[str, list[FunctionDefinition]]:
+    found: dict[str, list[FunctionDefinition]] = {}
+    for node in file.nodes:
+        if isinstance(node, FunctionDefinition):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+@fact
+def _classes(file: ParsedPython) -> Mapping[str, list[ast.ClassDef]]:
+    found: dict[str, list[ast.ClassDef]] = {}
+    for node in file.nodes:
+        if isinstance(node, ast.ClassDef):
+            found.setdefault(node.name, []).append(node)
+    return found
+
+
+@fact
+def _assigned(file: ParsedPython) -> tuple[tuple[str, ast.expr], ...]:
+    return tuple(_stores(file))
+
+
+def _stores(file: ParsedPython) -> Iterator[tuple[str, ast.expr]]:
+    for node in file.nodes:
+        match node:
+            case ast.Attribute(value=ast.Name(id="self"), ctx=ast.Store()):
+                pass
+            case ast.Attribute() if (dotted(node) or "").startswith("torch."):
+                pass  # `torch.backends.cudnn.allow_tf32 = args.allow_tf32`
+            case ast.Attribute(attr=name, ctx=ast.Store()):
+                yield name, node
+            case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store()):
+                yield name, node
+            case ast.Call(func=ast.Name(id="setattr"), args=[_, ast.Constant(value=str(name)), _]):
+                yield name, node
