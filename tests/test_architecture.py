@@ -54,6 +54,9 @@ BELOW: dict[str, set[str]] = {
 }
 """Each layer is a folder or a module, and imports itself and these."""
 
+PARTS_OF_THE_FLOW = ["syntax", "domain", "libraries", "operators", "interpreter", "whole_program"]
+"""The packages of `facts.dtypes`: each imports itself, those before it, and generated tables."""
+
 LOOSE = {"precision_lint", "precision_lint.__main__", "precision_lint.rule_api"}
 """The modules that are in no layer: the package, its start, and the one import of a rule."""
 
@@ -135,6 +138,18 @@ def test_imports_go_down(package: str, path: Path) -> None:
     layer = layer_of(own)
     for name in imported:
         assert layer_of(name) in {layer, *BELOW[layer]}, f"{layer} imports {name}"
+
+
+@pytest.mark.parametrize("part", PARTS_OF_THE_FLOW)
+def test_the_parts_of_the_dtype_flow_import_down(part: str) -> None:
+    flow = "precision_lint.facts.dtypes"
+    below = PARTS_OF_THE_FLOW[: PARTS_OF_THE_FLOW.index(part) + 1]
+    allowed = tuple(f"{flow}.{name}." for name in ["_generated", *below])
+    for own, path in NAMES.items():
+        if own.startswith(f"{flow}.{part}."):
+            for name in imported_modules(path):
+                # A package holds a docstring only, and `from package import module` names it.
+                assert not name.startswith(f"{flow}.") or f"{name}.".startswith(allowed), own
 
 
 def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:

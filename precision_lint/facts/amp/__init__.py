@@ -1,5 +1,5 @@
-"""The protocol of a mixed-precision training step: scale, backward, unscale, clip, step, update.
+"""Mixed-precision training: its steps, autocast regions, scalers, and the calls that set them.
 
-`events` reads what a statement does, `paths` the orders in which a body can do it, `protocol` puts
-both together for the functions of a file.
+`training_step` holds the protocol of a step (scale, backward, unscale, clip, step, update),
+`regions` the contexts of autocast, `scaling` what scales a loss and when it must not.
 """
