@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TextIO
 
+import click
+
 from precision_lint.cli import console
 from precision_lint.engine.ignoring import is_ignorable, takes_comments
 from precision_lint.engine.job import Result
@@ -21,6 +23,13 @@ from precision_lint.project.discovery import kind_of
 from precision_lint.source.text.text import SourceText
 
 OK, FINDINGS, FAILED, INTERRUPTED = 0, 1, 2, 130
+
+
+class CannotRun(click.ClickException):
+    """The tool cannot do its job."""
+
+    exit_code = FAILED
+
 
 MOST = 10
 """How many findings of one rule are shown in full; more of them say little."""

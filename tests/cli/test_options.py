@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.cli import main as cli
+from precision_lint.cli import check as checking
 from precision_lint.engine.options import Options
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Confidence, Severity
@@ -37,7 +37,7 @@ def test_options_are_typed(
         seen.append(options)
         return 0
 
-    monkeypatch.setattr(cli, "_check", check)
+    monkeypatch.setattr(checking, "check", check)
     assert run(*arguments, cwd=tmp_path).err == ""
     assert seen == [expected]
     assert repr(seen) == repr([expected])  # `1 == Severity.INFO` says nothing about types
