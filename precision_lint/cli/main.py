@@ -324,7 +324,6 @@ def server() -> None:
         from precision_lint.cli.server import serve
     except ModuleNotFoundError as error:
         raise CannotRun(f'{error.name} is missing: pip install "precision-lint[server]"') from error
-    gc.enable()
     serve()
 
 
