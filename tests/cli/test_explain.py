@@ -253,7 +253,7 @@ def test_a_run_time_matter_has_a_cure() -> None:
 
 
 def test_the_page_of_a_preview_rule_says_so() -> None:
-    assert "runs only with `--preview`" in explain("MP302").out
+    assert "runs only with `--preview`" in explain("MP303").out
     assert "--preview" not in explain("MP101").out
 
 
