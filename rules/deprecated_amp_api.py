@@ -54,11 +54,14 @@ Unsafe if the project checks for the class (`isinstance(scaler, torch.cuda.amp.G
 `is_autocast_cpu_enabled` in a project that uses `torch.jit.script`, which does not compile the new
 call. No fix for `autocast(*args)`, for subclasses, and where the class is passed on as a value.
 
-Where no requirement of the project has a version of torch, what its README or install page says
-counts ("PyTorch 2.0 required"). Where these name none, either, the newest is assumed, and the
-finding says so. Then the fix is unsafe unless it is that of autocast, or the project calls the new
-API elsewhere: torch before 2.3 lacks `torch.amp.GradScaler`, torch before 2.4 lacks
-`torch.amp.custom_fwd` and the functions that take the device.
+Where no requirement of the project has a version of torch, that of torchvision or torchaudio
+counts, then what its README or install page says ("PyTorch 2.0 required"), then the CUDA for which
+its commands install torch: `whl/cu121` gives torch 2.5. Where these name none, either, the newest
+is assumed, and the finding says so. Then the fix is unsafe unless it is that of autocast, or the
+project needs a torch that has the new API: it calls it elsewhere, or a program with the file
+imports a later name, such as `torch.distributed.fsdp.fully_shard` of torch 2.6. torch before 2.3
+lacks `torch.amp.GradScaler`, torch before 2.4 lacks `torch.amp.custom_fwd` and the functions that
+take the device: the fix then says which bound it takes.
 
 The fix of an import migrates all its uses in the file and removes it, unless another file imports
 the name from there.
@@ -150,7 +153,8 @@ def _migrated(use: DeprecatedUse, file: PythonFile) -> Fix | None:
         level = Applicability.UNSAFE
     elif not is_in_every_torch(use, file):
         level = Applicability.UNSAFE
-        message += f", which torch before {_SINCE.get(use.api.name, '2.4')} lacks"
+        since = _SINCE.get(use.api.name, "2.4")
+        message += f", which torch before {since} lacks: require `torch>={since}`"
     return Fix(level, message, migration.edits)
 
 

@@ -79,11 +79,11 @@ Safe if the values are certainly tensors of torch. Unsafe if they may be somethi
 have a method `numpy`. Items of lists are tensors for certain where a dtype is known to reach them,
 and what has a method `numpy` where the file names no other framework.
 
-Unsafe if the file reads the bytes of the array: `.tobytes()`, `.view(np.int16)`, `.nbytes`, a hash,
-`stream.write(array)`, also through an attribute, or in a function that gets or returns it. float32
-has twice as many bytes as bfloat16, and what reads them does not notice.
+Display only if the file reads the bytes of the array: `.tobytes()`, `.view(np.int16)`, `.nbytes`, a
+hash, `stream.write(array)`, also through an attribute, or in a function that gets or returns it.
+float32 has twice as many bytes as bfloat16, and what reads them does not notice.
 
-Also unsafe if the fix changes more than the error: `np.sqrt(t)` and other functions return a tensor
+Unsafe if the fix changes more than the error: `np.sqrt(t)` and other functions return a tensor
 for a tensor, and `to_numpy` makes it an array, or `.float()` makes a float16 result a float32 one;
 scikit-learn models compute in float64 for a tensor and in the array's own dtype for an array,
 seaborn writes `None` on the axis of a tensor. Display only for `to_pil_image` and `wandb.Image`,
@@ -256,17 +256,21 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
             return None
         edits += part
     level = min(_applicability(sink, call, file, argument) for argument in converted)
+    read = _BYTES if raw_bytes.are_read(file, call.span) else ""
     if any(helper.local in edit.content for edit in edits):
         if not helper.is_at_hand:
             allowed = Applicability.UNSAFE if helper.is_asked_for else Applicability.DISPLAY
             level = min(level, allowed)
         message = "Use `to_numpy`: bfloat16 and float8 become float32, other dtypes stay"
-        return Fix(level, f"{message}{helper.note}", (*helper.edits, *edits))
+        return Fix(level, f"{message}{read}{helper.note}", (*helper.edits, *edits))
     if all(is_float(tensor) for argument in converted for tensor in _lacking(argument)):
-        return Fix(level, "Widen to float32 on the host", tuple(edits))
+        return Fix(level, f"Widen to float32 on the host{read}", tuple(edits))
     message = "Widen to float32 on the host, integers and float64 as well"
     keeps = "`precision-lint vendor to_numpy` writes a helper that keeps their dtypes"
-    return Fix(min(level, Applicability.UNSAFE), f"{message} ({keeps})", tuple(edits))
+    return Fix(min(level, Applicability.UNSAFE), f"{message}{read} ({keeps})", tuple(edits))
+
+
+_BYTES = "; its bytes, which are read here, are then those of float32"
 
 
 def _is_of_parameter(file: PythonFile, span: Span) -> bool:
@@ -308,7 +312,7 @@ def _applicability(
 ) -> Applicability:
     tensors = _lacking(argument)
     if raw_bytes.are_read(file, call.span):
-        return Applicability.UNSAFE
+        return Applicability.DISPLAY
     if all(tensor.must_be(sinks.LACKING) for tensor in tensors):
         return Applicability.SAFE
     match sink.array, argument.value:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from precision_lint.project import disk
-from precision_lint.project.cuda_builds import newest_torch
+from precision_lint.project.cuda_builds import COMPANIONS, newest_torch, torch_of_companion
 
 FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "requirements*.txt",
@@ -92,29 +92,42 @@ def lowest_version(root: Path, library: str) -> str | None:
     """The lowest version of a library that the project declares to support; None if there is none.
 
     `torch>=2.1,<3` gives 2.1. With only an upper bound (`torch<2.3`), that bound is returned. Where
-    no requirement has a version, what its documents say counts: "PyTorch 2.0 required", and then
-    for which CUDA its commands install torch.
+    no requirement has a version of torch, that of torchvision or torchaudio gives it, then what its
+    documents say ("PyTorch 2.0 required"), and then for which CUDA its commands install torch.
     """
-    name = _conda_name(library)
-    requirement = re.compile(
-        rf"""(?mix)
-        (?: ^[ \t-]* | ["'] ) {name} ["']? [ \t]* (?:\[[^\]\n]{{0,99}}\] [ \t]*)?
-        (?: (?: = [ \t]* (?:\{{ [^\n}}]{{0,199}} version [ \t]* = [ \t]*)? ["'] | \( ) [ \t]* )?
-        (?P<specifiers> (?: (?:[=~!<>^]=?=? [ \t]*)? \d [\w.+*]* [ \t]* (?: , [ \t]*)?)+ )
-        """
-    )
-    declared = [
-        version
-        for content in _contents(root, DECLARATIONS)
-        for match in requirement.finditer(_COMMENT.sub("", content))
-        if (version := _lowest(match["specifiers"])) is not None
-    ]
-    named = (_release(library, one) for one in _documented(root, name)) if not declared else ()
-    declared += [one for one in named if one is not None]
+    declared = [*_declared(root, library)]
+    if not declared and library == "torch":
+        declared += _by_companions(root)
+    if not declared:
+        named = (_release(library, one) for one in _documented(root, _conda_name(library)))
+        declared += [one for one in named if one is not None]
     if not declared and library == "torch":
         contents = _contents(root, (*DECLARATIONS, *DOCUMENTS))
         declared += [one for one in map(newest_torch, contents) if one is not None]
     return ".".join(map(str, min(declared))) if declared else None
+
+
+def _declared(root: Path, library: str) -> Iterator[tuple[int, ...]]:
+    """The lowest version that each requirement of a library allows."""
+    requirement = re.compile(
+        rf"""(?mix)
+        (?: ^[ \t-]* | ["'] ) {_conda_name(library)} ["']? [ \t]* (?:\[[^\]\n]{{0,99}}\] [ \t]*)?
+        (?: (?: = [ \t]* (?:\{{ [^\n}}]{{0,199}} version [ \t]* = [ \t]*)? ["'] | \( ) [ \t]* )?
+        (?P<specifiers> (?: (?:[=~!<>^]=?=? [ \t]*)? \d [\w.+*]* [ \t]* (?: , [ \t]*)?)+ )
+        """
+    )
+    for content in _contents(root, DECLARATIONS):
+        for match in requirement.finditer(_COMMENT.sub("", content)):
+            if (version := _lowest(match["specifiers"])) is not None:
+                yield version
+
+
+def _by_companions(root: Path) -> Iterator[tuple[int, ...]]:
+    """The torch that the requirements of torchvision and torchaudio ask for."""
+    for package in COMPANIONS:
+        for version in _declared(root, package):
+            if (torch := torch_of_companion(package, version)) is not None:
+                yield torch
 
 
 _MONTHS = (

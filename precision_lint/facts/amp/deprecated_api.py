@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from precision_lint.facts.amp.missing_names import SINCE
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.memo import fact
 from precision_lint.source.python import exports
@@ -209,12 +210,16 @@ def is_in_every_torch(use: DeprecatedUse, file: PythonFile) -> bool:
 
     `torch.amp.autocast` is as old as its arguments. torch 2.2 has no `torch.amp.GradScaler`, torch
     2.3 has no `torch.amp.custom_fwd` and none of the functions that take a device. A project that
-    says no version may run with these, unless it calls the same API elsewhere.
+    says no version may run with these, unless it calls the same API elsewhere, or a program with
+    the file imports what only a later release has.
     """
     if use.api.name == "amp.autocast":
         return True
     if file.project.lowest_version_of("torch", file.text.path) is not None:
         return True  # 2.4 at least: see `_supports_older_torch`
+    needed = file.project.torch_needed_with(file.text.path)
+    if needed is not None and needed >= SINCE.get(f"torch.{use.api.name}", _SINCE):
+        return True
     return _holds(rb"\btorch\." + re.escape(use.api.name).encode() + rb"\(", file)
 
 

@@ -32,6 +32,7 @@ from precision_lint.facts.project.questions import (
 )
 from precision_lint.facts.project.records import Kind, Records
 from precision_lint.facts.project.starred import names_at_top
+from precision_lint.facts.project.torch_names import torch_needed
 from precision_lint.model.finding import Related
 from precision_lint.model.trace import Question, apart, note
 from precision_lint.project.contents import Contents, digest_of
@@ -239,6 +240,17 @@ class ProjectFacts:
             )
         return self._matching[pattern]
 
+    def torch_needed_with(self, path: Path) -> tuple[int, ...] | None:
+        """The oldest torch that has all that the programs of a file import at their top level."""
+        files = {path: None, **dict.fromkeys(self.imports.of_tensors)}
+        needed = (
+            tuple(map(int, version.split(".")))
+            for other in files
+            if not self.project.is_test(other) and (version := self.records.of("torch", other))
+            if other == path or self.imports.are_linked(other, path)
+        )
+        return max(needed, default=None)
+
     def page_matches(self, pattern: bytes) -> bool:
         """True if a page of the project holds what a regular expression matches."""
         pages = (path for path in self.project.pages if not self.project.is_secondary(path))
@@ -326,6 +338,7 @@ KINDS: Mapping[str, Kind] = {
     "composed": Kind(_composed),
     "names": Kind(_naming),
     "shown": Kind(words_shown, LARGEST_DOCUMENT),
+    "torch": Kind(torch_needed),
 }
 """What is kept of a file."""
 
@@ -415,6 +428,11 @@ class Recording:
     def lowest_version_of(self, library: str, near: Path | None = None) -> tuple[int, int] | None:
         """The oldest version of a library that code must run with; None where nothing says one."""
         answer: tuple[int, int] | None = self._ask("lowest_version_of", library, near)
+        return answer
+
+    def torch_needed_with(self, path: Path) -> tuple[int, ...] | None:
+        """The oldest torch that has all that the programs of a Python file import."""
+        answer: tuple[int, ...] | None = self._ask("torch_needed_with", path)
         return answer
 
     @property

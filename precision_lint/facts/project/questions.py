@@ -41,6 +41,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "lowest_version_of": lambda facts, library, near: facts.project.lowest_version_of(
         library, near
     ),
+    "torch_needed_with": lambda facts, path: facts.torch_needed_with(path),
     "import_style": lambda facts, path: facts.project.import_style(path),
     # Evidence and settings
     "half_precision": lambda facts: facts.half_precision,
@@ -116,6 +117,8 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return ("imports\n", f"matches\n{pattern.decode('latin-1')}")
         case ("reaches", _, pattern):
             return (*_IMPORTS, f"matches\n{pattern.encode().decode('latin-1')}")
+        case ("torch_needed_with", _):
+            return (*_IMPORTS, "torch\n")
         case ("referring", _):
             return ("references\n",)
         case ("named_in_python", name):

@@ -112,7 +112,10 @@ def _of_data(data: Value, default: str) -> Tensor:
         case Constant(value=bool() | int() | float() | complex()):
             return replace(_of_number(data, default), scalar=True)
         case NonTensor():
-            return replace(_of_array(data), scalar=data.scalar)
+            made = replace(_of_array(data), scalar=data.scalar)
+            # `math.sqrt(3)` becomes the default dtype, `np.sqrt(3)` stays float64.
+            is_either = data.scalar and "float64" in data.dtypes
+            return replace(made, dtypes=made.dtypes | {default}) if is_either else made
         case Sequence(items=None, item=Bottom()) | Sequence(items=()):
             return tensor(default)
         case Sequence():

@@ -95,6 +95,8 @@ def builtin(name: str, given: CallSite) -> Value:
             return item if isinstance(item, Tensor) else UNKNOWN
         case (("max" | "min"), [_, *_]) if any(map(is_tensor, given.values)):
             return join_all(given.values)
+        case "__import__", [Constant(value=str(module))] if "." not in module:
+            return Symbol(module)
         case "getattr", [Symbol(name="torch"), *_]:
             return SOME_DTYPE
     return UNKNOWN

@@ -1,0 +1,1 @@
+"""The table that scripts/measure_torch_names.py writes."""
