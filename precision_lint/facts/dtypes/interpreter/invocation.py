@@ -241,8 +241,6 @@ def _result(
             return _of_method(evaluator, name, receiver, given, node, env)
         case ast.Name(id="getattr"):
             return _getattr(evaluator, node, given)
-        case ast.Name(id="__import__"):
-            return _imported(given)
         case ast.Name(id=name):
             if sources.MODEL_NAME.search(name):
                 return methods.of_named_model(name, given)
@@ -507,14 +505,6 @@ def _of_unknown(
         default = given.arguments[1]
         return defaults.or_default(UNKNOWN, default.value, given.source, default.span)
     return functions.method(name, UNKNOWN, given)
-
-
-def _imported(given: CallSite) -> Value:
-    """`__import__("torch")`"""
-    match given.values:
-        case [Constant(value=str(name))] if "." not in name:
-            return Symbol(name)
-    return UNKNOWN
 
 
 def _getattr(evaluator: Evaluate, node: ast.Call, given: CallSite) -> Value:
