@@ -32,6 +32,8 @@ dtype = (
 
 ## Fix safety
 Unsafe: on an older GPU, the program then computes in float16, which needs loss scaling to train.
+Shown only in a project that still supports torch before 2.4, which rejects the argument and is right
+without it.
 
 ## References
 - Pitfall L02
@@ -59,6 +61,7 @@ from precision_lint.rule_api import (
     gpu,
     names_bfloat16,
     names_float16,
+    oldest_torch,
     qualified,
     syntax_tree,
 )
@@ -198,4 +201,10 @@ def _fix(asked: list[ast.Call], file: PythonFile) -> Fix | None:
     known = tuple(edit for edit in edits if edit is not None)
     if len(known) < len(asked):
         return None
-    return Fix(Applicability.UNSAFE, "Exclude emulation with `including_emulation=False`", known)
+    oldest = oldest_torch(file)
+    is_older = oldest is not None and oldest < _SINCE
+    return Fix(
+        Applicability.DISPLAY if is_older else Applicability.UNSAFE,
+        "Exclude emulation with `including_emulation=False`" + " (torch 2.4)" * is_older,
+        known,
+    )
