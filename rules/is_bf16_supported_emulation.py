@@ -32,8 +32,8 @@ dtype = (
 
 ## Fix safety
 Unsafe: on an older GPU, the program then computes in float16, which needs loss scaling to train.
-Shown only in a project that still supports torch before 2.4, which rejects the argument and is right
-without it.
+Shown only in a project that still supports torch before 2.4, which rejects the argument and is
+right without it.
 
 ## References
 - Pitfall L02

@@ -49,7 +49,8 @@ def train(args: argparse.Namespace) -> None:
     schedule = get_cosine_schedule_with_warmup(optimizer, 100, args.epochs * len(loader))
 
     # bfloat16 where the GPU has it: A100 and newer
-    amp_dtype = torch.bfloat16 if torch.cuda.is_bf16_supported() else torch.float16
+    has_bfloat16 = torch.cuda.is_bf16_supported(including_emulation=False)
+    amp_dtype = torch.bfloat16 if has_bfloat16 else torch.float16
     scaler = torch.amp.GradScaler("cuda", init_scale=2.0**14)
 
     for epoch in range(args.epochs):

@@ -22,14 +22,13 @@ _EXTENDED = 0x4000
 def tracked(root: Path) -> list[str]:
     """The names, from the root of a repository, of the regular files that its index lists.
 
-    None without an index. It is not noted that this was asked: git writes its index all the time,
-    and nearly always there is nothing new for us in it.
+    None without an index.
     """
     try:
         path = _folder(root) / "index"
-        if not path.is_file() or path.stat().st_size > _LARGEST:
+        if not disk.is_file(path):
             return []
-        return [os.fsdecode(name) for name in _names(path.read_bytes())]
+        return [os.fsdecode(name) for name in _names(disk.read(path, _LARGEST))]
     except (OSError, ValueError, IndexError):
         return []
 

@@ -69,11 +69,13 @@ def test_the_linter_says_what_is_recorded(case: Case, level: str, tmp_path: Path
     recorded = expected()
     places = recorded["default"].get(case.name, [])
     if level == "preview":
-        places = sorted({*places, *recorded["preview"].get(case.name, [])})
+        added = recorded["preview"].get(case.name, [])
+        better = {place.partition(" ")[2] for place in added}  # what others report, they yield
+        places = sorted([*added, *(one for one in places if one.partition(" ")[2] not in better)])
     assert found(case, tmp_path / "bad", level) == places
     assert not findings(case.good, tmp_path / "good", level)
 
 
 def test_how_many_are_found() -> None:
     """Raise these numbers when a rule finds more."""
-    assert counts(expected()) == {"default": (70, 44), "preview": (78, 48)}
+    assert counts(expected()) == {"default": (69, 44), "preview": (77, 48)}

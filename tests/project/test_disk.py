@@ -159,7 +159,8 @@ SAFE = {
     "project/disk.py",
     "project/discovery.py",
     "engine/session.py",
-    "cli/main.py",
+    "cli/explain_config.py",
+    "cli/paths.py",
     "cli/matrix.py",
 }
 """Modules that ask about the names that the user or the file system gives them."""

@@ -369,7 +369,7 @@ def test_a_level_that_nothing_reads_is_listed(tmp_path: Path, word: str) -> None
 
 @pytest.mark.parametrize(
     ("words", "names"),
-    [("FP16 True", ["FP16"]), ("FP16 False SEED 1", ["FP16"]), ("SEED 1", []), ("FP16", [])],
+    [("FP16 True", ["FP16"]), ("FP16 False SEED 1", ["FP16"]), ("SEED 1", []), ("FP16", ["FP16"])],
 )
 def test_words_in_capitals_with_their_values(tmp_path: Path, words: str, names: list[str]) -> None:
     project(tmp_path, {"run.sh": f"python main.py --config a.txt {words}\n"})
