@@ -146,6 +146,7 @@ RULE = Rule(
 )
 
 _NAME = re.compile(r"\w+")
+_BYTES = "; its bytes, which are read here, are then those of float32"
 _WIDEN = ".float()"
 _AS_INTEGERS = re.compile(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
 """What makes integers of an array. Images are made of floats with `np.uint8`."""
@@ -255,8 +256,10 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
         if part is None:
             return None
         edits += part
-    level = min(_applicability(sink, call, file, argument) for argument in converted)
+    level = min(_applicability(sink, file, argument) for argument in converted)
     read = _BYTES if raw_bytes.are_read(file, call.span) else ""
+    if read:
+        level = Applicability.DISPLAY
     if any(helper.local in edit.content for edit in edits):
         if not helper.is_at_hand:
             allowed = Applicability.UNSAFE if helper.is_asked_for else Applicability.DISPLAY
@@ -268,9 +271,6 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
     message = "Widen to float32 on the host, integers and float64 as well"
     keeps = "`precision-lint vendor to_numpy` writes a helper that keeps their dtypes"
     return Fix(min(level, Applicability.UNSAFE), f"{message}{read} ({keeps})", tuple(edits))
-
-
-_BYTES = "; its bytes, which are read here, are then those of float32"
 
 
 def _is_of_parameter(file: PythonFile, span: Span) -> bool:
@@ -307,12 +307,8 @@ def _of_receiver(call: Call, file: PythonFile, how: str) -> list[Edit] | None:
     return calls.wrap_receiver(file, call, how)
 
 
-def _applicability(
-    sink: sinks.Sink, call: Call, file: PythonFile, argument: Argument
-) -> Applicability:
+def _applicability(sink: sinks.Sink, file: PythonFile, argument: Argument) -> Applicability:
     tensors = _lacking(argument)
-    if raw_bytes.are_read(file, call.span):
-        return Applicability.DISPLAY
     if all(tensor.must_be(sinks.LACKING) for tensor in tensors):
         return Applicability.SAFE
     match sink.array, argument.value:

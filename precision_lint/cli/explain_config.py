@@ -35,28 +35,30 @@ def compare(
         CannotRun: They are neither, or a path is missing at one of the revisions.
     """
     color = wants_color(sys.stdout, os.environ)
-    old, new = compared
-    if os.path.isfile(old) and os.path.isfile(new):
-        files = [_explanation(Session.open(existing([one]), options)) for one in compared]
-        found = list(changes(files[0], files[1], None))
+    if all(map(os.path.isfile, compared)):
+        one, other = (_explanation(Session.open(existing([each]), options)) for each in compared)
+        found = list(changes(one, other, None))
         write_changes(output_format, found, sys.stdout, color=color, root=Path.cwd())
         return
+    old, new = compared
     root = Session.open(existing(paths), options).project.root
     inside = [path.relative_to(root) for path in existing(paths)]
     try:
         with folder_of(old, root) as before, folder_of(new, root) as after:
-            trees = [
-                [path for one in inside if (path := tree / one).exists()]
-                for tree in (before, after)
-            ]
-            explained = [_explanation(Session.open(tree, options)) for tree in trees if tree]
-            if len(explained) < len(trees):
-                raise CannotRun("the paths are not in both revisions")
+            explained = [_explanation_of(tree, inside, options) for tree in (before, after)]
             found = list(changes(explained[0], explained[1], (before, after)))
             write_changes(output_format, found, sys.stdout, color=color, root=after)
     except NoRevision as problem:
         message = f"{old} and {new} are neither two files nor two revisions: {problem}"
         raise CannotRun(message) from None
+
+
+def _explanation_of(tree: Path, inside: Sequence[Path], options: Options) -> Explanation:
+    """What is explained of some paths inside of a revision."""
+    paths = [path for each in inside if (path := tree / each).exists()]
+    if not paths:
+        raise CannotRun("the paths are not in both revisions")
+    return _explanation(Session.open(paths, options))
 
 
 def _explanation(session: Session) -> Explanation:

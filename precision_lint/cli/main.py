@@ -22,7 +22,6 @@ from precision_lint.engine.options import Options
 from precision_lint.engine.parallel import WorkerDied
 from precision_lint.engine.session import Session
 from precision_lint.engine.settings import ConfigError
-from precision_lint.model.finding import Confidence, Severity
 from precision_lint.model.formats import FORMATS
 from precision_lint.model.version import __version__
 
@@ -60,12 +59,7 @@ def cli() -> None:
 @click.option("--diff", is_flag=True, help="Print what --fix would change; write nothing.")
 @click.option("--add-ignore", metavar="REASON", help="Write a suppression for every finding.")
 @click.option("--show-fixes", is_flag=True, help="List what was fixed, by file and rule.")
-@shared.selectors("--select", "Enable only these rules: codes, prefixes or names.")
-@shared.selectors("--extend-select", "Enable additional rules.")
-@shared.selectors("--ignore", "Disable rules.")
-@shared.preview
-@shared.level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
-@shared.level(Severity, Severity.INFO, "Hide less severe findings.")
+@shared.selection
 @click.option("--output-format", type=click.Choice(FORMATS), help="[default: full]")
 @click.option("--all", is_flag=True, help="Show every finding of a rule that has many.")
 @shared.output_file
@@ -89,13 +83,8 @@ def cli() -> None:
 )
 @click.option("--since", metavar="REV", help="Report only findings on lines changed since then.")
 @click.option("--stdin-filename", metavar="PATH", help="File name for standard input (-).")
-@shared.target
-@shared.target_torch
-@shared.target_triton
-@shared.target_gpu
-@shared.jobs
-@shared.no_cache
-@shared.cache_dir
+@shared.targets
+@shared.work
 @click.option("--watch", is_flag=True, help="Check again after every change, until interrupted.")
 @click.option(
     "--shard",
@@ -188,21 +177,11 @@ def explain_config(
     help="[default: text]",
 )
 @shared.output_file
-@shared.selectors("--select", "Enable only these rules: codes, prefixes or names.")
-@shared.selectors("--extend-select", "Enable additional rules.")
-@shared.selectors("--ignore", "Disable rules.")
-@shared.preview
-@shared.level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
-@shared.level(Severity, Severity.INFO, "Hide less severe findings.")
+@shared.selection
 @shared.config
 @shared.isolated
-@shared.target
-@shared.target_torch
-@shared.target_triton
-@shared.target_gpu
-@shared.jobs
-@shared.no_cache
-@shared.cache_dir
+@shared.targets
+@shared.work
 @shared.color
 def matrix(paths: tuple[str, ...], output_format: str, **values: Any) -> int:
     """Show which precisions the runs of a project offer, and what breaks in each.
@@ -275,19 +254,11 @@ def vendor(
 
 @cli.command(short_help="Check many repositories, with Ray.")
 @scan_options
-@shared.selectors("--select", "Enable only these rules: codes, prefixes or names.")
-@shared.selectors("--extend-select", "Enable additional rules.")
-@shared.selectors("--ignore", "Disable rules.")
-@shared.preview
-@shared.level(Confidence, Confidence.MEDIUM, "Hide less certain findings.")
-@shared.level(Severity, Severity.INFO, "Hide less severe findings.")
+@shared.selection
 @click.option(
     "--config", type=shared.PATH, help="Use this configuration file; no other one counts."
 )
-@shared.target
-@shared.target_torch
-@shared.target_triton
-@shared.target_gpu
+@shared.targets
 def scan(inputs: tuple[str, ...], repositories: Path | None, **values: Any) -> None:
     """Check many repositories, each by itself, and write the findings to Parquet files.
 

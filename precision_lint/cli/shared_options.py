@@ -15,7 +15,7 @@ _Level = TypeVar("_Level", Confidence, Severity)
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def level(kind: type[_Level], default: _Level, help: str) -> Callable[[_Command], _Command]:
+def _level(kind: type[_Level], default: _Level, help: str) -> Callable[[_Command], _Command]:
     """An option that takes a member of an enumeration by its name."""
     name = f"--min-{kind.__name__.lower()}"
     return click.option(
@@ -26,7 +26,7 @@ def level(kind: type[_Level], default: _Level, help: str) -> Callable[[_Command]
     )
 
 
-def selectors(name: str, help: str) -> Callable[[_Command], _Command]:
+def _selectors(name: str, help: str) -> Callable[[_Command], _Command]:
     """An option that takes codes, prefixes and names: with commas, or several times."""
     return click.option(
         name,
@@ -46,7 +46,6 @@ def shard(text: str) -> Shard:
         raise click.BadParameter(str(error)) from None
 
 
-preview = click.option("--preview", is_flag=True, help="Also run preview rules.")
 PATH = click.Path(path_type=Path)
 config = click.option("--config", type=PATH, help="Use this configuration file.")
 isolated = click.option("--isolated", is_flag=True, help="Ignore configuration files.")
@@ -60,8 +59,6 @@ jobs = click.option(
     help="Number of processes. [default: one per core]",
 )
 target_gpu = click.option("--target-gpu", metavar="NAME", help="The GPU of the runs, such as T4.")
-target_torch = click.option("--target-torch", metavar="VERSION", help="Version of torch.")
-target_triton = click.option("--target-triton", metavar="VERSION", help="Version of triton.")
 no_cache = click.option("--no-cache", is_flag=True, help="Do not read or write the cache.")
 cache_dir = click.option("--cache-dir", type=PATH, help="Cache directory.")
 color = click.option(
@@ -76,3 +73,36 @@ output_file = click.option(
     type=click.Path(dir_okay=False, path_type=Path),
     help="Write the report to a file.",
 )
+
+
+def _all(*options: Callable[[Any], Any]) -> Callable[[_Command], _Command]:
+    """Several options at once, in the order of the help."""
+
+    def add(command: _Command) -> _Command:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+selection = _all(
+    _selectors("--select", "Enable only these rules: codes, prefixes or names."),
+    _selectors("--extend-select", "Enable additional rules."),
+    _selectors("--ignore", "Disable rules."),
+    click.option("--preview", is_flag=True, help="Also run preview rules."),
+    _level(Confidence, Confidence.MEDIUM, "Hide less certain findings."),
+    _level(Severity, Severity.INFO, "Hide less severe findings."),
+)
+"""Which findings are reported."""
+
+targets = _all(
+    target,
+    click.option("--target-torch", metavar="VERSION", help="Version of torch."),
+    click.option("--target-triton", metavar="VERSION", help="Version of triton."),
+    target_gpu,
+)
+"""What the linted code runs with."""
+
+work = _all(jobs, no_cache, cache_dir)
+"""How a run is done."""

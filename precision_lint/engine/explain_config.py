@@ -16,7 +16,8 @@ from precision_lint.facts.frameworks.table import Key, Role, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
-from precision_lint.facts.runs.unread import Unread, understood, unread, unread_lines, written_at
+from precision_lint.facts.runs.understood import understood, written_at
+from precision_lint.facts.runs.unread import Unread, unread, unread_lines
 from precision_lint.facts.settings.vocabulary import WORDS, chooses_precision, is_precise
 from precision_lint.model.finding import Confidence, Finding, Place, Span
 from precision_lint.project import disk

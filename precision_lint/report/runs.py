@@ -18,7 +18,7 @@ from precision_lint.engine.explain_config import (
 )
 from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occurrence
 from precision_lint.facts.frameworks.verdicts import shown
-from precision_lint.facts.runs.unread import value_at
+from precision_lint.facts.runs.understood import value_at
 from precision_lint.model.finding import Place
 from precision_lint.report.ink import width
 from precision_lint.report.json_report import dumps, record

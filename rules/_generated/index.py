@@ -744,7 +744,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("E08",),
         yields_to="MP310",
-        preview=False,
+        preview=True,
         hooks=frozenset({"check_call"}),
     ),
     Rule(

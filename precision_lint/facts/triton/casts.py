@@ -44,8 +44,6 @@ def _cast(arguments: Arguments, language: Language) -> Value:
                 if _widths(value.dtypes).isdisjoint(_widths(found)):
                     language.refusals.add("bitcast", "", value, Tensor(found, value.rank))
                 return Tensor(found, value.rank, has_many=value.has_many)
-            if found == types.FLOAT32:
-                language.usage.vary(value)
             if found <= types.INTEGERS:
                 # What is converted to an index need not have been an integer: no trace of it.
                 language.usage.truncate(value)

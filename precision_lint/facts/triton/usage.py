@@ -24,7 +24,7 @@ class Usage:
     doubtful_elements: set[str] = field(default_factory=set)
     """Pointers whose elements are compared with integers, truncated, or used as masks."""
     varying: set[str] = field(default_factory=set)
-    """Pointers whose elements are cast to float32, or whose dtype is asked: it is not one only."""
+    """Pointers whose dtype the kernel asks for: it is not one only."""
     read: set[str] = field(default_factory=set)
     """Pointers from which half-precision elements are loaded."""
     pinned: set[Span] = field(default_factory=set)

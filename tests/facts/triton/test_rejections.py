@@ -119,7 +119,7 @@ _LAUNCH = "def f(t, o):\n    kernel[1](t, t, o, 1.0, True, 3)"
             "def f(t):\n    h = t.half()\n    kernel[1](h, h, h, 1.0, True, 3)",
             Confidence.HIGH,
         ),
-        ("y = x.to(tl.float32)\nx = tl.exp(x)", _LAUNCH, Confidence.MEDIUM),
+        ("y = x.to(tl.float32)\nx = tl.exp(x)", _LAUNCH, Confidence.LOW),
         ("y = x.to(tl.float32)\nx = tl.exp(x)", "", Confidence.LOW),
         ("if C:\n    y = x.to(tl.float32)\n    x = tl.exp(x)", "", Confidence.LOW),
         ("for i in range(n):\n    x = x * s", _LAUNCH, Confidence.MEDIUM),

@@ -274,6 +274,7 @@ def method(model: Model, name: str, given: CallSite) -> Value:
     parameters = model.parameters
     of_checkpoint = given.origin(_OF_THE_MODEL, "weights")
     weight = replace(parameters, origin=parameters.origin or of_checkpoint)
+    part = Model(weight, is_known=model.is_known)
     match name:
         case "to" | "type":
             return _moved(model, given)
@@ -286,16 +287,13 @@ def method(model: Model, name: str, given: CallSite) -> Value:
         case _ if name in _NAMED:
             return Sequence(Sequence(UNKNOWN, (NON_TENSOR, weight)))
         case _ if name in _MODULES or name in PARTS:
-            submodule = Model(weight, is_known=model.is_known)
-            return Sequence(submodule) if name in _MODULES else submodule
+            return Sequence(part) if name in _MODULES else part
         case "values" if model.name in _CONTAINERS:
-            return Sequence(Model(weight, is_known=model.is_known))
+            return Sequence(part)
         case "items" if model.name in _CONTAINERS:
-            held = Model(weight, is_known=model.is_known)
-            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, held)))
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, part)))
         case "named_modules" | "named_children":
-            submodule = Model(weight, is_known=model.is_known)
-            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, submodule)))
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, part)))
         case "generate" if _is_on(given, "return_dict_in_generate"):
             return _generated(output(model, given))
     if sources.OUTPUT_METHOD.search(name):

@@ -17,6 +17,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.known import CommandLine, Given, Known, Layers
 from precision_lint.facts.runs.interpreter.program import keyword_of
+from precision_lint.model.memo import cached_property
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -101,7 +102,7 @@ class _Maker:
     def shown(self) -> ParsedConfig | None:
         return self.project.config_files.at(self.file.text.path)
 
-    @property
+    @cached_property
     def helpers(self) -> frozenset[str]:
         """The functions of the file that make a tree of their keywords."""
         return frozenset(

@@ -1,0 +1,102 @@
+"""What a script says of precision that no run understands: words, variables, here-documents."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from precision_lint.facts.frameworks.launches import Launch, handles_words, launch
+from precision_lint.facts.frameworks.sources import Occurrence, typed
+from precision_lint.facts.runs.understood import Written, written_at
+from precision_lint.facts.runs.unread_texts import gives_precision, of_lines
+from precision_lint.facts.settings.vocabulary import (
+    is_about_precision,
+    is_setting_of_precision,
+    names_precision,
+)
+from precision_lint.model.finding import Span
+from precision_lint.model.memo import fact
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import Option, assignments, options, pairs
+from precision_lint.source.shell.commands import inner_script
+from precision_lint.source.shell.variables import Assigned, Word
+from precision_lint.source.shell.words import UNKNOWN
+
+Known: TypeAlias = "frozenset[Written]"
+
+_DEFAULT = re.compile(r"""["']?\$\{\w+:?[-=]["']?([^{}]*?)["']?\}["']?""", re.ASCII)
+"""`${FLAGS:---fp16 --seed 1}`, the whole value of a variable."""
+
+
+def of_launch(file: ParsedConfig, started: Launch, known: Known) -> Iterator[Occurrence]:
+    """What the words of a launch say of precision, and no run understands."""
+    return _of_words(file, (*started.launcher, *started.words), known)
+
+
+def beside_launches(file: ParsedConfig, known: Known) -> Iterator[Occurrence]:
+    """What the other commands, the variables and the here-documents of a script say."""
+    assert file.script is not None
+    for command in file.script.commands:
+        if launch(command) is None and not handles_words(command):
+            yield from _of_words(file, command.words, known)
+    for name, assigned in file.script.assigned:
+        yield from _of_variable(file, name, assigned, known)
+    parsed = {part.heredoc.body for part in file.embedded if part.heredoc is not None}
+    for body in file.script.bodies:
+        if body not in parsed:
+            yield from of_lines(file, body)
+
+
+def _of_words(file: ParsedConfig, words: tuple[Word, ...], known: Known) -> Iterator[Occurrence]:
+    given = [*options(words), *assignments(words), *pairs(words)]
+    for option in given:
+        section, _, name = option.name.rpartition(".")
+        found = Occurrence(option.name, option.value, option, file)
+        if written_at(found) not in known and is_setting_of_precision(
+            name, typed(option.value), section.rpartition(".")[2]
+        ):
+            yield found
+    taken = {id(word) for option in given for word in option.words}
+    read = _parsed_words(file)
+    for word in words:
+        bare = word.text.removeprefix("-")
+        if id(word) in taken or bare.startswith("-"):
+            continue
+        is_option = bare != word.text and is_about_precision(bare)
+        is_text = " " in bare and word.span not in read and word.elsewhere is None
+        if is_text and (found_in := [*of_lines(file, word.span)]):
+            yield from found_in
+        elif is_option or names_precision(bare) or (is_text and gives_precision(bare)):
+            found = Occurrence(bare, True, Option(bare, True, (word,)), file)
+            if written_at(found) not in known:
+                yield found
+
+
+@fact
+def _parsed_words(file: ParsedConfig) -> frozenset[Span]:
+    """The words of commands that are scripts, and that are read as such."""
+    assert file.script is not None
+    inner = (inner_script(command.words) for command in file.script.commands)
+    return frozenset(word.span for word in inner if word is not None)
+
+
+def _of_variable(
+    file: ParsedConfig, name: str, assigned: Assigned, known: Known
+) -> Iterator[Occurrence]:
+    """What is assigned to a variable: a precision, or words of a command line."""
+    assert file.script is not None
+    path, span = file.text.path, assigned.span
+    text = assigned.text.chars
+    if UNKNOWN in text and (default := _DEFAULT.fullmatch(file.text[span].partition("=")[2])):
+        text = default[1]
+    value = None if UNKNOWN in text else typed(text)
+    is_default = text is not assigned.text.chars and gives_precision(text)
+    if is_default or (value is not None and is_setting_of_precision(name, value)):
+        # The options in it are understood then, or the one that takes it.
+        if not any(at == path and span.start <= one.start < span.end for at, one in known):
+            yield Occurrence(name, value, assigned, file)
+        return
+    words = assigned.elements or tuple(file.script.places.split(assigned.text))
+    if len(words) > 1 or assigned.is_array or text.startswith("-"):
+        yield from _of_words(file, words, known)

@@ -1,0 +1,46 @@
+"""Precision in texts that no parser takes: options, arguments and entries, by their form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from precision_lint.facts.frameworks.sources import CodePlace, Occurrence, typed
+from precision_lint.facts.settings.vocabulary import is_setting_of_precision
+from precision_lint.model.finding import Span
+from precision_lint.source.config.config_file import ParsedConfig
+
+_LONGEST = 2_000
+"""Characters of a text in which options are looked for; a longer one is a page."""
+_GIVEN = re.compile(
+    r"(?:^|[\s,;'\"])(?:--([A-Za-z][\w.-]*)(?:[= ]([^\s,;'\"]+))?|([A-Za-z]\w*)=([\w.-]+))"
+)
+"""An option or an argument in a text: `--dtype half`, `pretrained=a,dtype=float16`."""
+_LINE = re.compile(
+    r"""^[ \t]*(?:-[ \t]+)?["']?(?P<name>[A-Za-z][\w.-]*)["']?[ \t]*[:=][ \t]*["']?
+        (?P<value>[^\s"'#,]+)["']?
+      | [(,\s](?P<argument>[A-Za-z]\w*)=["']?(?P<given>[\w.]+)["']?(?=[,)])""",
+    re.MULTILINE | re.ASCII | re.VERBOSE,
+)
+"""`dtype: half`, `load(path, dtype=torch.half)` in a text that no parser takes."""
+
+
+def gives_precision(text: str) -> bool:
+    """True for a text with an option or an argument that is about precision."""
+    if len(text) > _LONGEST:
+        return False
+    return any(
+        is_setting_of_precision(
+            match[1] or match[3], typed(match[2] or match[4]) if match[2] or match[4] else True
+        )
+        for match in _GIVEN.finditer(text)
+    )
+
+
+def of_lines(file: ParsedConfig, inside: Span) -> Iterator[Occurrence]:
+    """The settings of precision in the lines of a part of a file."""
+    for match in _LINE.finditer(file.text.text, *inside):
+        name, value = match["name"] or match["argument"], typed(match["value"] or match["given"])
+        if is_setting_of_precision(name, value):
+            start = match.start("name" if match["name"] else "argument")
+            yield Occurrence(name, value, CodePlace(Span(start, match.end())), file)
