@@ -72,12 +72,13 @@ def _wrong(file: ParsedPython) -> Iterator[WrongEntry]:
 def _mappings(file: ParsedPython) -> Iterator[list[Entry]]:
     """The tables, and the chains from their first `if` on."""
     continuing: set[ast.stmt] = set()
-    for node in file.nodes:  # an `if` comes before its `elif`
+    read: dict[ast.Dict, str] = {}
+    for node in file.nodes:  # an `if` comes before its `elif`, a subscript before its table
         match node:
-            case ast.Dict(keys=keys, values=values):
-                pairs = zip(keys, values, strict=True)
-                found = (_entry(key, value, file) for key, value in pairs if key is not None)
-                yield [entry for entry in found if entry is not None]
+            case ast.Subscript(value=ast.Dict() as table, slice=ast.Constant(value=str(name))):
+                read[table] = name
+            case ast.Dict():
+                yield [*_table(node, read.get(node), file)]
             case ast.If(orelse=orelse):
                 if node not in continuing:
                     yield [*_chain(node, file)]
@@ -85,6 +86,18 @@ def _mappings(file: ParsedPython) -> Iterator[list[Entry]]:
                     continuing.update(orelse)
             case ast.IfExp(test=test, body=body, orelse=orelse):
                 yield [*_choice(test, body, orelse, file)]
+
+
+def _table(table: ast.Dict, read: str | None, file: ParsedPython) -> Iterator[Entry]:
+    """The entries of a table.
+
+    Of a table that is only read with a literal name, other wrong entries reach no run:
+    `{"bf16": torch.bfloat16, "fp16": torch.bfloat16}["bf16"]`.
+    """
+    for key, value in zip(table.keys, table.values, strict=True):
+        entry = None if key is None else _entry(key, value, file)
+        if entry is not None and (read in (None, entry.name) or entry.is_right):
+            yield entry
 
 
 def _entry(key: ast.expr, value: ast.expr, file: ParsedPython) -> Entry | None:

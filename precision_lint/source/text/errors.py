@@ -6,7 +6,8 @@ import re
 
 from precision_lint.source.text.text import SourceText
 
-_TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{")
+_TEMPLATE = re.compile(r"\{\{|\{%|<%|\$\{|^[ \t]*\$[a-z_]\w*[ \t]*$", re.MULTILINE)
+"""Placeholders of jinja2, ERB and `string.Template`, of which `$name` counts as a whole line."""
 
 
 class Unparsable(Exception):

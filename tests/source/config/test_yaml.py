@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from precision_lint.source.config.settings_tree import Opaque, mappings
+from precision_lint.source.text.errors import Template
 from tests.source.config.reading import config, mapping, only, plain
 
 
@@ -122,3 +123,12 @@ def test_literals_that_their_type_refuses_are_unknown() -> None:
     assert only(config("a: !!int x\nb: 2024-99-99\nc: !!bool perhaps\n", "yaml")) == {
         "a": ..., "b": ..., "c": ...,
     }  # fmt: skip
+
+
+def test_a_line_that_string_template_fills_in_is_said_to_be_a_template() -> None:
+    with pytest.raises(Template):
+        config("model:\n$model_block\n  dtype: bfloat16\n", "yaml")
+
+
+def test_a_dollar_sign_is_no_placeholder() -> None:
+    assert only(config("price: $5\nhome: $HOME\n", "yaml")) == {"price": "$5", "home": "$HOME"}
