@@ -110,7 +110,7 @@ def _twice(event: Event, other: Event, step: TrainingStep, file: PythonFile) -> 
         file.span_of(event.node),
         f"`{event.subject}` steps twice: here and in `{other.scaler}.step`",
         confidence=Confidence.HIGH,
-        why="The scaler's step is the one that skips infinite gradients.",
+        why="Only the step of the scaler is skipped when gradients are infinite.",
         fix=Fix(Applicability.SAFE, "Remove the plain step: the scaler steps", (edit,))
         if edit is not None and step.are_in_one_block(event, other)
         else None,
