@@ -88,8 +88,8 @@ RULE = Rule(
 
 _EFFECTS = {
     "region": "this autocast is for CUDA only",
-    "island": "this region keeps float32 on CUDA only",
-    "guess": "this autocast takes CUDA wherever there is a GPU",
+    "island": "this region turns autocast off on CUDA only",
+    "guess": "this autocast is for CUDA wherever there is a GPU",
 }
 
 
@@ -102,7 +102,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             f"{_EFFECTS[found.form]}, but the device of the program is {found.device} "
             f"({place.path.name}:{place.start.row})",
             confidence=Confidence.MEDIUM if found.is_needed else Confidence.LOW,
-            why="A region for another device type than that of the tensors does nothing. Give it "
-            "`x.device.type`.",
+            why="autocast has no effect on tensors of another device type. Pass the device type of "
+            "the tensors, such as `x.device.type`.",
             related=[found.witness],
         )

@@ -208,7 +208,7 @@ def _unsupported(
         severity=Severity.WARNING,
         confidence=Confidence.HIGH,
         why=f"UserWarning: In {device} autocast, but the target dtype is not supported. Disabling "
-        "autocast. It takes bfloat16 and float16.",
+        "autocast. Use bfloat16 or float16, or turn the region off.",
         fix=_turn_off(made, file),
     )
 
@@ -235,7 +235,7 @@ def _unsupported_on_cpu(
             severity=Severity.WARNING,
             confidence=Confidence.MEDIUM,
             why="UserWarning: In CPU autocast, but the target dtype is not supported. Disabling "
-            "autocast. Half-precision inputs stay what they are: cast them with `.float()`.",
+            "autocast. Half-precision inputs keep their dtype: cast them with `.float()`.",
             related=[
                 file.related(file.span_of(cpu), "the CPU is chosen here"),
                 file.related(file.span_of(around), "this region gives half precision"),

@@ -196,6 +196,6 @@ def _advice(call: ast.Call, made: AutocastCall, file: PythonFile) -> Finding:
         "`backward` runs inside the autocast region",
         confidence=Confidence.LOW,
         why="Backward operators run in the dtype of their forward operators anyway; only custom "
-        "backward passes change.",
+        "backward passes change. Call `backward` after the region.",
         related=[file.related(file.span_of(made.node), "the autocast region")],
     )

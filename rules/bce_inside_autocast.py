@@ -105,7 +105,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             f"`{file.text[file.span_of(node.func)]}` raises under CUDA autocast",
             confidence=Confidence.HIGH if is_here and _is_on(region) else Confidence.MEDIUM,
             why="RuntimeError: torch.nn.functional.binary_cross_entropy and torch.nn.BCELoss are "
-            "unsafe to autocast. On CPU the same code runs.",
+            "unsafe to autocast. The same code runs on CPU. Compute the loss from logits.",
             fix=_with_logits(node, file, syntax),
             related=[file.related(file.span_of(region.node), "the autocast region")],
         )

@@ -141,8 +141,8 @@ def _before_step(event: Event, stepped: Event, step: TrainingStep, file: PythonF
         file.span_of(step.place(event)),
         f"the gradients are {'clipped' if is_clip else 'measured'} before {unscaled}",
         confidence=Confidence.MEDIUM,
-        why="Until then they are multiplied by the loss scale, 65536 at first, and nothing in the "
-        "project calls `unscale_`.",
+        why="Until then the gradients are multiplied by the loss scale, 65536 at first, and "
+        "nothing in the project calls `unscale_`.",
         related=[stepped.related("they are unscaled here")],
     )
 

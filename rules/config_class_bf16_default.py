@@ -86,7 +86,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             yield file.finding(
                 RULE,
                 file.span_of(field),
-                f"`{name}` is on by default, and stays on with `{other}`",
+                f"`{name}` is on by default, and stays on when `{other}` is set",
                 confidence=Confidence.MEDIUM,
                 why="ValueError: At most one of fp16 and bf16 can be True, but not both.",
                 related=[file.related(file.span_of(node.bases[0]), f"`{other}` is inherited")],

@@ -110,7 +110,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             file.span_of(made.node),
             "training under float16 autocast without loss scaling",
             confidence=Confidence.MEDIUM,
-            why="Gradients below 6e-8 become zero in float16; bfloat16 needs no scaler.",
+            why="Gradients below 6e-8 become zero in float16: use a GradScaler, or bfloat16, which "
+            "needs none.",
             related=[file.related(file.span_of(backward), "the loss is not scaled")],
         )
 

@@ -106,9 +106,10 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             file.span_of(config),
-            f"4-bit layers compute in float32, and the model in {name}",
+            f"4-bit layers compute in float32, but the rest of the model in {name}",
             confidence=Confidence.MEDIUM,
-            why=f"`{_COMPUTE}` is torch.float32 by default: each layer casts up and down again.",
+            why=f"`{_COMPUTE}` is torch.float32 by default: each layer casts its input to float32 "
+            "and its output back.",
             fix=None if edit is None else Fix(Applicability.UNSAFE, message, (edit,)),
             related=[file.related(file.span_of(dtype), f"the model is loaded in {name}")],
             precisions=(precision,) if precision is not None else RULE.precisions,

@@ -144,7 +144,7 @@ _REPORTS: Mapping[ScalingForm, _Report] = {
     "enabled": _Report("GradScaler is on for bfloat16 too"),
     "unheeded": _Report(
         "GradScaler is on for bfloat16 too, where autocast runs in float16: it gets no dtype",
-        "On CUDA, autocast without `dtype=` runs in float16, so a run that asks for bfloat16 gets "
+        "On CUDA, autocast without `dtype=` runs in float16, so a run that selects bfloat16 gets "
         "float16. Give autocast the dtype; then turn the scaler off for bfloat16.",
         confidence=Confidence.MEDIUM,
     ),

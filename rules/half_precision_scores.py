@@ -95,7 +95,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             f"`{call.name}` {'runs' if found.is_certain else 'can run'} in {found.dtype}, "
             "but its exact values are used",
             confidence=Confidence.MEDIUM,
-            why="Of 1,000 different log-probabilities, bfloat16 keeps about 60, float16 about 280.",
+            why="1,000 different log-probabilities round to about 60 values in bfloat16, about 280 "
+            "in float16: compute them in float32.",
             fix=_fix(call, file),
             related=found.related,
             precisions=tuple(filter(None, [precision_of(found.dtype)])),

@@ -85,7 +85,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             call.span,
             f"this total is {found.dtype}, and a loop adds to it",
             confidence=Confidence.HIGH if found.is_certain else Confidence.MEDIUM,
-            why=f"A {found.dtype} total of ones stops at {_STOPS[found.dtype]}.",
+            why=f"A {found.dtype} total of ones stops at {_STOPS[found.dtype]}: add up in float32.",
             fix=Fix(
                 Applicability.UNSAFE,
                 "Add up in float32",

@@ -101,9 +101,9 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             file.span_of(call),
             "this call is also true on GPUs that only emulate bfloat16",
             confidence=Confidence.MEDIUM,
-            why="GPUs before Ampere run bfloat16, slowly, and the float16 branch never runs.",
+            why="GPUs before Ampere emulate bfloat16, slowly, and the float16 branch never runs.",
             fix=_fix([call, *negated], file),
-            related=[file.related(file.span_of(fallback), "float16 is meant for the other GPUs")],
+            related=[file.related(file.span_of(fallback), "float16 is chosen for the other GPUs")],
         )
 
 

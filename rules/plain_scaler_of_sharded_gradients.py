@@ -82,7 +82,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 file.span_of(node),
                 "a plain GradScaler checks only the gradients of its own rank for infinities",
                 confidence=Confidence.MEDIUM,
-                why="Ranks without infinities step, the others do not: use `ShardedGradScaler`.",
+                why="Ranks with infinities skip the step, the others do not: use "
+                "`ShardedGradScaler`.",
                 related=[file.related(file.span_of(wrapped), "the parameters are sharded here")],
             )
 

@@ -110,7 +110,7 @@ def _twice(event: Event, other: Event, step: TrainingStep, file: PythonFile) -> 
         file.span_of(event.node),
         f"`{event.subject}` steps twice: here and in `{other.scaler}.step`",
         confidence=Confidence.HIGH,
-        why="The scaler's step is the one that skips infinite gradients.",
+        why="Only the step of the scaler is skipped when gradients are infinite.",
         fix=Fix(Applicability.SAFE, "Remove the plain step: the scaler steps", (edit,))
         if edit is not None and step.are_in_one_block(event, other)
         else None,
@@ -125,14 +125,14 @@ def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFi
     return file.finding(
         RULE,
         file.span_of(event.node),
-        f"`{event.subject}.step` takes gradients that `{scaler}` has scaled",
+        f"`{event.subject}.step` uses gradients that `{scaler}` has scaled",
         severity=Severity.ERROR if is_updated else Severity.WARNING,
         confidence=Confidence.HIGH
         if is_stepped or is_updated
         else Confidence.MEDIUM
         if _only_scales(scaler, file)
         else Confidence.LOW,
-        why="They are multiplied by the loss scale, 65536 at first, and may be infinite."
+        why="The gradients are multiplied by the loss scale, 65536 at first, and may be infinite."
         + (f" `{scaler}.update` raises `{_UNCHECKED}`" if is_updated else ""),
         fix=_by_scaler(event, scaler, step, file),
         related=[backward.related("scaled here")],

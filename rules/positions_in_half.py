@@ -98,7 +98,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             _message(position, file),
             confidence=Confidence.HIGH if is_proved else Confidence.MEDIUM,
             why=f"{position.dtype} represents all integers only up to {_INTEGERS[position.dtype]}: "
-            "larger positions coincide.",
+            "larger positions round to the same number.",
             fix=_fix(position),
             related=list(_related(position, file)),
             precisions=tuple(filter(None, [precision_of(position.dtype)])),
@@ -119,7 +119,7 @@ def _related(position: Position, file: PythonFile) -> Iterator[Related]:
     yield position.origin.related
     yield from (site.related for site in position.origin.route)
     if position.use is not None:
-        yield file.related(position.use, "they become angles here")
+        yield file.related(position.use, "angles are computed from them here")
 
 
 def _fix(position: Position) -> Fix | None:

@@ -109,21 +109,23 @@ _REPORTS: Mapping[DisorderForm, _Report] = {
         "the first of the two",
     ),
     "update in some passes": _Report(
-        "`{scaler}.{method}` comes in every pass, `{scaler}.update` only in some",
-        "The next pass raises `{error}`",
-        "only in some passes",
+        "`{scaler}.{method}` runs in every iteration, but `{scaler}.update` only in some",
+        "The iteration after one without `update` raises `{error}`",
+        "`update` runs only in some iterations",
     ),
     "update elsewhere": _Report(
-        "`{scaler}.{method}` comes in every pass of a loop that has no `{scaler}.update`",
-        "The second pass raises `{error}`",
-        "outside of the loop",
+        "`{scaler}.{method}` runs in every iteration of a loop that has no `{scaler}.update`",
+        "The second iteration raises `{error}`",
+        "`update` runs here, outside of the loop",
         confidence=Confidence.MEDIUM,  # the loop may be passed once
     ),
-    "no update": _Report("`{scaler}` is never updated", "The second pass raises `{error}`"),
+    "no update": _Report(
+        "`{scaler}.update` is never called", "The second iteration raises `{error}`"
+    ),
     "early update": _Report(
-        "`{scaler}.update` comes before `{subject}` has stepped",
-        "It can change the scale by which the gradients of that optimizer are divided: update "
-        "once, when all optimizers have stepped.",
+        "`{scaler}.update` is called before the step of `{subject}`",
+        "`update` can change the scale by which the gradients of that optimizer are divided: call "
+        "it once, after the steps of all optimizers.",
         "the later step",
         Severity.WARNING,
         Confidence.MEDIUM,

@@ -114,7 +114,7 @@ def _of_new_tensors(step: TrainingStep, file: PythonFile) -> Iterator[Finding]:
             "the loss is a new tensor, from which no gradient reaches the parameters",
             confidence=Confidence.HIGH,
             why="AssertionError: No inf checks were recorded for this optimizer.",
-            related=[backward[0].related("the pass back starts here")],
+            related=[backward[0].related("the backward pass starts here")],
         )
 
 

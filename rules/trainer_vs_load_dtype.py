@@ -70,7 +70,7 @@ from precision_lint.rule_api import (
 RULE = Rule(
     code="MP605",
     name="trainer-vs-load-dtype",
-    summary="a model is loaded in a dtype that its trainer or its attention does not suit",
+    summary="a model is loaded in a dtype that does not suit its trainer or its attention",
     severity=Severity.ERROR,
     since="0.1.0",
     triggers=(
@@ -105,7 +105,9 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     for found in load_dtypes(calls, file):
         if found.form == "flash":
             dtype = found.dtype or "float32 (the default of transformers before 5)"
-            message = f"the weights are loaded in {dtype}, but `{found.setting}` needs 16 bits"
+            message = (
+                f"the weights are loaded in {dtype}, but `{found.setting}` needs 16-bit weights"
+            )
         else:
             message = f"`{found.setting}` trains a model whose weights are {found.dtype}"
         origin = [] if found.origin is None else [found.origin.related]

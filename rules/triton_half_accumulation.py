@@ -100,5 +100,5 @@ def _message(note: Note) -> str:
 
 def _why(note: Note) -> str:
     if "bf16" in note.holds_for:
-        return "Every addition rounds to 8 bits: a bfloat16 sum of ones stops at 256."
-    return "Every addition rounds to 11 bits, and a float16 sum overflows at 65504."
+        return "Every addition rounds to 8 significant bits: a bfloat16 sum of ones stops at 256."
+    return "Every addition rounds to 11 significant bits, and a float16 sum overflows at 65504."

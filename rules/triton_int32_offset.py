@@ -96,4 +96,4 @@ def _why(note: Note, is_inconsistent: bool) -> str:
         return "The conversion to int64 comes after the overflow."
     if is_inconsistent:
         return f"Other offsets of `{note.subject}` in this file are int64, for larger tensors."
-    return f"`{note.subject}` is accessed at wrong addresses if it has more elements."
+    return f"`{note.subject}` is accessed at wrong addresses if it has more than 2^31 elements."

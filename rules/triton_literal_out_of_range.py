@@ -108,4 +108,4 @@ def _half(note: Note) -> str:
 def _why(note: Note) -> str:
     if note.kind == "infinity":
         return "Every product is infinity, or NaN where the elements are 0."
-    return "It stays 0, and everything that it scales becomes 0."
+    return "The number is 0 in the kernel, and everything that it scales becomes 0."

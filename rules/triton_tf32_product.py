@@ -103,5 +103,8 @@ def _refuses(node: ast.AST) -> bool:
 
 def _why(refuses: bool) -> str:
     if refuses:
-        return "NVIDIA GPUs keep 11 of their 24 bits; other products of this file request all 24."
-    return "NVIDIA GPUs keep 11 of their 24 bits; `torch.matmul` keeps all 24 by default."
+        return (
+            "NVIDIA GPUs keep 11 of the 24 significant bits; other products of this file request "
+            "all 24."
+        )
+    return "NVIDIA GPUs keep 11 of the 24 significant bits; `torch.matmul` keeps all 24 by default."

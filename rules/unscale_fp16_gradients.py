@@ -155,7 +155,7 @@ def _pipeline(cast: PipelineCast, file: PythonFile) -> Finding:
         f"casting `{cast.pipeline}` makes the trained model float16"
         + ("" if cast.is_certain else " in some runs"),
         confidence=Confidence.HIGH,
-        why=f"{_WHY} At the next step: the pipeline holds the training model itself.",
+        why=f"{_WHY} The next step raises it: the pipeline and the training share one model.",
         fix=_without_dtype(cast, file),
     )
 

@@ -91,8 +91,8 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             file.span_of(node),
             "these gradients are scaled, and nothing divides them by the scale",
             confidence=Confidence.MEDIUM,
-            why="`unscale_` never sees what `autograd.grad` returns: divide it by "
-            "`scaler.get_scale()` before the penalty is computed.",
+            why="`unscale_` does not change the gradients that `autograd.grad` returns: divide "
+            "them by `scaler.get_scale()` before the penalty is computed.",
             related=[file.related(file.span_of(scaled), "scaled here")],
         )
 

@@ -114,8 +114,8 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             file.span_of(product),
             f"autocast undoes the casts to float32: this product is {_precision(region)}",
             confidence=_confidence(product, region, around is not None, file),
-            why="Autocast casts the operands of a product whatever their dtype. Compute it in "
-            "`torch.autocast(…, enabled=False)`, or leave the casts out.",
+            why="Autocast casts the operands of a product whatever their dtype. Compute the "
+            "product in `torch.autocast(…, enabled=False)`, or remove the casts.",
             related=related,
         )
 

@@ -1674,7 +1674,7 @@ RULES: tuple[Rule, ...] = (
     Rule(
         code="MP605",
         name="trainer-vs-load-dtype",
-        summary="a model is loaded in a dtype that its trainer or its attention does not suit",
+        summary="a model is loaded in a dtype that does not suit its trainer or its attention",
         severity=Severity.ERROR,
         since="0.1.0",
         fix="never",

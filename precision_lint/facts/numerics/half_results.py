@@ -109,7 +109,7 @@ def scores(call: Call, file: PythonFile) -> HalfResult | None:
     use = _use_of_scores(node, file)
     if use is None:
         return None
-    used = file.related(file.span_of(use), "its digits are used here")
+    used = file.related(file.span_of(use), "its exact value is used here")
     logits = _operand(call)
     known = _result(call, logits, (BFLOAT16, FLOAT16), file, (used,))
     return _of_checkpoint(call, logits, file, used) if known is None else known

@@ -83,10 +83,25 @@ def _found(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
 
 
 _RESULTS = (
-    (TOTALS, running_total, "a loop adds to a total", "it stays where a step is below its digits"),
-    (SUMS, sum_of_squares, "squares are summed", "numbers above 255 overflow, small ones vanish"),
-    (COPIES, averaged_copy, "weights are averaged", "a decay near 1 moves nothing"),
-)  # fmt: skip
+    (
+        TOTALS,
+        running_total,
+        "a loop adds to a total",
+        "the total stops growing where a step is below its last digit",
+    ),
+    (
+        SUMS,
+        sum_of_squares,
+        "squares are summed",
+        "squares of numbers above 255 overflow, those of small numbers become 0",
+    ),
+    (
+        COPIES,
+        averaged_copy,
+        "weights are averaged",
+        "with a decay near 1, the average does not move",
+    ),
+)
 
 
 def _of_result(result: HalfResult, problem: str, effect: str) -> ProgramRounding:
@@ -98,7 +113,7 @@ def _of_update(update: HalfUpdate) -> ProgramRounding:
     """An optimizer whose steps are too small for the weights that it gets."""
     problem = f"`{update.optimizer}` updates weights in {update.dtype} at a rate of {update.rate:g}"
     related = (update.origin.related, *(site.related for site in update.origin.route))
-    effect = "most of these weights stay what they were"
+    effect = "most of these weights do not change"
     return ProgramRounding(update.call, problem, update.dtype, effect, related)
 
 
@@ -107,10 +122,12 @@ def _range(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
     position = range_in_half(call, file)
     if position is not None and position.is_certain:
         use = position.use
-        used = [] if use is None else [file.related(use, "they become angles here")]
+        used = [] if use is None else [file.related(use, "angles are computed from them here")]
         related = (position.origin.related, *used)
         problem = f"the numbers of this range are {position.dtype}"
-        yield ProgramRounding(call, problem, position.dtype, "neighbors coincide", related)
+        yield ProgramRounding(
+            call, problem, position.dtype, "neighboring positions round to the same number", related
+        )
 
 
 def _angles(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
@@ -127,7 +144,7 @@ def _angles(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
     if use is None or not isinstance(tensor, Tensor) or not _has_positions(node, syntax):
         return
     origin = () if tensor.origin is None else (tensor.origin.related,)
-    used = file.related(file.span_of(use), "they become angles here")
+    used = file.related(file.span_of(use), "angles are computed from them here")
     dtype = min(tensor.dtypes)
     problem = f"positions are multiplied by frequencies in {dtype}"
     effect = "the angles of far positions are wrong"
@@ -162,7 +179,9 @@ def _logarithm_of_noise(call: Call, file: PythonFile) -> Iterator[ProgramRoundin
         used = file.related(file.span_of(use), "its logarithm is taken here")
         origin = () if value.origin is None else (value.origin.related,)
         problem = f"uniform noise is drawn in {dtype}"
-        yield ProgramRounding(call, problem, dtype, "exact zeros become infinite", (*origin, used))
+        yield ProgramRounding(
+            call, problem, dtype, "the logarithm of exact zeros is infinite", (*origin, used)
+        )
 
 
 def _loss(call: Call) -> Iterator[ProgramRounding]:
@@ -190,7 +209,9 @@ def _counted(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
         origin = () if given.value.origin is None else (given.value.origin.related,)
         used = file.related(file.span_of(use), "it is used as integers here")
         problem = f"a running sum in {dtype} is used as integers"
-        yield ProgramRounding(call, problem, dtype, "it stops at 256 or 2048", (*origin, used))
+        yield ProgramRounding(
+            call, problem, dtype, "a count in half precision stops at 256 or 2048", (*origin, used)
+        )
 
 
 def _vanishing(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
@@ -207,8 +228,8 @@ def _vanishing(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
     (tensor, *_) = tensors
     if isinstance(tensor, Tensor) and tensor.must_be(frozenset({FLOAT16})):
         origin = () if tensor.origin is None else (tensor.origin.related,)
-        problem = f"{numbers[0]} is zero in float16, which the other side is"
-        yield ProgramRounding(call, problem, FLOAT16, "a division by zero stays one", origin)
+        problem = f"{numbers[0]} is zero in float16, the dtype of the other operand"
+        yield ProgramRounding(call, problem, FLOAT16, "a division by zero is still one", origin)
 
 
 def _is_certain(value: Value | None) -> bool:

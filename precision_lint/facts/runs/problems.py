@@ -105,7 +105,7 @@ def _of_branches(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
     if any(written.value in _compared(file) for file in evaluator.program.files):
         return
     reason = f"{NOTES[sink.kind]} gets {use.value}"
-    says = f"no comparison and no key of the program is {written.value!r}: the rest is taken"
+    says = f"no comparison and no key of the program is {written.value!r}: the fallback is taken"
     at = _used(sink.node, sink.file, NOTES[sink.kind])
     yield problem("misread", written, at, reason, says)
 
@@ -116,7 +116,7 @@ def _of_losers(use: Use, evaluator: Evaluator) -> Iterator[Problem]:
         taken, lost = (str(value).removeprefix("torch.") for value in (one.taken, one.lost))
         reason = f"`{one.winner.name}` is checked first"
         says = f"the dtype is {taken}, and {lost} only if `{one.winner.name}` is off"
-        at = _used(one.test, one.file, "this is not checked any more")
+        at = _used(one.test, one.file, "this condition is not checked")
         found = problem("lost", one.written, at, reason, says)
         yield {**found, "lost": replace(_only(found), value=one.written.name)}
 
