@@ -30,9 +30,11 @@ scaler.update()
 ```
 
 ## Fix safety
-Safe if the function steps one optimizer after the clipping and updates the scaler before it clips
-again: `unscale_` may be called once between two updates. A disabled scaler ignores it. Shown only
-in all other cases.
+Safe if the function steps one optimizer after every clipping and updates the scaler before it clips
+again: `unscale_` may be called once between two updates, and raises otherwise. A disabled scaler
+ignores it. No fix where that is not certain: the clipping is in every micro-batch of an
+accumulation, in a loop over parameter groups, or under another condition than the step. Shown only
+where the clipping is in a function that others call, or another path calls `unscale_`.
 
 ## References
 - Pitfall B03
@@ -175,16 +177,13 @@ def _fix(event: Event, scaler: str, step: TrainingStep, file: PythonFile) -> Fix
     optimizers = {each.subject for each in of_scaler if each.kind is EventKind.STEP}
     if len(optimizers) != 1 or step.place(event) is not event.node:
         return None
+    if any(state.measured for state in step.states(event)) or not _is_renewed(event, scaler, step):
+        return None  # `unscale_` raises where it is called twice between two updates
     line = f"{scaler}.unscale_({optimizers.pop()})"
     edit = statements.insert_before(file, event.statement, line)
     if edit is None:
         return None
-    is_safe = (
-        not event.helper
-        and not any(each.kind is EventKind.UNSCALE for each in of_scaler)
-        and not any(state.measured for state in step.states(event))
-        and _is_renewed(event, scaler, step)
-    )
+    is_safe = not event.helper and not any(each.kind is EventKind.UNSCALE for each in of_scaler)
     return Fix(
         Applicability.SAFE if is_safe else Applicability.DISPLAY,
         "Unscale the gradients first",

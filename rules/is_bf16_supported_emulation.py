@@ -33,7 +33,7 @@ dtype = (
 ## Fix safety
 Unsafe: on an older GPU, the program then computes in float16, which needs loss scaling to train.
 Shown only in a project that still supports torch before 2.4, which rejects the argument and is
-right without it.
+right without it. In a project that names no version of torch, the fix says that it takes 2.4.
 
 ## References
 - Pitfall L02
@@ -202,9 +202,9 @@ def _fix(asked: list[ast.Call], file: PythonFile) -> Fix | None:
     if len(known) < len(asked):
         return None
     oldest = oldest_torch(file)
-    is_older = oldest is not None and oldest < _SINCE
-    return Fix(
-        Applicability.DISPLAY if is_older else Applicability.UNSAFE,
-        "Exclude emulation with `including_emulation=False`" + " (torch 2.4)" * is_older,
-        known,
-    )
+    level, message = Applicability.UNSAFE, "Exclude emulation with `including_emulation=False`"
+    if oldest is None:
+        message += ", which torch before 2.4 rejects: require `torch>=2.4`"
+    elif oldest < _SINCE:
+        level, message = Applicability.DISPLAY, f"{message} (torch 2.4)"
+    return Fix(level, message, known)

@@ -70,8 +70,10 @@ after the move to the host so that half the bytes are copied; it needs no import
 may be integral or float64, which `.float()` would change, the fix is `to_numpy`: it converts the
 dtypes that NumPy lacks to float32 and leaves every other tensor unchanged. That fix needs the
 helper: the configuration names its module (`fix.helper-module`), or the file imports it already.
-Without a helper the fix is `.float()`, and unsafe; where the value may be something else than a
-tensor, `to_numpy` is shown and not applied. The items of literals, of comprehensions and of lists
+Without a helper the fix is `.float()`, and unsafe; it is shown only where the tensor is known to be
+integers, bools or float64 on some way: labels of `argmax` and `topk` that take the same way as the
+logits, masks of comparisons. Where the value may be something else than a tensor, `to_numpy` is
+shown and not applied. The items of literals, of comprehensions and of lists
 in variables are converted one by one.
 
 Safe if the values are certainly tensors of torch. Unsafe if they may be something else, as both
@@ -270,7 +272,9 @@ def _fix(call: Call, file: PythonFile, sink: sinks.Sink, converted: list[Argumen
         return Fix(level, f"Widen to float32 on the host{read}", tuple(edits))
     message = "Widen to float32 on the host, integers and float64 as well"
     keeps = "`precision-lint vendor to_numpy` writes a helper that keeps their dtypes"
-    return Fix(min(level, Applicability.UNSAFE), f"{message}{read} ({keeps})", tuple(edits))
+    holds_others = any(_is_also_other(one) for argument in converted for one in _lacking(argument))
+    allowed = Applicability.DISPLAY if holds_others else Applicability.UNSAFE
+    return Fix(min(level, allowed), f"{message}{read} ({keeps})", tuple(edits))
 
 
 def _is_of_parameter(file: PythonFile, span: Span) -> bool:
@@ -296,6 +300,11 @@ def _is_narrow_float(tensor: Tensor) -> bool:
     is_named = tensor.origin is not None and tensor.origin.kind in _FLOATING
     is_float = tensor.dtypes <= sinks.NARROW and not tensor.may_be_other
     return is_float and (is_named if tensor.caller_chosen else bool(tensor.dtypes))
+
+
+def _is_also_other(tensor: Tensor) -> bool:
+    """True if it is known to be integers, bools or float64 on some way, as labels of `argmax`."""
+    return not tensor.dtypes <= sinks.NARROW
 
 
 def _of_receiver(call: Call, file: PythonFile, how: str) -> list[Edit] | None:

@@ -30,7 +30,8 @@ and `scaler.load_state_dict(state["scaler"])` when the run is resumed.
 
 ## Fix safety
 Shown only: the code that loads the checkpoint has to change too, and old checkpoints have no such
-key.
+key. Where the function or the class that saves the checkpoint also loads the optimizer's state from
+it, the fix loads that of the scaler below, if the checkpoint has one.
 
 ## References
 - Pitfall B08
@@ -45,10 +46,12 @@ import ast
 import re
 from collections.abc import Collection, Iterator
 
+from precision_lint.fixers.checkpoints import load_beside
 from precision_lint.fixers.entries import add_entry
 from precision_lint.rule_api import (
     Applicability,
     Confidence,
+    Edit,
     Finding,
     Fix,
     PythonFile,
@@ -87,7 +90,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 case ast.Dict(values=values):
                     for key, value in zip(node.keys, values, strict=True):
                         if _is_state_of_optimizer(value):
-                            fix = _saved_too(scaler, key, value, file)
+                            fix = _saved_too(scaler, key, value, scope, file)
                             yield _finding(scaler, value, file, fix)
                 case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
                     for keyword in keywords:
@@ -141,10 +144,30 @@ def _finding(scaler: str, value: ast.expr, file: PythonFile, fix: Fix | None) ->
     )
 
 
-def _saved_too(scaler: str, key: ast.expr | None, value: ast.expr, file: PythonFile) -> Fix:
-    edits = add_entry(file, key, value, _name_beside(key), f"{scaler}.state_dict()")
-    message = "Save the state of the scaler too, and load it when the run resumes"
-    return Fix(Applicability.DISPLAY, message, tuple(edits))
+def _saved_too(
+    scaler: str, key: ast.expr | None, value: ast.expr, scope: ast.AST, file: PythonFile
+) -> Fix:
+    name = _name_beside(key)
+    edits = add_entry(file, key, value, name, f"{scaler}.state_dict()")
+    loads: list[Edit] = []
+    match key, value:
+        case ast.Constant(value=str(written)), ast.Call(func=ast.Attribute(value=saved)):
+            for each in _loading(scaler, scope, value, file.tree):
+                loads += load_beside(file, each, written, saved, name, scaler)
+    when = "" if loads else " when the run resumes"
+    message = f"Save the state of the scaler too, and load it{when}"
+    return Fix(Applicability.DISPLAY, message, (*edits, *loads))
+
+
+def _loading(scaler: str, scope: ast.AST, saved: ast.expr, tree: ast.Module) -> Iterator[ast.AST]:
+    """What may load the scaler's state: where its variable is, or the methods of the class."""
+    if "." not in scaler:
+        if _assigns(scope, scaler):
+            yield scope
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and _contains(node, saved):
+            yield from (each for each in node.body if isinstance(each, ast.FunctionDef))
 
 
 def _name_beside(key: ast.expr | None) -> str:

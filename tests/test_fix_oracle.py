@@ -234,3 +234,45 @@ def test_turning_the_scaler_off_in_bfloat16_trains_the_same() -> None:
     on = train(enabled=True, dtype=torch.bfloat16)
     off = train(enabled=False, dtype=torch.bfloat16)
     torch.testing.assert_close(on, off, rtol=1e-2, atol=1e-3)
+
+
+BOTH_WAYS = """\
+import torch
+
+
+def host(tensor):
+    return tensor.cpu().numpy()
+
+
+def run(x):
+    x = x.to(torch.bfloat16)
+    return host(x), host(torch.arange(3.0)[torch.tensor(host(x.argmax(-1)))])
+"""
+"""Logits and the labels of `argmax` on one way, and an index that has to stay an integer."""
+
+
+def test_labels_that_take_the_way_of_logits_stay_integers() -> None:
+    x = torch.tensor([[0.5, 2.0, 1.0]])
+
+    def run_after(source: str) -> Any:
+        scope: dict[str, Any] = {}
+        exec(compile(source, "case.py", "exec"), scope)
+        return scope["run"](x)
+
+    def fixed_without_helper() -> str:
+        path = Path("/nowhere/case.py")
+        settings = Settings(min_confidence=Confidence.LOW)
+        level = Applicability.UNSAFE
+        job = Job(Project(path.parent), settings, level, write=False, named=frozenset([path]))
+        result = lint_bytes(job, path, BOTH_WAYS.encode(), "python")
+        assert [one.fix.applicability for one in result.findings if one.fix is not None] == [
+            Applicability.DISPLAY
+        ]
+        return result.text.text if result.text is not None else ""
+
+    assert fixed_without_helper() == BOTH_WAYS
+    with pytest.raises(IndexError, match="tensors used as indices must be long"):
+        run_after(BOTH_WAYS.replace(".numpy()", ".float().numpy()"))
+    scores, picked = run_after(fixed(BOTH_WAYS, Applicability.SAFE))
+    assert scores.dtype == np.float32
+    assert picked.tolist() == [1.0]

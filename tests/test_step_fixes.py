@@ -7,11 +7,12 @@ raise.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
-from precision_lint.engine.job import Job
+from precision_lint.engine.job import Job, Result
 from precision_lint.engine.run import lint_bytes
 from precision_lint.engine.settings import Settings
 from precision_lint.model.finding import Applicability
@@ -77,17 +78,58 @@ STEPS = {
 }
 
 
-def fixed(source: str) -> str:
+UNSCALE = "scaler.unscale_(optimizer)"
+CLIP = "clip_grad_norm_(model.parameters(), 0.1)"
+STEP = """\
+            scaler.step(optimizer)
+            scaler.update()
+            optimizer.zero_grad()
+"""
+RAISING = {
+    "in every micro-batch": f"""\
+        scaler.scale(loss).backward()
+        {CLIP}
+        if (i + 1) % every == 0:
+{STEP}""",
+    "under another condition than the step": f"""\
+        scaler.scale(loss).backward()
+        if len(x) > 1:
+            {CLIP}
+        if (i + 1) % every == 0:
+{STEP}""",
+    "for each group of parameters": f"""\
+        scaler.scale(loss).backward()
+        if (i + 1) % every == 0:
+            for _ in model.children():
+                {CLIP}
+{STEP}""",
+    "a batch that is left out after the clipping": f"""\
+        scaler.scale(loss).backward()
+        if (i + 1) % every == 0:
+            {CLIP}
+            if i < 8:
+                continue
+{STEP}""",
+}
+"""Steps where `unscale_` above the clipping would be called twice between two updates."""
+
+
+def linted(source: str, fixes: Applicability | None = None) -> Result:
     path = Path("/nowhere/case.py")
     job = Job(
         Project(path.parent),
         Settings(select=("MP2",)),
-        Applicability.SAFE,
+        fixes,
         write=False,
         named=frozenset([path]),
     )
     result = lint_bytes(job, path, source.encode(), "python")
     assert result.failure is None
+    return result
+
+
+def fixed(source: str) -> str:
+    result = linted(source, Applicability.SAFE)
     assert result.text is not None
     return result.text.text
 
@@ -119,6 +161,16 @@ def test_a_repaired_step_trains_as_a_right_one(broken: str, right: str) -> None:
     repaired = fixed(HEAD + broken)
     assert repaired == HEAD + right
     assert are_equal(weights(repaired), expected)
+
+
+@pytest.mark.parametrize("step", RAISING.values(), ids=RAISING)
+def test_no_fix_where_unscaling_would_be_repeated(step: str) -> None:
+    assert [finding.fix for finding in linted(HEAD + step).findings] == [None]
+    indent = re.search(rf"^( +){re.escape(CLIP)}", step, re.MULTILINE)
+    assert indent is not None
+    unscaled = step.replace(CLIP, f"{UNSCALE}\n{indent[1]}{CLIP}")
+    with pytest.raises(RuntimeError, match="already been called on this optimizer since"):
+        weights(HEAD + unscaled)
 
 
 def test_what_clipping_scaled_gradients_does(capsys: pytest.CaptureFixture[str]) -> None:

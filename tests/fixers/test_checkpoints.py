@@ -1,0 +1,125 @@
+"""The fix of a checkpoint without the scaler's state: saved, loaded, and executed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from precision_lint.engine.job import Job
+from precision_lint.engine.run import lint_bytes
+from precision_lint.engine.settings import Settings
+from precision_lint.project.files import Project
+
+torch = pytest.importorskip("torch")
+
+TRAINER = """\
+import torch
+
+
+class Trainer:
+    def __init__(self, model, optimizer):
+        self.model, self.optimizer = model, optimizer
+        self.scaler = torch.amp.GradScaler("cpu")
+
+    def step(self, batch):
+        self.optimizer.zero_grad()
+        self.scaler.scale(self.model(batch).sum()).backward()
+        self.scaler.step(self.optimizer)
+        self.scaler.update()
+
+    def save(self, path):
+        state = {
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+        }
+        torch.save(state, path)
+
+    def load(self, path):
+        state = torch.load(path)
+        self.model.load_state_dict(state["model"])
+        if "optimizer" in state:
+            self.optimizer.load_state_dict(state["optimizer"])  # and its momenta
+        return state
+"""
+FUNCTION = """\
+import torch
+
+
+def train(args, model, optimizer, batches):
+    scaler = torch.amp.GradScaler("cuda")
+    if args.resume:
+        checkpoint = torch.load(args.resume)
+        optimizer.load_state_dict(checkpoint['optim'])
+    for batch in batches:
+        scaler.scale(model(batch)).backward()
+        scaler.step(optimizer)
+        scaler.update()
+    torch.save({'model': model.state_dict(), 'optim': optimizer.state_dict()}, args.path)
+"""
+LOADED = """\
+        optimizer.load_state_dict(checkpoint['optim'])
+        if 'scaler' in checkpoint:
+            scaler.load_state_dict(checkpoint['scaler'])
+"""
+SAVES_ONLY = {
+    "loaded before the scaler is made": FUNCTION.replace(
+        '    scaler = torch.amp.GradScaler("cuda")\n', ""
+    ).replace("    for batch", '    scaler = torch.amp.GradScaler("cuda")\n    for batch'),
+    "another key": FUNCTION.replace("checkpoint['optim']", "checkpoint['optimizer']"),
+    "another optimizer": FUNCTION.replace("optimizer.load_state", "critic_optimizer.load_state"),
+    "from what a call returns": FUNCTION.replace("checkpoint['optim']", "read(args)['optim']"),
+    "in another class": TRAINER.replace("    def load(", "class Evaluator:\n    def load("),
+}
+
+
+def shown(source: str) -> str:
+    """The source with the fix, which is only shown, written into it."""
+    path = Path("/nowhere/case.py")
+    settings = Settings(select=("MP206",))
+    job = Job(Project(path.parent), settings, None, write=False, named=frozenset([path]))
+    [finding] = lint_bytes(job, path, source.encode(), "python").findings
+    assert finding.fix is not None
+    for edit in sorted(finding.fix.edits, key=lambda each: each.span.start, reverse=True):
+        source = source[: edit.span.start] + edit.content + source[edit.span.end :]
+    return source
+
+
+def resumed_scale(source: str, path: Path, saved_by: str = "") -> float:
+    """The scale after four overflows, a checkpoint, and a resume."""
+
+    def trainer(text: str) -> Any:
+        scope: dict[str, Any] = {}
+        exec(compile(text, "case.py", "exec"), scope)
+        model = torch.nn.Linear(1, 1)
+        return scope["Trainer"](model, torch.optim.SGD(model.parameters(), lr=1.0))
+
+    first, second = trainer(saved_by or source), trainer(source)
+    for _ in range(4):
+        first.step(torch.full((1, 1), 1e35))
+    first.save(path)
+    second.load(path)
+    return float(second.scaler.get_scale())
+
+
+def test_the_scale_is_that_of_the_checkpoint_after_a_resume(tmp_path: Path) -> None:
+    repaired = shown(TRAINER)
+    assert resumed_scale(TRAINER, tmp_path / "state.pt") == 65536.0
+    assert resumed_scale(repaired, tmp_path / "state.pt") == 4096.0
+    assert resumed_scale(repaired, tmp_path / "old.pt", saved_by=TRAINER) == 65536.0
+
+
+def test_the_state_is_loaded_in_the_function_that_makes_the_scaler() -> None:
+    saved = "optimizer.state_dict(), 'scaler': scaler.state_dict()}"
+    expected = FUNCTION.replace("optimizer.state_dict()}", saved).replace(
+        "        optimizer.load_state_dict(checkpoint['optim'])\n", LOADED
+    )
+    assert shown(FUNCTION) == expected
+
+
+@pytest.mark.parametrize("source", SAVES_ONLY.values(), ids=SAVES_ONLY)
+def test_the_author_loads_the_state_where_the_place_is_not_certain(source: str) -> None:
+    repaired = shown(source)
+    assert "scaler.state_dict()" in repaired
+    assert "scaler.load_state_dict" not in repaired
