@@ -83,9 +83,9 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             RULE,
             call.span,
             f"the squares {'are' if found.is_certain else 'can be'} float16, "
-            "which overflows from 256 squared on",
+            "which overflows at 256 squared and above",
             confidence=Confidence.MEDIUM,
-            why="Squares of numbers from 256 on are infinite, and squares of numbers below 1.7e-4 "
+            why="Squares of numbers of 256 and more are infinite, those of numbers below 1.7e-4 "
             "are 0: cast to float32 first.",
             related=found.related,
         )
