@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from precision_lint.facts.project.records import Records
     from precision_lint.project.files import Project
 
-# The end of the line before is searched for three times as fast as `^`, and no match takes it.
+# The end of the line before is searched for more than twice as fast as `^`; no match takes it.
 _IMPORT = re.compile(rb"\n[ \t]*(?:from|import)[ \t]+([^\n#(]+(?:\([^)]{0,9999}\))?)")
 _MODULES = re.compile(
     rb"\n[ \t]*(?:from[ \t]+([\w.]+)[ \t]+import[ \t]*(\([^)]{0,9999}\)|[^\n]*)"
