@@ -104,6 +104,7 @@ NAMES = {
     "precision_lint.facts.numerics.positions": "Position positions",
     "precision_lint.facts.numerics.program_errors": "program_errors",
     "precision_lint.facts.numerics.program_rounding": "program_rounding",
+    "precision_lint.facts.numerics.uses": "holders_of_names names_of reads_any",
     # Hardware
     "precision_lint.facts.hardware.gpus": "gpu",
     # Configurations

@@ -153,6 +153,9 @@ from precision_lint.facts.numerics.positions import Position as Position
 from precision_lint.facts.numerics.positions import positions as positions
 from precision_lint.facts.numerics.program_errors import program_errors as program_errors
 from precision_lint.facts.numerics.program_rounding import program_rounding as program_rounding
+from precision_lint.facts.numerics.uses import holders_of_names as holders_of_names
+from precision_lint.facts.numerics.uses import names_of as names_of
+from precision_lint.facts.numerics.uses import reads_any as reads_any
 from precision_lint.facts.settings.vocabulary import names_bfloat16 as names_bfloat16
 from precision_lint.facts.settings.vocabulary import names_float16 as names_float16
 from precision_lint.facts.settings.vocabulary import names_precision as names_precision

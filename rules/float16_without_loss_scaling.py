@@ -52,17 +52,22 @@ from precision_lint.rule_api import (
     Confidence,
     Finding,
     PythonFile,
+    RegionNode,
     Rule,
     Scope,
     Severity,
     SyntaxTree,
+    With,
     autocasts,
     binding,
     callee_name,
     dotted,
+    holders_of_names,
     makes_grad_scaler,
+    names_of,
     own_nodes,
     qualified,
+    reads_any,
     records_no_gradients,
     region_of,
     syntax_tree,
@@ -96,12 +101,13 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         return
     trained: dict[ast.AST, ast.Call] = {}
     for made in autocasts(syntax):
-        if not _is_float16(made, syntax) or region_of(made, syntax) is None:
+        region = region_of(made, syntax)
+        if region is None or not _is_float16(made, syntax):
             continue
         if records_no_gradients(made.node, syntax):
             continue  # the backbone is frozen, and what is trained runs outside
         function = syntax.function(made.node) or syntax.tree
-        backward = _training(function)
+        backward = _training(function, region, syntax)
         if backward is None or function in trained:
             continue
         trained[function] = backward
@@ -187,8 +193,8 @@ def _is_float16(made: AutocastCall, syntax: SyntaxTree) -> bool:
     return dtype is None or qualified(dtype, syntax.names) in _FLOAT16
 
 
-def _training(function: ast.AST) -> ast.Call | None:
-    """The backward call of a function that also steps an optimizer."""
+def _training(function: ast.AST, region: RegionNode, syntax: SyntaxTree) -> ast.Call | None:
+    """The backward call of a function that steps an optimizer: of a loss made in the region."""
     assert isinstance(function, Scope)
     calls = [node for node in own_nodes(function) if isinstance(node, ast.Call)]
     steps = any(
@@ -197,5 +203,25 @@ def _training(function: ast.AST) -> ast.Call | None:
         and _OPTIMIZER.search(dotted(call.func.value) or "")
         for call in calls
     )
+    if not steps:
+        return None
     backward = [call for call in calls if callee_name(call) == "backward" and not call.args]
-    return min(backward, key=lambda call: call.lineno, default=None) if steps else None
+    if isinstance(region, With):
+        inside = set(ast.walk(region))
+        made = holders_of_names(_bound_in(region), region, syntax)
+        backward = [call for call in backward if call in inside or reads_any(call.func, made)]
+    return min(backward, key=lambda call: call.lineno, default=None)
+
+
+def _bound_in(region: ast.AST) -> set[str]:
+    """What a region assigns, and the objects whose methods it calls: `losses.append(loss)`."""
+    bound: set[str] = set()
+    for node in ast.walk(region):
+        match node:
+            case ast.Assign(targets=targets):
+                bound |= {name for target in targets for name in names_of(target)}
+            case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+                bound |= set(names_of(target))
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner))):
+                bound |= set(names_of(owner))
+    return bound

@@ -18,7 +18,7 @@ class PathCondition:
     holds: bool
 
 
-Kind = Literal["dtype", "test", "loader", "weights", "auto", "load", "checkpoint", "caller"]
+Kind = Literal["dtype", "test", "loader", "weights", "auto", "load", "checkpoint", "data", "caller"]
 
 
 @frozen
@@ -31,7 +31,8 @@ class Origin:
     kind: Kind = "dtype"
     """What decides: a dtype that is named there, the runs of a test, whoever loads a class of the
     project, whoever loaded a model that is given, the checkpoint of a model that is loaded there
-    (`auto`: with `dtype="auto"`), data that is loaded, or any caller."""
+    (`auto`: with `dtype="auto"`), weights that are read from a file, other data of a file, or any
+    caller."""
     route: tuple[Origin, ...] = ()
     """The call sites that hand it on, the first of them first."""
     guards: tuple[PathCondition, ...] = ()

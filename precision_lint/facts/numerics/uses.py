@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from precision_lint.source.python.statements import own_nodes
+from precision_lint.source.python.statements import Loop, own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
@@ -16,17 +16,75 @@ _ABOUT = frozenset({"shape", "dtype", "device", "ndim"})
 
 
 def used_by(made: ast.expr, names: frozenset[str], syntax: SyntaxTree) -> ast.Call | None:
-    """The first call, of a function or method of these names, that works with what is made."""
+    """The first call, of a function or method of these names, that works with what is made.
+
+    It comes after the value is made, or in the next iteration of a loop around both.
+    """
     own = own_nodes(syntax.function(made) or syntax.tree)
     named = [node for node in own if isinstance(node, ast.Call) and callee_name(node) in names]
     held = holders(made, syntax) if named else set()
-    calls = [node for node in named if mentions(node, made, held)]
-    return min(calls, key=lambda node: (node.lineno, node.col_offset), default=None)
+    calls = [
+        node
+        for node in named
+        if _may_follow(node, made, syntax)
+        and mentions(node, made, held - _rebound(node, made, held, syntax))
+    ]
+    return min(calls, key=_place, default=None)
+
+
+def _rebound(use: ast.expr, made: ast.expr, held: set[str], syntax: SyntaxTree) -> set[str]:
+    """The names that hold something else at a use: the last assignment on every way gave it."""
+    last: dict[str, ast.expr] = {}
+    around = {use, *syntax.within_function(use)}
+    for block in (block for parent in around for block in _blocks(parent)):
+        for statement in block if not around.isdisjoint(block) else ():
+            match statement:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value) if (
+                    _end(made) < _place(statement) < _place(use)
+                ):
+                    if name not in last or _place(last[name]) < _place(value):
+                        last[name] = value
+    return {name for name, value in last.items() if not mentions(value, made, held)}
+
+
+def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    for field in ("body", "orelse", "finalbody"):
+        block = getattr(node, field, None)
+        if isinstance(block, list):
+            yield block
+
+
+def _may_follow(use: ast.expr, made: ast.expr, syntax: SyntaxTree) -> bool:
+    if _end(use) >= _end(made):
+        return True
+    loops = {one for one in syntax.within_function(made) if isinstance(one, Loop)}
+    return not loops.isdisjoint(syntax.within_function(use))
+
+
+def _place(node: ast.expr | ast.stmt) -> tuple[int, int]:
+    return node.lineno, node.col_offset
+
+
+def _end(node: ast.expr) -> tuple[int, int]:
+    assert node.end_lineno is not None
+    assert node.end_col_offset is not None
+    return node.end_lineno, node.end_col_offset
 
 
 def holders(made: ast.expr, syntax: SyntaxTree) -> set[str]:
     """The names and attributes of its function that hold what is made of a value."""
-    nodes = list(own_nodes(syntax.function(made) or syntax.tree))
+    return _followed(lambda value, held: mentions(value, made, held), made, syntax)
+
+
+def holders_of_names(names: set[str], place: ast.AST, syntax: SyntaxTree) -> set[str]:
+    """Some names, and those that hold what the function of a place makes of what they hold."""
+    return names | _followed(lambda value, held: reads_any(value, names | held), place, syntax)
+
+
+def _followed(
+    is_made_of: Callable[[ast.expr, set[str]], bool], place: ast.AST, syntax: SyntaxTree
+) -> set[str]:
+    nodes = list(own_nodes(syntax.function(place) or syntax.tree))
     held: set[str] = set()
     for _ in range(_MOST_ROUNDS):
         before = len(held)
@@ -36,22 +94,33 @@ def holders(made: ast.expr, syntax: SyntaxTree) -> set[str]:
                     pass
                 case ast.AnnAssign(target=target, value=ast.expr() as value):
                     targets = [target]
+                case ast.AugAssign(target=target, value=value):
+                    targets = [target]
                 case _:
                     continue
-            if mentions(value, made, held):
-                held |= {path for each in targets for path in _names(each)}
+            if is_made_of(value, held):
+                held |= {path for each in targets for path in names_of(each)}
         if len(held) == before:
             break
     return held
 
 
-def _names(target: ast.expr) -> Iterator[str]:
+def names_of(target: ast.expr) -> Iterator[str]:
+    """The names and attributes that an assignment to a target binds."""
     match target:
         case ast.Tuple(elts=items) | ast.List(elts=items):
             for item in items:
-                yield from _names(item)
+                yield from names_of(item)
         case ast.Name() | ast.Attribute() if (path := dotted(target)) is not None:
             yield path
+
+
+def reads_any(node: ast.AST, names: set[str]) -> bool:
+    """True if one of the names or attributes stands in an expression."""
+    return any(
+        isinstance(inner, ast.Name | ast.Attribute) and dotted(inner) in names
+        for inner in ast.walk(node)
+    )
 
 
 def mentions(node: ast.expr, made: ast.expr, held: set[str]) -> bool:

@@ -98,6 +98,8 @@ _NEWER = (
 
 _MAY_BE_NEWER = re.compile(r"f-string|multiple exception types")
 """What this interpreter says of syntax that newer ones accept, without a row that shows it."""
+_ESCAPE = re.compile(r"[ \t]*(?:%[A-Za-z_]|!)|.*=[ \t]*[!%][A-Za-z_]")
+"""A line that only IPython reads."""
 _FORMATTED = re.compile(r"(?<!\w)[rR]?[fFtT][rR]?[\"']")
 """A formatted string, which may hold more since 3.12: what is said of it is said of its parts."""
 
@@ -117,7 +119,7 @@ def parse_python(text: SourceText) -> ParsedPython:
         Template: it is Python only after substitution.
     """
     try:
-        tree = tree_of(text.code)
+        tree = _tree_of_script(text.code)
     except SyntaxError as error:
         if (newer := _newer_tree(text.code, error)) is not None:
             return ParsedPython(text, newer)
@@ -135,6 +137,18 @@ def parse_python(text: SourceText) -> ParsedPython:
     except (RecursionError, MemoryError):
         raise Unparsable("nested too deeply", 1, 1) from None
     return ParsedPython(text, tree)
+
+
+def _tree_of_script(code: str) -> ast.Module:
+    """The tree of a file, or of a script whose cells IPython runs: `%load_ext` is no Python."""
+    try:
+        return tree_of(code)
+    except SyntaxError as error:
+        if not _ESCAPE.match(error.text or ""):
+            raise
+    from precision_lint.source.text.notebook_magics import without_escapes
+
+    return tree_of(without_escapes(code))
 
 
 def tree_of(code: str) -> ast.Module:

@@ -24,6 +24,7 @@ from precision_lint.source.text.notebook_magics import (
     cell_magic,
     escapes,
     is_typed_magic,
+    without_escapes,
 )
 from precision_lint.source.text.text import CellEdits, SourceText
 
@@ -32,7 +33,6 @@ _BETWEEN = "\n\n"
 
 _PYTHON = frozenset({"python", "python3", "ipython"})
 _SHELLS = frozenset({"bash", "sh", "shell", "shellscript", "zsh"})
-_VISIBLE = re.compile(r"[^\r\n]")
 _UNREAD = re.compile(r"(?:[ \t]*[\r\n])*(?:[ \t]+[^\s#]|[ \t]*(?:>>>|In \[\d*\]:|@\w+[ \t]*\{))")
 """What starts so is left alone: IPython takes off indentation and prompts, and `@article{` begins a
 citation in BibTeX."""
@@ -99,11 +99,7 @@ class NotebookText(SourceText):
         )
 
     def _code(self, cell: Cell) -> str:
-        pieces, end = [], cell.body.start
-        for escape in self.escapes[cell.number]:
-            pieces += [self.text[end : escape.span.start], _name(self[escape.span])]
-            end = escape.span.end
-        return "".join([*pieces, self.text[end : cell.body.end]])
+        return without_escapes(self[cell.body])
 
     @cached_property
     def escapes(self) -> dict[int, tuple[Escape, ...]]:
@@ -220,12 +216,6 @@ def _at_end_of(cell: Cell, edit: Edit, text: str) -> Edit | None:
     before = text[:start]
     above = before.removesuffix("\n").removesuffix("\r")
     return Edit(Span(len(above), len(text)), "") if above != before or not before else None
-
-
-def _name(escape: str) -> str:
-    """An unknown name in the first line of an escape, and blanks for the others."""
-    first = re.split(r"[\r\n]", escape, maxsplit=1)[0]
-    return "_" * len(first) + _VISIBLE.sub(" ", escape[len(first) :])
 
 
 def _kind(language: str, source: str, magic: CellMagic | None) -> Kind | None:

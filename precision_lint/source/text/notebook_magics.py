@@ -28,6 +28,7 @@ _INDENT = re.compile(r"[ \t\f]*")
 _CELL_MAGIC = re.compile(r"(?:[ \t]*[\r\n])*%%(\w*)([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _LINE = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|\r|\n)?)*")
 _WORDS = re.compile(r"([A-Za-z_]\w*)[ \t]+(?:(\w+)|[./~\"'$])[^\r\n]*")
+_VISIBLE = re.compile(r"[^\r\n]")
 _SIGNS = ("!", "%", "?", ",", ";", "/")
 _MAY_ESCAPE = re.compile(r"[!%?]|^[ \t\f]*[,;/]", re.MULTILINE)
 
@@ -137,6 +138,21 @@ def escapes(text: str) -> Iterator[Escape]:
             last = token.group()
     if last == "?":
         yield Escape(Span(indent, len(text)), indent > begin)
+
+
+def without_escapes(text: str) -> str:
+    """Python in place of what only IPython reads, at the same offsets."""
+    pieces, end = [], 0
+    for escape in escapes(text):
+        pieces += [text[end : escape.span.start], _name(text[slice(*escape.span)])]
+        end = escape.span.end
+    return "".join([*pieces, text[end:]])
+
+
+def _name(escape: str) -> str:
+    """An unknown name in the first line of an escape, and blanks for the others."""
+    first = re.split(r"[\r\n]", escape, maxsplit=1)[0]
+    return "_" * len(first) + _VISIBLE.sub(" ", escape[len(first) :])
 
 
 def _end(pattern: re.Pattern[str], text: str, start: int) -> int:

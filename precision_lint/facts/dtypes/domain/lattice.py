@@ -164,7 +164,7 @@ def _rank(possible: DtypeSet) -> tuple[int, int]:
     return 2 if possible.caller_chosen else int(FLOAT16 in possible.dtypes), kind
 
 
-_KINDS = ("caller", "checkpoint", "load", "auto", "weights", "loader", "test", "dtype")
+_KINDS = ("caller", "data", "checkpoint", "load", "auto", "weights", "loader", "test", "dtype")
 
 
 _LEAST_PRECISE = HALF - {FLOAT16}

@@ -183,7 +183,7 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case ModelOutput(), Constant(value=str(key)):
             return models.of_output(owner, key)
         case ModelOutput(), _:
-            return owner
+            return owner if _is_position(index, node.slice) else models.as_weights(owner)
         case Instance(), Constant(value=int(position)) if owner.fields:
             values = [value for _, value in owner.fields]
             return values[position] if -len(values) <= position < len(values) else UNKNOWN
@@ -199,6 +199,16 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Variable(), _:
             return _item_of_variable(evaluator, owner, index, node)
     return UNKNOWN
+
+
+def _is_position(index: Value, node: ast.expr) -> bool:
+    """True for an index of a tensor or a list: a number, a slice, a mask; not for a key."""
+    match index:
+        case Tensor(origin=origin):
+            return origin is None or origin.kind != "data"
+        case Constant() | Sequence():
+            return True
+    return isinstance(node, ast.Slice)
 
 
 def _item_of_variable(

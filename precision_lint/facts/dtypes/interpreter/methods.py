@@ -32,9 +32,9 @@ def of_output(receiver: ModelOutput, tensor: Tensor, name: str, given: CallSite)
     """A method of what a model returned: of a tensor, or of a mapping or object that holds some."""
     match name:
         case "items":
-            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, receiver)))
+            return Sequence(Sequence(UNKNOWN, (NON_TENSOR, models.as_weights(receiver))))
         case "values" | "to_tuple":
-            return Sequence(receiver)
+            return Sequence(models.as_weights(receiver))
         case "keys":
             return Sequence(NON_TENSOR)
         case "get" | "pop":
@@ -42,7 +42,7 @@ def of_output(receiver: ModelOutput, tensor: Tensor, name: str, given: CallSite)
             return (
                 models.of_output(receiver, key.value)
                 if isinstance(key, Constant) and isinstance(key.value, str)
-                else receiver
+                else models.as_weights(receiver)
             )
         case "copy" | "mode" | "sample" | "rsample":  # of what holds some, or of a distribution
             return receiver

@@ -49,6 +49,11 @@ _OF_THE_MODEL = "parameters have the model's dtype"
 _DEVICE = re.compile(r"device|cuda|cpu|gpu|rank|\"|'", re.IGNORECASE)
 _CASTS = {"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"}
 _FLOAT32 = frozenset({FLOAT32})
+_OF_WEIGHTS = re.compile(
+    r"\.|(?:^|_)(?:weights?|bias|state|state_dict|model|module|params?|parameters|lora\w*|ema)(?:_|$)"
+)
+"""Keys of a file under which a program stores weights."""
+
 _PARAMETERS = frozenset({"parameters", "buffers"})
 _NAMED = frozenset({"named_parameters", "named_buffers"})
 _MODULES = frozenset({"modules", "children"})
@@ -379,7 +384,31 @@ def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value
     if held.origin is not None and name in sources.OUTPUTS | sources.OUTPUT_SEQUENCES:
         named = replace(held, origin=replace(held.origin, is_guess=False))
         return ModelOutput(named if step is None else _after(named, step))
+    if _is_data(held):
+        return as_weights(output) if _OF_WEIGHTS.search(name) else _of_results(held)
     return output
+
+
+def as_weights(output: ModelOutput) -> ModelOutput:
+    """What is read from a file as weights are: all entries alike, or one under a computed key.
+
+    Other data can be anything that the program has saved: no key says that weights are among it.
+    """
+    held = output.tensor
+    if held.origin is None or not _is_data(held):
+        return output
+    return ModelOutput(replace(held, origin=replace(held.origin, kind="checkpoint")))
+
+
+def _of_results(held: Tensor) -> ModelOutput:
+    """An entry under a name that is not one of weights: what is in it are no weights either."""
+    origin = None if held.origin is None else replace(held.origin, is_guess=True)
+    return ModelOutput(replace(held, origin=origin))
+
+
+def _is_data(held: Tensor) -> bool:
+    origin = held.origin
+    return origin is not None and origin.kind == "data" and not origin.is_guess
 
 
 def _after(tensor: Tensor, step: Step) -> Tensor:

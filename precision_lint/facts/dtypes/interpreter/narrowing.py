@@ -299,7 +299,7 @@ def as_tensor(value: Value) -> Value:
 
 def _is_loaded_data(tensor: Tensor) -> bool:
     """True for data of a file: what it may be besides can be another tensor."""
-    return tensor.origin is not None and tensor.origin.kind == "checkpoint"
+    return tensor.origin is not None and tensor.origin.kind in ("checkpoint", "data")
 
 
 _TENSORS = frozenset(

@@ -47,6 +47,10 @@ WIDENING: Mapping[str, frozenset[str]] = {
 """The values of `mixed_precision=` and `precision=` under which the outputs of a prepared module
 become float32. Under `64-true` they do so from float64, which is not followed."""
 
+UNKNOWN_PRECISION = "?"
+"""The precision of a library's object that a setting chooses. In the runs in which autocast gives a
+module half-precision outputs, the object has that precision, too, and makes them float32."""
+
 CASTING: Mapping[str, Mapping[str, str]] = {
     _FABRIC: {"bf16-true": "bfloat16", "16-true": "float16", "64-true": "float64"},
 }

@@ -146,9 +146,9 @@ class FromArray:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """Tensors as they were saved: any object that holds some, or a mapping of some."""
+    """Tensors as they were saved: weights, a mapping of weights, or any object, as `pickle` has."""
 
-    kind: Literal["object", "mapping"] = "object"
+    kind: Literal["weights", "mapping", "anything"] = "weights"
 
 
 @dataclass(frozen=True, slots=True)

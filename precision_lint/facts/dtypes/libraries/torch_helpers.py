@@ -99,7 +99,7 @@ ROWS = (
     Library(_TORCH, "torch.utils._pytree", "tree_map_", Given(1, "tree")),
     # files and arrays
     Library(_TORCH, "torch", "from_numpy", FromArray(Given(0))),
-    Library(_TORCH, "torch", "load", Checkpoint()),
+    Library(_TORCH, "torch", "load", Checkpoint("anything")),
     Library(_TORCH, "torch.hub", "load_state_dict_from_url", Checkpoint()),
     Library("safetensors 0.8.0", "safetensors.torch", "load load_file", Checkpoint("mapping")),
 )

@@ -86,6 +86,7 @@ from precision_lint.facts.dtypes.libraries.terms import (
     Zipped,
 )
 from precision_lint.facts.dtypes.operators import functions
+from precision_lint.facts.origin import Kind
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT64
 
 Call = Callable[[Value, CallSite], Value]
@@ -226,7 +227,8 @@ class _Reading:
             case FromArray(of):
                 return functions.function("torch.from_numpy", self._with(Sequence(self.of(of))))
             case Checkpoint(kind):
-                saved = caller_chosen(self.given.origin(OF_CHECKPOINT, "checkpoint"))
+                loaded: Kind = "data" if kind == "anything" else "checkpoint"
+                saved = caller_chosen(self.given.origin(OF_CHECKPOINT, loaded))
                 return Dictionary(saved) if kind == "mapping" else ModelOutput(saved)
             case Default():
                 return tensor(self.given.default_dtype)
@@ -245,12 +247,15 @@ class _Reading:
         raise TypeError(term)
 
     def _text(self, argument: Given | None) -> str:
-        """The text that an argument is, if it is known."""
-        if argument is not None:
-            match self.given.argument(argument.position, argument.keyword):
-                case Constant(value=str(text)):
-                    return text
-        return ""
+        """The text that an argument is; nothing where it is absent."""
+        if argument is None or not self._is_given(argument):
+            return ""
+        match self.given.argument(argument.position, argument.keyword):
+            case Constant(value=str(text)):
+                return text
+            case Constant(value=None):
+                return ""
+        return parallel.UNKNOWN_PRECISION
 
     def _prepared(self, value: Value) -> Value:
         match self.receiver, value:
@@ -258,7 +263,10 @@ class _Reading:
                 dtype = parallel.CASTING.get(name, {}).get(precision)
                 if dtype is not None:
                     module = replace(module, parameters=tensor(dtype))
-                return replace(module, widens=precision in parallel.WIDENING[name])
+                widens = precision in parallel.WIDENING[name]
+                if precision == parallel.UNKNOWN_PRECISION:
+                    widens = not _may_store_half(module)
+                return replace(module, widens=widens)
             case LibraryObject(), Sequence(item=item, items=items):
                 parts = None if items is None else tuple(map(self._prepared, items))
                 return Sequence(self._prepared(item) if parts is None else join_all(parts), parts)
@@ -399,6 +407,12 @@ def _zipped(iterables: Value) -> Value:
 
 
 _WIDENED = frozenset({BFLOAT16, FLOAT16})
+
+
+def _may_store_half(module: Model | Instance) -> bool:
+    """True if the weights of a module can be in half precision, whatever autocast does."""
+    weights = module.parameters
+    return weights is not None and (weights.caller_chosen or bool(weights.dtypes & _WIDENED))
 
 
 def widened(value: Value) -> Value:
