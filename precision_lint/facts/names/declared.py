@@ -7,6 +7,7 @@ change, and an attribute that is assigned have none.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -20,6 +21,10 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
+
+_OF_A_PART = re.compile(r"\w_(?:cfg|config)$")
+"""Objects such as `hf_config` and `text_config` describe a part: options of another program, which
+its parser puts into one namespace, are no attributes of theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,8 @@ def of_setting(setting: Setting, node: ast.Attribute, file: PythonFile) -> Itera
         if statement is None or _is_converted(statement):
             continue
         owner = enclosing_class(statement, syntax_tree(declaring))
+        if owner is None and not is_here and _OF_A_PART.search(last_name(node.value) or ""):
+            continue
         literals = _literals(choice.value, statement, declaring)  # none for `torch.float32`
         if literals and holder in ("", "Namespace" if owner is None else owner.name):
             here = literals if is_here else ()
