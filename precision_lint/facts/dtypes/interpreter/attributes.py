@@ -47,6 +47,7 @@ from precision_lint.source.python.syntax import dotted
 
 _SAME = frozenset({"data", "T", "mT", "H", "mH"})
 _REAL = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
+_OF_FORMATS = frozenset({"bool", "int16", "int32", "int64", "complex64", "complex128"})
 _PLAIN = frozenset({"shape", "device", "ndim", "is_cuda", "requires_grad", "layout", "itemsize"})
 
 
@@ -175,7 +176,7 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Dictionary(items=tuple(items)), Setting(choices=choices):
             return _of_setting(owner, dict(items), choices)
         case Dictionary(), _:
-            return owner.item
+            return _of_any_key(owner.item)
         case NonTensor(), _:
             return NON_TENSOR
         case Tensor(), _:
@@ -199,6 +200,21 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Variable(), _:
             return _item_of_variable(evaluator, owner, index, node)
     return UNKNOWN
+
+
+def _of_any_key(entry: Value) -> Value:
+    """An entry under a key that is not known: of a table of precisions, one that a run chooses.
+
+    A table with bools and wide integers translates the formats of a file or of another library.
+    Which of them occur is not said there: a float among them is a guess.
+    """
+    match entry:
+        case Dtype(origin=Origin() as origin) if entry.dtypes & _OF_FORMATS:
+            return replace(entry, origin=replace(origin, is_guess=True))
+        case Sequence(item=item, items=items):
+            parts = None if items is None else tuple(map(_of_any_key, items))
+            return Sequence(_of_any_key(item), parts)
+    return entry
 
 
 def _is_position(index: Value, node: ast.expr) -> bool:
