@@ -41,9 +41,10 @@ from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.operators import numbers
 from precision_lint.facts.dtypes.operators.conversions import configured
 from precision_lint.facts.dtypes.syntax import sources
+from precision_lint.facts.dtypes.syntax.makers import makers
 from precision_lint.facts.origin import Choice, Origin, Setting
 from precision_lint.model.dtypes import ALIASES, INT64
-from precision_lint.source.python.syntax import dotted
+from precision_lint.source.python.syntax import dotted, qualified
 
 _SAME = frozenset({"data", "T", "mT", "H", "mH"})
 _REAL = {"complex32": "float16", "complex64": "float32", "complex128": "float64"}
@@ -115,12 +116,26 @@ def by_name(evaluator: Evaluate, node: ast.Attribute) -> Value:
     if name in sources.TOKENS:
         return tensor(INT64)
     if name in sources.WEIGHTS:
-        return caller_chosen(_of_checkpoint(evaluator, node))
+        origin = _of_checkpoint(evaluator, node)
+        return caller_chosen(replace(origin, is_guess=_is_made_by_project(evaluator, node)))
     if name in sources.OUTPUTS or sources.FLOAT_NAME.search(name):
         return ModelOutput(perhaps_floating(_origin(evaluator, node, models.OF_THE_OUTPUT)))
     if name in sources.OUTPUT_SEQUENCES:
         return Sequence(caller_chosen(_origin(evaluator, node, models.OF_THE_OUTPUT)))
     return UNKNOWN
+
+
+def _is_made_by_project(evaluator: Evaluate, node: ast.Attribute) -> bool:
+    """True for an attribute of what functions of the project return that could not be followed.
+
+    Nobody else gives the object: its dtype is decided in code that is there, but not understood.
+    """
+    module = evaluator.frame.module
+    calls = makers(node, module.file) or []
+    return bool(calls) and all(
+        isinstance(evaluator.analysis.names.imported(module, name), FunctionValue)
+        for name in (qualified(call.func, module.imports) for call in calls)
+    )
 
 
 def _setting(evaluator: Evaluate, node: ast.Attribute) -> Setting | None:
