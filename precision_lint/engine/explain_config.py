@@ -248,10 +248,15 @@ def _unexplained(rest: Unread) -> Unexplained:
 
 
 def identity(run: EffectiveConfig) -> tuple[object, ...]:
-    """What tells runs apart: where they start, who reads them, and by which call."""
+    """What tells runs apart: where they start and with which words, who reads them, by which call.
+
+    The words of a command in a loop differ from pass to pass.
+    """
     source = run.source
     call = (source.code.text.path, source.call) if isinstance(source, CallSource) else None
-    return _place(run), run.framework.slug, call
+    started = launch_of(source)
+    words = (*started.launcher, *started.words) if started is not None else ()
+    return _place(run), run.framework.slug, call, tuple(word.text for word in words)
 
 
 def _whole(

@@ -504,3 +504,53 @@ def test_what_a_script_writes_and_hands_on_is_listed(tmp_path: Path) -> None:
         "--dtype half (a.sh:9)",
     ]
     assert run("check", cwd=tmp_path).out == "All checks passed!\n"
+
+
+WRITING = """\
+CONFIG=$(mktemp)
+for precision in bf16 fp16; do
+  cat > "$CONFIG" <<EOF
+mixed_precision: $precision
+EOF
+  cat > conf_$precision.yaml <<EOF
+mixed_precision: $precision
+EOF
+  python train.py --config conf_$precision.yaml
+done
+python train.py --config "$CONFIG"
+cat > "$CONFIG.yaml" <<EOF
+mixed_precision: fp8
+EOF
+python train.py --config "$CONFIG.yaml"
+"""
+OPENING = """\
+import argparse
+
+import yaml
+from accelerate import Accelerator
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--config")
+args = parser.parse_args()
+with open(args.config) as file:
+    config = yaml.safe_load(file)
+accelerator = Accelerator(mixed_precision=config["mixed_precision"])
+"""
+
+
+def test_files_that_a_script_writes_belong_to_its_runs(tmp_path: Path) -> None:
+    project(tmp_path, {"a.sh": WRITING, "train.py": OPENING})
+    rows = run("explain-config", "a.sh", cwd=tmp_path).out.splitlines()
+    unknown = 'unknown until run time  train.py:11  mixed_precision=config["mixed_precision"]'
+    assert [row for row in rows if "compute" in row or "a.sh:" in row] == [
+        "a.sh:9: accelerate, started as train.py",
+        "  compute  mixed_precision = bf16  a.sh:7",
+        "a.sh:9: accelerate, started as train.py",
+        "  compute  mixed_precision = fp16  a.sh:7",
+        "a.sh:11: accelerate, started as train.py",
+        f"  compute  mixed_precision = {unknown}",
+        "a.sh:15: accelerate, started as train.py",
+        "  compute  mixed_precision = fp8  a.sh:13",
+        "a.sh:4: no framework is known to read it",
+        "  not understood: mixed_precision: $precision (a.sh:4)",
+    ]

@@ -21,6 +21,7 @@ from precision_lint.source.shell.commands import (
     Command,
     Heredoc,
     inner_script,
+    is_remote,
     runs_input,
     writes_input,
     written_file,
@@ -584,7 +585,7 @@ class _Reader:
         self.builtin(words, expanded)
         self.read_input(expanded, here)
         if script := inner_script(expanded):
-            self.read_inner(script.traced)
+            self.read_inner(script.traced, is_remote=is_remote(expanded))
 
     def builtin(self, words: list[RawWord], expanded: tuple[Word, ...]) -> None:
         name, arguments = words[0].plain, words[1:]
@@ -728,8 +729,10 @@ class _Reader:
         if UNKNOWN in text.chars:
             self.variables.forget_all()
 
-    def read_inner(self, text: Text, *, is_child: bool = True) -> None:
-        """Read the words of a command as a script: by this shell, or by a child of it."""
+    def read_inner(self, text: Text, *, is_child: bool = True, is_remote: bool = False) -> None:
+        """Read the words of a command as a script: by this shell, or by a child of it, which may
+        be on another machine.
+        """
         if self.inner >= _MAX_INNER or len(self.frames) >= _MAX_SCOPES:
             return
         self.inner += 1
@@ -737,6 +740,8 @@ class _Reader:
         if is_child:
             self.frames.append(_Frame("subshell", "", self.branches, is_scope=True))
             self.variables.open(child=True)
+        if is_remote:
+            self.variables.forget_all()
         self.read(Lexer(text.chars, text.origins), is_inner=True)
         if is_child:
             self.pop()
@@ -772,6 +777,9 @@ class _Reader:
         here, self.piped_heredocs = [*self.piped_heredocs, *here], []
         files = [word for operator, word in redirects if operator in (">", ">>", ">|")]
         is_run = runs_input(command.words)
+        appends = any(operator == ">>" for operator, _ in redirects) or any(
+            word.text in ("-a", "--append") for word in command.words
+        )
         target = None
         if writes_input(command.words):
             target = written_file(command.words) or (
@@ -785,7 +793,14 @@ class _Reader:
                     values = {} if token.quoted else self.values_in(token.body)
                     self.heredocs.append(
                         Heredoc(
-                            command, token.body, token.quoted, token.tabs, target, is_run, values
+                            command,
+                            token.body,
+                            token.quoted,
+                            token.tabs,
+                            target,
+                            is_run,
+                            values,
+                            appends,
                         )
                     )
 
