@@ -447,7 +447,7 @@ def test_whatever_is_about_precision_is_understood_or_listed(tmp_path: Path) -> 
         '"precision": "auto" (conf.json:1)',
         "--bf16 (run.sh:5)",
         "--bf16 (run.sh:6)",
-        "--dtype $DTYPE (run.sh:8)",
+        "--dtype bf16 (run.sh:8)",
         "--use_amp (a.ipynb:cell 1:1)",
         "DTYPE=${1:-bf16} (run.sh:1)",
         "FLAGS=${FLAGS:---fp16 --fp16-init-scale 4} (run.sh:3)",

@@ -235,6 +235,7 @@ class _Reader:
         self.called: set[int] = set()  # the functions whose calls are followed
         self.altered: set[str] = set()  # what the calls that are followed assign outside
         self.calling = 0
+        self.has_set = False  # `set --` gave other arguments
         self.frames: list[_Frame] = []
         self.branches: tuple[Branch, ...] = ()
         self.opened = 0
@@ -428,6 +429,7 @@ class _Reader:
         self.frames.append(frame)
         if kind == "function":
             self.in_functions += 1
+            self.expander.takes_defaults = False
             # A name that is defined twice, or inside of a function, may be either.
             is_only = name not in self.functions and self.in_functions == 1 and not self.inner
             frame.function = _Function(self.opened, self.reading[1]) if is_only else None
@@ -521,6 +523,7 @@ class _Reader:
     def pop(self) -> None:
         frame = self.frames.pop()
         self.in_functions -= frame.kind == "function"
+        self.set_defaults()
         if frame.function is not None:
             frame.function.end = self.reading[1] - 1
         self.branches = frame.outer
@@ -528,6 +531,11 @@ class _Reader:
             self.variables.close(restore=frame.kind in _SUBSHELLS)
         else:
             self.too_deep -= frame.kind in _SCOPED
+
+    def set_defaults(self) -> None:
+        """Outside of functions the arguments are those of the script, but not after `set --`."""
+        is_of_script = not self.in_functions and not self.calling and not self.has_set
+        self.expander.takes_defaults = is_of_script
 
     def function(self, words: list[RawWord]) -> None:
         self.declares = next((word.plain for word in words[:1] if word.plain), "?")
@@ -628,6 +636,7 @@ class _Reader:
         if len(self.frames) >= _MAX_SCOPES:
             return False
         self.passes, self.inner, self.calling = self.passes + 1, self.inner + 1, self.calling + 1
+        self.set_defaults()
         self.called.add(function.number)
         outer, self.altered = self.altered, set()
         self.frames.append(_Frame("subshell", "", self.branches, is_scope=True))
@@ -639,6 +648,7 @@ class _Reader:
             self.variables.forget(assigned)
         self.altered |= outer | function.assigns
         self.inner, self.calling = self.inner - 1, self.calling - 1
+        self.set_defaults()
         return True
 
     def give(self, arguments: Sequence[Word]) -> None:
@@ -662,6 +672,8 @@ class _Reader:
         if arguments is not None and expanded[0].text == "shift" and count.isdecimal():
             self.give(arguments.elements[int(count) :])
             return
+        self.has_set |= expanded[0].text == "set"
+        self.set_defaults()
         for name in ("@", *map(str, range(1, _MOST_ARGUMENTS + 1))):
             self.variables.forget(name)
 
