@@ -554,3 +554,27 @@ def test_files_that_a_script_writes_belong_to_its_runs(tmp_path: Path) -> None:
         "a.sh:4: no framework is known to read it",
         "  not understood: mixed_precision: $precision (a.sh:4)",
     ]
+
+
+NO_PRECISION = {
+    "distill.yaml": "kd_loss_scale: 0.5\naux_loss_scale: 1.0\nce_loss_scale: 3\n",
+    "columns.json": '{"selected_dtypes": ["float32", "int64"], "column_dtype": "number"}',
+    "out/result.json": '{"config": {"dtype": "bfloat16"}, "loss": 2.0391557, "ppl": 7.6841213}',
+}
+PRECISION = {
+    "scaled.yaml": "static_loss_scale: 1024.0\nmin_loss_scale: 1\nloss_scale: 1000\n",
+    "used.json": '{"dtype": "bfloat16", "loss": 2.0391557, "ppl": 7.6841213}',
+    "conf.json": '{"dtype": "bfloat16", "mean": [0.48145466, 0.4578275], "scale": 0.18215}',
+    "read.py": 'import json\njson.load(open("used.json"))\n',
+}
+
+
+def test_what_is_no_precision_is_not_listed(tmp_path: Path) -> None:
+    rows = run("explain-config", cwd=project(tmp_path, NO_PRECISION | PRECISION)).out.splitlines()
+    assert [row.partition(": ")[2] for row in rows if row.startswith("  not understood: ")] == [
+        '"dtype": "bfloat16" (conf.json:1)',
+        "static_loss_scale: 1024.0 (scaled.yaml:1)",
+        "min_loss_scale: 1 (scaled.yaml:2)",
+        "loss_scale: 1000 (scaled.yaml:3)",
+        '"dtype": "bfloat16" (used.json:1)',
+    ]
