@@ -578,3 +578,23 @@ def test_what_is_no_precision_is_not_listed(tmp_path: Path) -> None:
         "loss_scale: 1000 (scaled.yaml:3)",
         '"dtype": "bfloat16" (used.json:1)',
     ]
+
+
+def test_a_script_is_started_by_others_with_words(tmp_path: Path) -> None:
+    launch = 'accelerate launch --mixed_precision "${2:-no}" train.py --seed $1\n'
+    callers = {
+        "all.sh": "for dtype in bf16 fp16; do\n  sbatch -N 1 run.sh 3 $dtype\ndone\n./run.sh 4\n",
+        "Makefile": "train:\n\tbash run.sh 5 fp8\n",
+    }
+    project(tmp_path, {"run.sh": launch, "train.py": "import argparse\n"} | callers)
+    rows = run("explain-config", "run.sh", cwd=tmp_path).out.splitlines()
+    assert [row for row in rows if "compute" in row] == [
+        "  compute  mixed_precision = fp8  run.sh:1, value from Makefile:2",
+        "  compute  mixed_precision = bf16  run.sh:1, value from all.sh:1",
+        "  compute  mixed_precision = fp16  run.sh:1, value from all.sh:1",
+        "  compute  mixed_precision = no  run.sh:1",
+    ]
+    rows = run("explain-config", "Makefile", cwd=tmp_path).out.splitlines()
+    assert [row for row in rows if "compute" in row] == [
+        "  compute  mixed_precision = fp8  run.sh:1, value from Makefile:2"
+    ]

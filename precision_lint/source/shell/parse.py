@@ -42,7 +42,17 @@ from precision_lint.source.shell.words import (
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
 
-__all__ = ["Assigned", "Branch", "Command", "Follow", "Heredoc", "Script", "Word", "parse"]
+__all__ = [
+    "Arguments",
+    "Assigned",
+    "Branch",
+    "Command",
+    "Follow",
+    "Heredoc",
+    "Script",
+    "Word",
+    "parse",
+]
 
 _MAX_SCOPES = 64  # deeper than anybody nests; what is assigned there is unknown
 _MAX_INNER = 3  # scripts in the words of scripts
@@ -104,6 +114,14 @@ class Script:
         return tuple(self.places.split(assigned.text)) if assigned else ()
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The words that another script starts a script with, and where they are written."""
+
+    words: tuple[Word, ...]
+    places: Places
+
+
 Follow: TypeAlias = Callable[[str], Script | None]
 """Finds and reads the file that a script sources; None if there is none."""
 
@@ -116,6 +134,7 @@ def parse(
     given: Mapping[str, Assigned] | None = None,
     exports_all: bool = False,
     follow: Follow = lambda reference: None,
+    arguments: Arguments | None = None,
 ) -> tuple[Script, Unparsable | None]:
     """Read a script; the second half is what a shell would refuse first, if anything.
 
@@ -135,6 +154,9 @@ def parse(
         for name, assigned in (given or {}).items():
             reader.variables.set(name, assigned)
             reader.variables.export(name)
+        if arguments is not None:
+            taken = reader.places.add(arguments.places, Span(0, 0))
+            reader.give(taken(Assigned(Span(0, 0), Text(), arguments.words)).elements)
         reader.read(tokens)
         return reader
 
