@@ -598,3 +598,17 @@ def test_a_script_is_started_by_others_with_words(tmp_path: Path) -> None:
     assert [row for row in rows if "compute" in row] == [
         "  compute  mixed_precision = fp8  run.sh:1, value from Makefile:2"
     ]
+
+
+def test_copies_that_jupyter_keeps_are_no_runs(tmp_path: Path) -> None:
+    launch = "accelerate launch --mixed_precision bf16 train.py\n"
+    caller = {".ipynb_checkpoints/all-checkpoint.sh": "bash run.sh fp16\n"}
+    copies = {f"{folder}.ipynb_checkpoints/run-checkpoint.sh": launch for folder in ("", "sub/")}
+    script = launch.replace("bf16", "${1:-bf16}")
+    project(tmp_path, {"run.sh": script, "train.py": "import argparse\n"} | copies | caller)
+    for command in (["init", "-q"], ["add", "-f", "."]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=60)
+    assert run("explain-config", cwd=tmp_path).out.splitlines() == [
+        "run.sh:1: accelerate",
+        "  compute  mixed_precision = bf16  run.sh:1",
+    ]
