@@ -16,6 +16,7 @@ from precision_lint.facts.frameworks.table import Key, Role, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
+from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.understood import understood, written_at
 from precision_lint.facts.runs.unread import Unread, unread, unread_lines
 from precision_lint.facts.settings.vocabulary import WORDS, chooses_precision, is_precise
@@ -195,7 +196,7 @@ def runs_of(
         read = runs(file, facts)
         if file.defect is not None and (read or path in named):
             note(f"{_problem(path, file.defect)}; only the readable part is explained")
-        rest = list(unread(file, read))
+        rest = [] if not read and is_record(file, facts) else list(unread(file, read))
         left |= {(path, one.span): one for one in rest}
         if not read and not rest and path in named:
             note(f"{path}: {_nothing_read(file)}")
@@ -248,10 +249,15 @@ def _unexplained(rest: Unread) -> Unexplained:
 
 
 def identity(run: EffectiveConfig) -> tuple[object, ...]:
-    """What tells runs apart: where they start, who reads them, and by which call."""
+    """What tells runs apart: where they start and with which words, who reads them, by which call.
+
+    The words of a command in a loop differ from pass to pass.
+    """
     source = run.source
     call = (source.code.text.path, source.call) if isinstance(source, CallSource) else None
-    return _place(run), run.framework.slug, call
+    started = launch_of(source)
+    words = (*started.launcher, *started.words) if started is not None else ()
+    return _place(run), run.framework.slug, call, tuple(word.text for word in words)
 
 
 def _whole(

@@ -198,8 +198,8 @@ def _origin(one: Effective, report: Report) -> str:
         return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
     if one.status == "unknown":
         return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
-    value = value_at(one.written)
-    if value is None or value.start.row == place_of(one.written).start.row:
+    value, place = value_at(one.written), place_of(one.written)
+    if value is None or (value.path, value.start.row) == (place.path, place.start.row):
         return row
     return f"{row}, value from {report.ink.visible(report.row(value))}"
 

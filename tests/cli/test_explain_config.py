@@ -447,7 +447,7 @@ def test_whatever_is_about_precision_is_understood_or_listed(tmp_path: Path) -> 
         '"precision": "auto" (conf.json:1)',
         "--bf16 (run.sh:5)",
         "--bf16 (run.sh:6)",
-        "--dtype $DTYPE (run.sh:8)",
+        "--dtype bf16 (run.sh:8)",
         "--use_amp (a.ipynb:cell 1:1)",
         "DTYPE=${1:-bf16} (run.sh:1)",
         "FLAGS=${FLAGS:---fp16 --fp16-init-scale 4} (run.sh:3)",
@@ -504,3 +504,111 @@ def test_what_a_script_writes_and_hands_on_is_listed(tmp_path: Path) -> None:
         "--dtype half (a.sh:9)",
     ]
     assert run("check", cwd=tmp_path).out == "All checks passed!\n"
+
+
+WRITING = """\
+CONFIG=$(mktemp)
+for precision in bf16 fp16; do
+  cat > "$CONFIG" <<EOF
+mixed_precision: $precision
+EOF
+  cat > conf_$precision.yaml <<EOF
+mixed_precision: $precision
+EOF
+  python train.py --config conf_$precision.yaml
+done
+python train.py --config "$CONFIG"
+cat > "$CONFIG.yaml" <<EOF
+mixed_precision: fp8
+EOF
+python train.py --config "$CONFIG.yaml"
+"""
+OPENING = """\
+import argparse
+
+import yaml
+from accelerate import Accelerator
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--config")
+args = parser.parse_args()
+with open(args.config) as file:
+    config = yaml.safe_load(file)
+accelerator = Accelerator(mixed_precision=config["mixed_precision"])
+"""
+
+
+def test_files_that_a_script_writes_belong_to_its_runs(tmp_path: Path) -> None:
+    project(tmp_path, {"a.sh": WRITING, "train.py": OPENING})
+    rows = run("explain-config", "a.sh", cwd=tmp_path).out.splitlines()
+    unknown = 'unknown until run time  train.py:11  mixed_precision=config["mixed_precision"]'
+    assert [row for row in rows if "compute" in row or "a.sh:" in row] == [
+        "a.sh:9: accelerate, started as train.py",
+        "  compute  mixed_precision = bf16  a.sh:7",
+        "a.sh:9: accelerate, started as train.py",
+        "  compute  mixed_precision = fp16  a.sh:7",
+        "a.sh:11: accelerate, started as train.py",
+        f"  compute  mixed_precision = {unknown}",
+        "a.sh:15: accelerate, started as train.py",
+        "  compute  mixed_precision = fp8  a.sh:13",
+        "a.sh:4: no framework is known to read it",
+        "  not understood: mixed_precision: $precision (a.sh:4)",
+    ]
+
+
+NO_PRECISION = {
+    "distill.yaml": "kd_loss_scale: 0.5\naux_loss_scale: 1.0\nce_loss_scale: 3\n",
+    "columns.json": '{"selected_dtypes": ["float32", "int64"], "column_dtype": "number"}',
+    "out/result.json": '{"config": {"dtype": "bfloat16"}, "loss": 2.0391557, "ppl": 7.6841213}',
+}
+PRECISION = {
+    "scaled.yaml": "static_loss_scale: 1024.0\nmin_loss_scale: 1\nloss_scale: 1000\n",
+    "used.json": '{"dtype": "bfloat16", "loss": 2.0391557, "ppl": 7.6841213}',
+    "conf.json": '{"dtype": "bfloat16", "mean": [0.48145466, 0.4578275], "scale": 0.18215}',
+    "read.py": 'import json\njson.load(open("used.json"))\n',
+}
+
+
+def test_what_is_no_precision_is_not_listed(tmp_path: Path) -> None:
+    rows = run("explain-config", cwd=project(tmp_path, NO_PRECISION | PRECISION)).out.splitlines()
+    assert [row.partition(": ")[2] for row in rows if row.startswith("  not understood: ")] == [
+        '"dtype": "bfloat16" (conf.json:1)',
+        "static_loss_scale: 1024.0 (scaled.yaml:1)",
+        "min_loss_scale: 1 (scaled.yaml:2)",
+        "loss_scale: 1000 (scaled.yaml:3)",
+        '"dtype": "bfloat16" (used.json:1)',
+    ]
+
+
+def test_a_script_is_started_by_others_with_words(tmp_path: Path) -> None:
+    launch = 'accelerate launch --mixed_precision "${2:-no}" train.py --seed $1\n'
+    callers = {
+        "all.sh": "for dtype in bf16 fp16; do\n  sbatch -N 1 run.sh 3 $dtype\ndone\n./run.sh 4\n",
+        "Makefile": "train:\n\tbash run.sh 5 fp8\n",
+    }
+    project(tmp_path, {"run.sh": launch, "train.py": "import argparse\n"} | callers)
+    rows = run("explain-config", "run.sh", cwd=tmp_path).out.splitlines()
+    assert [row for row in rows if "compute" in row] == [
+        "  compute  mixed_precision = fp8  run.sh:1, value from Makefile:2",
+        "  compute  mixed_precision = bf16  run.sh:1, value from all.sh:1",
+        "  compute  mixed_precision = fp16  run.sh:1, value from all.sh:1",
+        "  compute  mixed_precision = no  run.sh:1",
+    ]
+    rows = run("explain-config", "Makefile", cwd=tmp_path).out.splitlines()
+    assert [row for row in rows if "compute" in row] == [
+        "  compute  mixed_precision = fp8  run.sh:1, value from Makefile:2"
+    ]
+
+
+def test_copies_that_jupyter_keeps_are_no_runs(tmp_path: Path) -> None:
+    launch = "accelerate launch --mixed_precision bf16 train.py\n"
+    caller = {".ipynb_checkpoints/all-checkpoint.sh": "bash run.sh fp16\n"}
+    copies = {f"{folder}.ipynb_checkpoints/run-checkpoint.sh": launch for folder in ("", "sub/")}
+    script = launch.replace("bf16", "${1:-bf16}")
+    project(tmp_path, {"run.sh": script, "train.py": "import argparse\n"} | copies | caller)
+    for command in (["init", "-q"], ["add", "-f", "."]):
+        subprocess.run(["git", *command], cwd=tmp_path, check=True, timeout=60)
+    assert run("explain-config", cwd=tmp_path).out.splitlines() == [
+        "run.sh:1: accelerate",
+        "  compute  mixed_precision = bf16  run.sh:1",
+    ]

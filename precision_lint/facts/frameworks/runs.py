@@ -12,6 +12,7 @@ from fnmatch import fnmatch
 from functools import lru_cache
 from pathlib import Path
 
+from precision_lint.facts.frameworks.called_scripts import called, scripts_called
 from precision_lint.facts.frameworks.hardware import gpu_of
 from precision_lint.facts.frameworks.hydra import composed
 from precision_lint.facts.frameworks.launches import Launch, launch
@@ -72,7 +73,9 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     shared = project.config(file.text, file.format)
     file = shared or file  # what others know of it is known here
     linker = _Linker(file, project, is_shared=shared is not None)
-    own = [linker.linked(reading) for reading in linker.readings(file)]
+    started = list(linker.started(file))
+    found = map(linker.linked, linker.readings(file))
+    own = [*started, *(run for run in found if not _is_told(run, started))]
     path = file.text.path
     others = [
         run
@@ -80,6 +83,9 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
         for reading in linker.taking(path, other)
         if path in (run := linker.linked(reading)).paths
     ]
+    for script in dict.fromkeys(scripts_called(file, project)):
+        if (read := linker.part(script)) is not None:
+            others += linker.started(read, by=path)
     if any(_is_composed_of(path, run) for run in others):
         own = []
     elif not others:
@@ -103,6 +109,21 @@ def environment(
     linker = _Linker(file, project)
     program = file.fact((Program, path), lambda: Program(path, project))
     return RunEnvironment(program, file, started, linker.composition)
+
+
+def _is_told(run: EffectiveConfig, started: Sequence[EffectiveConfig]) -> bool:
+    """True for a launch with unknown words, if another script is seen to give them."""
+    place = launch_of(run.source)
+    if place is None or not any(UNKNOWN in word.text for word in place.words):
+        return False
+    known = {word.text for word in place.words if UNKNOWN not in word.text}
+    others = (launch_of(one.source) for one in started)
+    return any(
+        other is not None
+        and other.span.start == place.span.start
+        and known.issubset(word.text for word in other.words)
+        for other in others
+    )
 
 
 def _takes_arguments(reading: EffectiveConfig) -> bool:
@@ -230,6 +251,12 @@ class _Linker:
             _referring, lambda: tuple(self.linked(reading).paths for reading in found)
         )
         yield from (reading for reading, paths in zip(found, files, strict=True) if path in paths)
+
+    def started(self, file: ParsedConfig, by: Path | None = None) -> Iterator[EffectiveConfig]:
+        """The runs of a script that others start with their words, or the one at a path does."""
+        for each in called(file, self.project):
+            if by is None or (each.script is not None and by in each.script.places.others):
+                yield from map(self.linked, self.readings(each))
 
     def programs(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that a file starts call, with the arguments that the run gives."""

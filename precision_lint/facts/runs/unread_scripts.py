@@ -94,9 +94,23 @@ def _of_variable(
     is_default = text is not assigned.text.chars and gives_precision(text)
     if is_default or (value is not None and is_setting_of_precision(name, value)):
         # The options in it are understood then, or the one that takes it.
-        if not any(at == path and span.start <= one.start < span.end for at, one in known):
+        is_known = any(at == path and span.start <= one.start < span.end for at, one in known)
+        if not is_known and not _is_filled_in(file, name, assigned, known):
             yield Occurrence(name, value, assigned, file)
         return
     words = assigned.elements or tuple(file.script.places.split(assigned.text))
     if len(words) > 1 or assigned.is_array or text.startswith("-"):
         yield from _of_words(file, words, known)
+
+
+def _is_filled_in(file: ParsedConfig, name: str, assigned: Assigned, known: Known) -> bool:
+    """True for the value of a variable in a here-document that writes a setting which is known."""
+    assert file.script is not None
+    expanded = re.compile(rf"\$(?:{name}\b|\{{{name}\}})", re.ASCII)
+    return any(
+        heredoc.body.start <= span.start < heredoc.body.end and expanded.search(file.text[span])
+        for heredoc in file.script.heredocs
+        if (value := heredoc.values.get(name)) is not None and value.span == assigned.span
+        for path, span in known
+        if path == file.text.path
+    )

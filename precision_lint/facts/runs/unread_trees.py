@@ -9,7 +9,11 @@ from itertools import islice
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.runs.understood import Written
 from precision_lint.facts.runs.unread_texts import gives_precision
-from precision_lint.facts.settings.vocabulary import is_setting_of_precision, names_precision
+from precision_lint.facts.settings.vocabulary import (
+    is_setting_of_precision,
+    is_type_of_data,
+    names_precision,
+)
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import (
     Entry,
@@ -64,6 +68,8 @@ def _is_of_precision(entry: Entry, section: str) -> bool:
         case Opaque(content=None | Scalar()):
             return is_setting_of_precision(entry.name, None, section)
         case Sequence(items=items):
+            if any(isinstance(item, Scalar) and is_type_of_data(item.value) for item in items):
+                return False  # types of columns
             return any(_is_item_of_precision(entry.name, item) for item in items)
     return False
 

@@ -48,7 +48,8 @@ _PLACE = re.compile(r"(?:path|dir|file|folder|name|url|repo)s?$", re.IGNORECASE)
 _CHOICE = re.compile(r"[\w.+:,=|-]{1,40}", re.ASCII)
 _OF_DATA = frozenset({
     "string", "str", "object", "bool", "boolean", "int", "int16", "int32", "int64", "uint16",
-    "uint32", "uint64", "category", "large_string", "datetime",
+    "uint32", "uint64", "category", "large_string", "datetime", "datetime64", "datetimetz",
+    "timedelta", "timedelta64", "number",
 })  # fmt: skip
 """Types of columns and labels, which no run computes in."""
 _SWITCH = re.compile(r"(?:^|_)(?:bfloat16|bf16)$", re.IGNORECASE)
@@ -97,10 +98,26 @@ def chooses_precision(name: str, value: object, section: str = "") -> bool:
             return True
         return is_level or (_QUANTIZED.fullmatch(value) is not None and is_about_precision(name))
     if _ALSO_CHOOSING.search(name):
-        return True
+        return is_about_precision(section) or not _is_weight(name, value)
     is_switch = isinstance(value, bool) or (isinstance(value, int) and value in _BIT_WIDTHS)
     named = section.replace("-", "_") if name.lower() in _SWITCHING else name
     return is_switch and is_about_precision(named)
+
+
+def _is_weight(name: str, value: object) -> bool:
+    """True for `kd_loss_scale: 0.5`, the weight of a term of a loss.
+
+    What scales a loss against underflow is a power of two, which rounds nothing, or 0 for a dynamic
+    scale; a `loss_scale` without a term that it belongs to may be any number.
+    """
+    if not name.lower().endswith("_loss_scale") or isinstance(value, bool):
+        return False
+    if isinstance(value, int):
+        return value < 0 or value.bit_count() > 1
+    is_power = (
+        isinstance(value, float) and value > 1 and value.hex().startswith("0x1.0000000000000p")
+    )
+    return isinstance(value, float) and not is_power and value != 0
 
 
 def is_setting_of_precision(name: str, value: object, section: str = "") -> bool:
@@ -123,6 +140,11 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
             is_choice = _CHOICE.fullmatch(value) and not value.replace(".", "").isdecimal()
             return bool(is_choice) and value.lower() not in _OF_DATA
     return False
+
+
+def is_type_of_data(value: object) -> bool:
+    """True for the name of a type that columns have: `int64`, `string`."""
+    return isinstance(value, str) and value.lower() in _OF_DATA
 
 
 def switches_bfloat16(name: str) -> bool:

@@ -11,7 +11,7 @@ from precision_lint.model.finding import Span
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.config.config_file import Embedded, Format, ParsedConfig, ParsePart
 from precision_lint.source.config.settings_tree import EXPANDED
-from precision_lint.source.shell.commands import Heredoc
+from precision_lint.source.shell.commands import Heredoc, is_remote
 from precision_lint.source.shell.words import UNKNOWN, Lexer
 from precision_lint.source.text.masking import Mask
 
@@ -45,7 +45,8 @@ def here_documents(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
         body = _body(mask.text, heredoc, kind, expanded)
         if body is None:
             continue
-        given = dict(heredoc.command.environment) if heredoc.is_run else {}
+        is_child = heredoc.is_run and not is_remote(heredoc.command.words)
+        given = dict(heredoc.command.environment) if is_child else {}
         if kind == "shell":
             given |= heredoc.values
         part = parse(file, mask.replacing([(heredoc.body, body)]), kind, given=given)

@@ -14,7 +14,7 @@ from precision_lint.source.text.text import SourceText
 
 if TYPE_CHECKING:
     from precision_lint.source.python.parse import ParsedPython
-    from precision_lint.source.shell.parse import Follow
+    from precision_lint.source.shell.parse import Arguments, Follow
     from precision_lint.source.shell.variables import Assigned
 
 ParsePython: TypeAlias = "Callable[[SourceText], ParsedPython]"
@@ -38,12 +38,14 @@ def parse_config(
     *,
     follow: Follow = _nothing,
     parse_python: ParsePython = _python,
+    arguments: Arguments | None = None,
 ) -> ParsedConfig:
     """Parse `text` as `format`: "yaml", "json", "toml", "shell", "dockerfile", "makefile",
     "markdown" or "notebook". A notebook is a Python file with scripts embedded in it.
 
-    `follow` finds and reads what scripts source, `parse_python` parses the code of a notebook. A
-    file larger than any configuration is data, and has no settings.
+    `follow` finds and reads what scripts source, `parse_python` parses the code of a notebook,
+    `arguments` are the words that a script is started with. A file larger than any configuration is
+    data, and has no settings.
 
     Raises:
         Template: the text is a configuration only after substitution.
@@ -61,7 +63,7 @@ def parse_config(
         case "shell":
             from precision_lint.source.shell import parse as shell
 
-            script, defect = shell.parse(text, follow=follow)
+            script, defect = shell.parse(text, follow=follow, arguments=arguments)
             return ParsedConfig(text, kind, script=script, defect=defect, find_parts=parts)
         case _:
             documents, defect = parse_tree(text, kind)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
@@ -14,7 +15,19 @@ Construct: TypeAlias = Literal["if", "case", "loop", "function", "list"]
 
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
 _PRINTING = frozenset({"echo", "printf", "alias"})
-_WRAP = "--wrap"
+_HOLDING = {"sbatch": "--wrap", "gcloud": "--command"}
+"""Options whose values are scripts: of `sbatch`, which writes one, and of `gcloud compute ssh`."""
+_SESSIONS = frozenset({"tmux", "byobu"})
+_IN_SESSION = frozenset({
+    "new-session", "new", "new-window", "neww", "split-window", "splitw", "respawn-pane",
+    "send-keys", "send",
+})  # fmt: skip
+_MOST_BEFORE = 4
+"""Words up to `ssh`, such as `sshpass -p word`."""
+_SHELL_VALUES = re.compile(r"[-+][a-zA-Z]*[oO]|--(?:rcfile|init-file)")
+"""The options of a shell that take the next word."""
+_SSH_VALUES = re.compile(r"-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]")
+"""The options of `ssh` that take the next word, if nothing is written after the letter."""
 _WRITING = frozenset({"cat", "tee"})
 
 
@@ -71,43 +84,77 @@ class Heredoc:
     target: Text | None = None
     is_run: bool = False
     values: Mapping[str, Assigned] = field(default_factory=dict)
+    appends: bool = False
 
 
 def inner_script(words: tuple[Word, ...]) -> Word | None:
-    """The script in `srun bash -c "..."`, the word after a shell's option `-c`, or in
+    """The script in `srun bash -c "..."`, `su -c "..."`, `ssh host "..."`, `tmux new "..."`, or in
     `sbatch --wrap="..."`.
     """
     if not words or words[0].text in _PRINTING:
         return None
     names = [word.text.rpartition("/")[2] for word in words]
-    if names[0] == "sbatch":
-        return _wrapped(words)
+    if option := _HOLDING.get(names[0]):
+        return _value(words, option)
+    if (remote := _after_host(words, names)) is not None:
+        return remote[0] if len(remote) == 1 else inner_script(remote)
+    if names[0] in _SESSIONS:
+        is_run = not _IN_SESSION.isdisjoint(names)
+        return next((word for word in words if is_run and " " in word.text.strip()), None)
+    if "su" in names[:2]:
+        given = (names.index(option) for option in ("-c", "--command") if option in names[:-1])
+        return next((words[index + 1] for index in given), None)
+    return _after_shell(words, names)
+
+
+def is_remote(words: tuple[Word, ...]) -> bool:
+    """True if another machine runs the inner script: it has variables of its own."""
+    names = [word.text for word in words]
+    return names[:1] == ["gcloud"] or _after_host(words, names) is not None
+
+
+def _after_shell(words: tuple[Word, ...], names: list[str]) -> Word | None:
+    """The word after the option `-c` of a shell, which other options may precede."""
     shell = next((index for index, name in enumerate(names) if name in _SHELLS), len(words))
-    for index in range(shell + 1, len(words) - 1):
+    index = shell + 1
+    while index < len(words) - 1:
         option = words[index].text
-        if not option.startswith("-"):
-            return None
-        if option.endswith("c") and not option.startswith("--"):
+        if option.endswith("c") and option[:1] == "-" and not option.startswith("--"):
             return words[index + 1]
+        if option[:1] not in ("-", "+"):
+            return None
+        index += 2 if _SHELL_VALUES.fullmatch(option) else 1
     return None
 
 
-def _wrapped(words: tuple[Word, ...]) -> Word | None:
-    """The script that `sbatch` writes around the value of its option `--wrap`."""
+def _after_host(words: tuple[Word, ...], names: list[str]) -> tuple[Word, ...] | None:
+    """The words after the host of `ssh -p 22 host ...`; None for other commands."""
+    if names[0] == "gcloud" or "ssh" not in names[:_MOST_BEFORE]:
+        return None
+    index = names.index("ssh") + 1
+    while index < len(words) and words[index].text.startswith("-"):
+        index += 2 if _SSH_VALUES.fullmatch(words[index].text) else 1
+    return words[index + 1 :] if index < len(words) else None
+
+
+def _value(words: tuple[Word, ...], option: str) -> Word | None:
+    """The value of an option, as a script."""
     for index, word in enumerate(words):
-        if word.text.startswith(_WRAP + "="):
-            script = word.traced[len(_WRAP) + 1 :]
+        if word.text.startswith(option + "="):
+            script = word.traced[len(option) + 1 :]
             return replace(word, traced=script, verbatim=False)
-        if word.text == _WRAP and index + 1 < len(words):
+        if word.text == option and index + 1 < len(words):
             return words[index + 1]
     return None
 
 
 def runs_input(words: tuple[Word, ...]) -> bool:
-    """True if a command takes a script from its input: `bash <<EOF`, `sbatch <<EOF`."""
+    """True if a command takes a script from its input: `bash <<EOF`, `ssh host <<EOF`."""
     names = [word.text.rpartition("/")[2] for word in words]
     if names[:1] == ["sbatch"]:
         return all(name.startswith("-") for name in names[1:])
+    if (remote := _after_host(words, names)) is not None:
+        return not remote or runs_input(remote)
     shell = next((index for index, name in enumerate(names) if name in _SHELLS), len(names))
     return shell < len(names) and all(name.startswith("-") for name in names[shell + 1 :])
 

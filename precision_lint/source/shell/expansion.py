@@ -26,7 +26,7 @@ _MAX_EXPANDED = 4 * 1024 * 1024
 _MAX_CALL = 200  # characters of `$(dirname "$0")` in all its forms
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[[^]]*\])?(\+?=)", re.ASCII)
-_DEFAULT = re.compile(r":[-=]([\w./@%+,-]+)", re.ASCII)
+_DEFAULT = re.compile(r""":[-=](["']?)([\w./@%+,-]+)\1""", re.ASCII)
 _INDEX = re.compile(r"\$?([A-Za-z_]\w*)|\$\{([A-Za-z_]\w*)\}", re.ASCII)
 _OWN_FOLDER = re.compile(
     r"""\$\(\s*(?:cd\s+["']?(?P<cd>\$\(.*\)[\w./-]*)["']?\s*
@@ -47,6 +47,8 @@ class Expander:
         self.places = places
         self.variables = variables
         self.in_file = True  # and not in a script that is a word of this one
+        self.takes_defaults = True
+        """`${1:-x}` is `x`: outside of functions, while the arguments are those of the script."""
         self.choices: Mapping[str, int] = {}
         """The elements that subscripts stand for which are not known."""
         self.asked: dict[str, int] = {}
@@ -155,7 +157,10 @@ class Expander:
             case Variable(name, span, default=default):
                 assigned = self.variables[name]
                 if assigned is None:
-                    return self._unknown(name, default, span)
+                    given = (
+                        self._default(part) if name.isdecimal() and self.takes_defaults else None
+                    )
+                    return given or self._unknown(name, default, span)
                 text = assigned.text
                 if assigned.is_array:
                     index = self._index(part.subscript, assigned) if part.subscript else 0
@@ -166,12 +171,18 @@ class Expander:
                     return _unknown(span)
                 if text.chars or default is None:
                     return text
-                if self.in_file and (found := _DEFAULT.fullmatch(default)):
-                    start = part.span.end - 1 - len(found[1])
-                    return Text(found[1], tuple(range(start, part.span.end - 1)))
+                return self._default(part) or _unknown(span)
             case Substitution(span) if self.in_file and (folder := self._own_folder(span)):
                 return Text(folder, (span.start,) * len(folder))
         return _unknown(part.span)
+
+    def _default(self, variable: Variable) -> Text | None:
+        """The literal of `${NAME:-literal}`, where it is written."""
+        found = _DEFAULT.fullmatch(variable.default or "") if self.in_file else None
+        if found is None:
+            return None
+        end = variable.span.end - 1 - len(found[1])
+        return Text(found[2], tuple(range(end - len(found[2]), end)))
 
     def _index(self, subscript: str, array: Assigned) -> int | None:
         """The element that a subscript stands for: `[1]`, `[$I]`; None if that is not known."""

@@ -21,6 +21,7 @@ from precision_lint.source.shell.commands import (
     Command,
     Heredoc,
     inner_script,
+    is_remote,
     runs_input,
     writes_input,
     written_file,
@@ -41,7 +42,17 @@ from precision_lint.source.shell.words import (
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
 
-__all__ = ["Assigned", "Branch", "Command", "Follow", "Heredoc", "Script", "Word", "parse"]
+__all__ = [
+    "Arguments",
+    "Assigned",
+    "Branch",
+    "Command",
+    "Follow",
+    "Heredoc",
+    "Script",
+    "Word",
+    "parse",
+]
 
 _MAX_SCOPES = 64  # deeper than anybody nests; what is assigned there is unknown
 _MAX_INNER = 3  # scripts in the words of scripts
@@ -103,6 +114,14 @@ class Script:
         return tuple(self.places.split(assigned.text)) if assigned else ()
 
 
+@dataclass(frozen=True, slots=True)
+class Arguments:
+    """The words that another script starts a script with, and where they are written."""
+
+    words: tuple[Word, ...]
+    places: Places
+
+
 Follow: TypeAlias = Callable[[str], Script | None]
 """Finds and reads the file that a script sources; None if there is none."""
 
@@ -115,6 +134,7 @@ def parse(
     given: Mapping[str, Assigned] | None = None,
     exports_all: bool = False,
     follow: Follow = lambda reference: None,
+    arguments: Arguments | None = None,
 ) -> tuple[Script, Unparsable | None]:
     """Read a script; the second half is what a shell would refuse first, if anything.
 
@@ -134,6 +154,9 @@ def parse(
         for name, assigned in (given or {}).items():
             reader.variables.set(name, assigned)
             reader.variables.export(name)
+        if arguments is not None:
+            taken = reader.places.add(arguments.places, Span(0, 0))
+            reader.give(taken(Assigned(Span(0, 0), Text(), arguments.words)).elements)
         reader.read(tokens)
         return reader
 
@@ -234,6 +257,7 @@ class _Reader:
         self.called: set[int] = set()  # the functions whose calls are followed
         self.altered: set[str] = set()  # what the calls that are followed assign outside
         self.calling = 0
+        self.has_set = False  # `set --` gave other arguments
         self.frames: list[_Frame] = []
         self.branches: tuple[Branch, ...] = ()
         self.opened = 0
@@ -427,6 +451,7 @@ class _Reader:
         self.frames.append(frame)
         if kind == "function":
             self.in_functions += 1
+            self.expander.takes_defaults = False
             # A name that is defined twice, or inside of a function, may be either.
             is_only = name not in self.functions and self.in_functions == 1 and not self.inner
             frame.function = _Function(self.opened, self.reading[1]) if is_only else None
@@ -520,6 +545,7 @@ class _Reader:
     def pop(self) -> None:
         frame = self.frames.pop()
         self.in_functions -= frame.kind == "function"
+        self.set_defaults()
         if frame.function is not None:
             frame.function.end = self.reading[1] - 1
         self.branches = frame.outer
@@ -527,6 +553,11 @@ class _Reader:
             self.variables.close(restore=frame.kind in _SUBSHELLS)
         else:
             self.too_deep -= frame.kind in _SCOPED
+
+    def set_defaults(self) -> None:
+        """Outside of functions the arguments are those of the script, but not after `set --`."""
+        is_of_script = not self.in_functions and not self.calling and not self.has_set
+        self.expander.takes_defaults = is_of_script
 
     def function(self, words: list[RawWord]) -> None:
         self.declares = next((word.plain for word in words[:1] if word.plain), "?")
@@ -584,7 +615,7 @@ class _Reader:
         self.builtin(words, expanded)
         self.read_input(expanded, here)
         if script := inner_script(expanded):
-            self.read_inner(script.traced)
+            self.read_inner(script.traced, is_remote=is_remote(expanded))
 
     def builtin(self, words: list[RawWord], expanded: tuple[Word, ...]) -> None:
         name, arguments = words[0].plain, words[1:]
@@ -627,6 +658,7 @@ class _Reader:
         if len(self.frames) >= _MAX_SCOPES:
             return False
         self.passes, self.inner, self.calling = self.passes + 1, self.inner + 1, self.calling + 1
+        self.set_defaults()
         self.called.add(function.number)
         outer, self.altered = self.altered, set()
         self.frames.append(_Frame("subshell", "", self.branches, is_scope=True))
@@ -638,6 +670,7 @@ class _Reader:
             self.variables.forget(assigned)
         self.altered |= outer | function.assigns
         self.inner, self.calling = self.inner - 1, self.calling - 1
+        self.set_defaults()
         return True
 
     def give(self, arguments: Sequence[Word]) -> None:
@@ -661,6 +694,8 @@ class _Reader:
         if arguments is not None and expanded[0].text == "shift" and count.isdecimal():
             self.give(arguments.elements[int(count) :])
             return
+        self.has_set |= expanded[0].text == "set"
+        self.set_defaults()
         for name in ("@", *map(str, range(1, _MOST_ARGUMENTS + 1))):
             self.variables.forget(name)
 
@@ -728,8 +763,10 @@ class _Reader:
         if UNKNOWN in text.chars:
             self.variables.forget_all()
 
-    def read_inner(self, text: Text, *, is_child: bool = True) -> None:
-        """Read the words of a command as a script: by this shell, or by a child of it."""
+    def read_inner(self, text: Text, *, is_child: bool = True, is_remote: bool = False) -> None:
+        """Read the words of a command as a script: by this shell, or by a child of it, which may
+        be on another machine.
+        """
         if self.inner >= _MAX_INNER or len(self.frames) >= _MAX_SCOPES:
             return
         self.inner += 1
@@ -737,6 +774,8 @@ class _Reader:
         if is_child:
             self.frames.append(_Frame("subshell", "", self.branches, is_scope=True))
             self.variables.open(child=True)
+        if is_remote:
+            self.variables.forget_all()
         self.read(Lexer(text.chars, text.origins), is_inner=True)
         if is_child:
             self.pop()
@@ -772,6 +811,9 @@ class _Reader:
         here, self.piped_heredocs = [*self.piped_heredocs, *here], []
         files = [word for operator, word in redirects if operator in (">", ">>", ">|")]
         is_run = runs_input(command.words)
+        appends = any(operator == ">>" for operator, _ in redirects) or any(
+            word.text in ("-a", "--append") for word in command.words
+        )
         target = None
         if writes_input(command.words):
             target = written_file(command.words) or (
@@ -785,7 +827,14 @@ class _Reader:
                     values = {} if token.quoted else self.values_in(token.body)
                     self.heredocs.append(
                         Heredoc(
-                            command, token.body, token.quoted, token.tabs, target, is_run, values
+                            command,
+                            token.body,
+                            token.quoted,
+                            token.tabs,
+                            target,
+                            is_run,
+                            values,
+                            appends,
                         )
                     )
 

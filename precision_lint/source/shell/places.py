@@ -6,6 +6,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from precision_lint.model.finding import Place, Span
 from precision_lint.source.shell.variables import Assigned, Word
@@ -34,6 +35,11 @@ class Places:
 
     def __post_init__(self) -> None:
         self.end = len(self.source.text) + 1
+
+    @property
+    def others(self) -> frozenset[Path]:
+        """The other files that words come from."""
+        return frozenset(stretch.source.path for stretch in self._others)
 
     def locate(self, span: Span) -> tuple[Span, Place | None]:
         """The place in the script, and the place where it really is if that is elsewhere."""

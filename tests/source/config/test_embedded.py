@@ -183,13 +183,18 @@ def test_an_unknown_name_is_that_of_the_word_that_uses_it() -> None:
     [
         "export P=1\nbash <<EOF\nrun --a\nEOF",
         "export P=1\nsbatch --nodes=1 <<'EOF'\n#!/bin/bash\nrun --a\nEOF",
-        "export P=1\nssh host bash -s <<'EOF'\nrun --a\nEOF",
         "export P=1\ncat <<EOF | sh\nrun --a\nEOF",
         "export P=1\nsh <<-EOF\n\trun --a\n\tEOF",
     ],
 )
 def test_scripts_that_a_shell_is_given(text: str) -> None:
     assert started(config(text, "shell")) == [(["run", "--a"], {"P": "1"})]
+
+
+@pytest.mark.parametrize("command", ["ssh host", "ssh -p 22 host bash -s", "ssh host 'bash' -l"])
+def test_scripts_that_another_machine_is_given(command: str) -> None:
+    text = f"export P=1\n{command} <<'EOF'\nrun --a\nEOF"
+    assert started(config(text, "shell")) == [(["run", "--a"], {})]
 
 
 def test_dockerfile() -> None:

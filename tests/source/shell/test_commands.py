@@ -191,6 +191,15 @@ def test_directories(text: str, directory: str | None) -> None:
         'A=(run --a 1)\n"${A[@]}"',
         "A=run\n$A --a 1",
         "B='--a 1'\nnohup run $B &",
+        'bash -euo pipefail -c "run --a 1"',
+        'bash -o pipefail +x -c "run --a 1"',
+        'sudo su - me -c "run --a 1"',
+        'ssh -p 22 -o A=b me@host "cd /w && run --a 1"',
+        "ssh host bash -lc 'run --a 1'",
+        "ssh host \"bash -lc 'run --a 1'\"",
+        'gcloud compute tpus tpu-vm ssh vm --zone z --command="run --a 1"',
+        'tmux new-session -d -s name "run --a 1"',
+        'tmux send-keys -t name "run --a 1" C-m',
     ],
 )
 def test_commands_in_words(text: str) -> None:
@@ -210,6 +219,25 @@ def test_words_of_inner_scripts_are_where_they_are_written() -> None:
 def test_an_inner_script_has_its_own_variables() -> None:
     text = "P=1\nbash -c 'P=2; run $P $Q'\nrun $P\n"
     assert commands(text)[1:] == [["run", "2", UNKNOWN], ["run", "1"]]
+
+
+def test_another_machine_has_its_own_variables() -> None:
+    text = "export P=1\nssh host 'run $P'\nssh host \"run $P\"\nsu me -c 'run $P'\nrun $P\n"
+    assert [words[1] for words in commands(text) if words[0] == "run"] == [UNKNOWN, "1", "1", "1"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "bash -o pipefail 'run --a 1'\n",
+        "tmux kill-session -t 'run --a 1'\n",
+        "ssh host cat 'run --a 1'\n",
+        "ssh -o 'run --a 1' host\n",
+        "gcloud compute list --filter 'run --a 1'\n",
+    ],
+)
+def test_words_that_are_no_script(text: str) -> None:
+    assert [words[0] for words in commands(text)] == [text.split()[0]]
 
 
 def test_no_inner_script_where_words_are_printed() -> None:

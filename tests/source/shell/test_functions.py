@@ -23,6 +23,7 @@ UNKNOWN = "\0"
          [["x"], ["run", "a", "q"], ["run", "b", "q"]]),
         ('go() { "$@"; }\ngo run --p bf16\n', [["run", "--p", "bf16"]]),
         ("go() { run $1; }\ngo $X y\n", [["run", UNKNOWN]]),
+        ("go() { run ${1:-x}; }\nmain() { go y; }\nmain\n", [["run", "y"]]),
     ],
 )  # fmt: skip
 def test_a_call_is_followed(script: str, expected: list[list[str]]) -> None:
@@ -41,11 +42,30 @@ def test_a_call_is_followed(script: str, expected: list[list[str]]) -> None:
         ("go() {\n  while x; do run $1; shift; done\n}\ngo a b\n",
          [["x"], ["run", UNKNOWN], ["shift"]]),
         ("go() { set -- $(x)\n run $1; }\ngo a\n", [["set", "--", UNKNOWN], ["run", UNKNOWN]]),
-        ("run $1 ${2:-x} $@\n", [["run", UNKNOWN, UNKNOWN, UNKNOWN]]),
+        ("run $1 ${2:-$x} $@\n", [["run", UNKNOWN, UNKNOWN, UNKNOWN]]),
+        ("set -- $(x)\nrun ${1:-x}\n", [["set", "--", UNKNOWN], ["run", UNKNOWN]]),
+        ("go() { run ${1:-x}; }\ngo $X\n", [["run", UNKNOWN]]),
     ],
 )  # fmt: skip
 def test_what_is_not_known(script: str, expected: list[list[str]]) -> None:
     assert commands(script) == expected
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "run ${2:-x}\n",
+        "run ${2:='x'}\n",
+        'A="${2:-x}"\nrun $A\n',
+        'A=$1\nshift\nrun "${1:-"x"}"\n',
+        "go() { y; }\ngo z\nrun ${1:-x}\n",
+    ],
+)
+def test_a_script_without_arguments_takes_its_defaults(script: str) -> None:
+    (command,) = [one for one in shell(script).commands if one.words[0].text == "run"]
+    assert [(word.text, script[slice(*word.traced.span)]) for word in command.words[1:]] == [
+        ("x", "x")
+    ]
 
 
 @pytest.mark.parametrize(

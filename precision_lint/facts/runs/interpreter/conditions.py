@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TypeAlias
 
+from precision_lint.facts.runs.interpreter.here_documents import WrittenFile
 from precision_lint.facts.runs.interpreter.known import Holder, Items, Known, agreed, equal, truth
 
 Value: TypeAlias = "Callable[[ast.expr], Known | None]"
@@ -42,6 +43,8 @@ def compared(value: Value, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Kn
     if one is None or isinstance(one.value, Holder | Items):
         return None
     if isinstance(op, ast.In | ast.NotIn):
+        if isinstance(one.value, WrittenFile):
+            return None
         if not isinstance(right, ast.List | ast.Tuple | ast.Set):
             return None
         items = [value(item) for item in right.elts]
@@ -52,6 +55,8 @@ def compared(value: Value, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Kn
     other = value(right)
     if other is None or isinstance(other.value, Holder | Items):
         return None
+    if isinstance(one.value, WrittenFile) and other.value is not None:
+        return None  # its path is not known
     said = one if one.written is not None else other
     match op:
         case ast.Eq() | ast.Is():

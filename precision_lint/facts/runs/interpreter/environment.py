@@ -9,6 +9,7 @@ from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence, typed
+from precision_lint.facts.runs.interpreter.here_documents import WrittenFile, written_file
 from precision_lint.facts.runs.interpreter.known import CommandLine, Given, Items, Known, Settings
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.settings.given import Kind
@@ -18,7 +19,7 @@ from precision_lint.model.memo import Memo, cached_property
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options
 from precision_lint.source.config.settings_tree import Mapping as Tree
-from precision_lint.source.shell.words import UNKNOWN
+from precision_lint.source.shell.words import UNKNOWN, Text
 
 _BOOLEANS = {
     "true": True, "yes": True, "on": True, "1": True,
@@ -193,8 +194,14 @@ class RunEnvironment(Memo):
         option = Option(f"argv[{index}]", word.text, (word,))
         return Known(word.text, Occurrence(option.name, word.text, option, self.file))
 
-    def settings(self, path: str, near: Path, *, overrides: bool = False) -> Settings | None:
+    def settings(
+        self, path: str | WrittenFile, near: Path, *, overrides: bool = False
+    ) -> Settings | None:
         """A file that the program opens by its path."""
+        written = self.written(Text(path)) if isinstance(path, str) else path
+        if written is not None:
+            return self._settings_in(written.file, overrides)
+        assert isinstance(path, str)
         files = self.program.project.config_files
         directory = self.launch.directory if self.launch else None
         places = [(self.file.text.path, directory), (near, None)]
@@ -206,7 +213,7 @@ class RunEnvironment(Memo):
         that is looked at.
         """
         settings: Settings | None = None
-        if path is not None and isinstance(path.value, str):
+        if path is not None and isinstance(path.value, str | WrittenFile):
             settings = self.settings(path.value, near)
         if self.opened is not None and (settings is None or (path and path.written is not None)):
             kind = next((one for one in _FORMATS if one in loader.lower()), "yaml")
@@ -216,7 +223,13 @@ class RunEnvironment(Memo):
 
     def settings_at(self, path: Path, *, overrides: bool = False) -> Settings | None:
         """The settings of a file of the project."""
-        file = self.read(path)
+        return self._settings_in(self.read(path), overrides)
+
+    def written(self, path: Text) -> WrittenFile | None:
+        """The file that the script writes to a path before it starts the program."""
+        return written_file(path, self.file, self.launch) if self.launch is not None else None
+
+    def _settings_in(self, file: ParsedConfig | None, overrides: bool) -> Settings | None:
         match file.documents if file is not None else ():
             case (Tree() as root, *_):
                 assert file is not None
@@ -239,6 +252,8 @@ class RunEnvironment(Memo):
         value: object = option.value
         flag = option.name.replace("-", "_")
         is_renamed = flag != name
+        if value is None and (file := self.written(option.traced)) is not None:
+            return Known(file, Occurrence(name, None, option, self.file))
         if value is None or self._is_converted(name, value):
             return None
         if value is True:

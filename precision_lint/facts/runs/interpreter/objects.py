@@ -15,6 +15,7 @@ from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.formats import config_dicts
 from precision_lint.facts.runs.interpreter.classes import Field, Record, keeps_all, record
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.here_documents import WrittenFile
 from precision_lint.facts.runs.interpreter.known import (
     CommandLine,
     Given,
@@ -178,7 +179,7 @@ class Objects:
             return words
         path = line.get(option)
         is_first = next(iter(self.run.words), "") == option
-        if path is None or not isinstance(path.value, str) or not is_first:
+        if path is None or not isinstance(path.value, str | WrittenFile) or not is_first:
             return Known(Unclear())
         settings = self.run.settings(path.value, self.file.text.path)
         if settings is None or not isinstance(words.value, Holder):
@@ -213,7 +214,7 @@ class Objects:
         files: list[Known | None] = []
         if option and self.run.command_line.has(option):
             path = self.run.command_line.get(option)
-            if path is None or not isinstance(path.value, str):
+            if path is None or not isinstance(path.value, str | WrittenFile):
                 return None
             settings = self.run.settings(path.value, self.file.text.path)
             files = [Known(settings if settings is not None else Unclear())]
