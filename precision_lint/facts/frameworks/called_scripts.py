@@ -74,7 +74,7 @@ def scripts_called(file: ParsedConfig, project: Recording) -> Iterator[Path]:
 
 
 def _started(command: Command) -> int:
-    """The index of the script that a command starts; behind all words if it starts none."""
+    """The index of the script that a command starts; the number of words if it starts none."""
     words = command.words
     at = next(
         (index for index, word in enumerate(words) if word.text.endswith((*_SUFFIXES, ".py"))),
