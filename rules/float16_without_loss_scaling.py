@@ -2,9 +2,10 @@
 
 ## What it does
 Finds a CUDA autocast region in float16, which is also its default dtype, in a function that calls
-`backward()` and steps an optimizer, in a file without any loss scaling: no GradScaler, DeepSpeed,
-Accelerate or Fabric. A region under `no_grad` computes no gradients and is fine. Tests are not
-reported, because their training results do not matter.
+`backward()` of a loss that is made in the region, or of what is made there, and steps an optimizer,
+in a file without any loss scaling: no GradScaler, DeepSpeed, Accelerate or Fabric. A region under
+`no_grad` computes no gradients and is fine. Tests are not reported, because their training results
+do not matter.
 
 Also finds a region with `dtype=torch.float16` for the device at hand (`device.type`), in a function
 whose GradScaler is off on the CPU (`enabled=use_amp and device.type != "cpu"`) while the region is

@@ -37,12 +37,15 @@ bfloat16, and so does a class of the project that the project itself loads with 
 README, in pages, notebooks and docstrings count as runs if they name bfloat16, and so do the
 commands of Markdown pages (`python score.py --dtype bfloat16`): the finding names the line of the
 document. `dtype="auto"` counts where such a program uses bfloat16 at all. What is loaded without a
-dtype has that of its checkpoint: it counts where a file on the way makes tensors bfloat16. Autocast
-and mixed precision make no weights bfloat16. Data whose array becomes integers at once, as by
-`.astype(np.int32)`, or whose bytes are read (`.tobytes()`), holds packed integers and is not
-reported. transformers before 5 loads float32 unless it is given a dtype. Otherwise only a caller
-could choose the dtype; confidence is low, and the finding is hidden by default. float16 is no
-evidence: NumPy has it.
+dtype has that of its checkpoint: it counts where a file on the way makes tensors bfloat16. What
+`torch.load` gives counts as weights only if it is read as they are: all entries alike, or under a
+key that names weights (`state_dict`, `lm_head.weight`). Of a table of all formats, with bools and
+`int64`, a float under an unknown key is a guess, and so are the weights of what a function of the
+project returns that could not be followed. Autocast and mixed precision make no weights bfloat16.
+Data whose array becomes integers at once, as by `.astype(np.int32)`, or whose bytes are read
+(`.tobytes()`), holds packed integers and is not reported. transformers before 5 loads float32
+unless it is given a dtype. Otherwise only a caller could choose the dtype; confidence is low, and
+the finding is hidden by default. float16 is no evidence: NumPy has it.
 
 ## Why it hurts
 NumPy has no bfloat16: `TypeError: Got unsupported ScalarType BFloat16` (torch 2.13; the same in

@@ -5,8 +5,9 @@ Reports a file that is not valid Python, YAML, JSON or TOML, or that is nested t
 analyze. Python is parsed with the grammar of the interpreter that runs precision-lint. Most of the
 syntax of newer releases (type parameters, `type` statements, quotes inside formatted strings,
 template strings, `except A, B:`) is read as well; for the rest the message names the version of
-Python that the file needs. Configuration files that are Jinja or shell templates are skipped with a
-note instead.
+Python that the file needs. Scripts in cells that IPython runs, with lines such as `%load_ext` and
+`!pip`, are read without these lines. Configuration files that are Jinja or shell templates are
+skipped with a note instead.
 
 In a folder, a file is parsed only if its bytes contain a rule's keywords; a file named on the
 command line is always parsed.

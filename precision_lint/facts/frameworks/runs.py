@@ -75,7 +75,7 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     linker = _Linker(file, project, is_shared=shared is not None)
     started = list(linker.started(file))
     found = map(linker.linked, linker.readings(file))
-    own = [*started, *(run for run in found if not _is_told(run, started))]
+    own = [*started, *(run for run in found if not _has_known_words(run, started))]
     path = file.text.path
     others = [
         run
@@ -111,7 +111,7 @@ def environment(
     return RunEnvironment(program, file, started, linker.composition)
 
 
-def _is_told(run: EffectiveConfig, started: Sequence[EffectiveConfig]) -> bool:
+def _has_known_words(run: EffectiveConfig, started: Sequence[EffectiveConfig]) -> bool:
     """True for a launch with unknown words, if another script is seen to give them."""
     place = launch_of(run.source)
     if place is None or not any(UNKNOWN in word.text for word in place.words):
