@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import TypeGuard
 
+from precision_lint.facts.amp.training_step.direction import is_gradient, makes_a_direction
 from precision_lint.model.finding import Related
 from precision_lint.model.memo import fact
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, resolved
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 
 class EventKind(Enum):
@@ -229,12 +231,10 @@ def event_of(node: ast.Call, statement: ast.stmt, names: Names, file: ParsedPyth
             return event(
                 EventKind.CLIP if is_torch else EventKind.UNKNOWN, "", ast.unparse(parameters)
             )
-        case ast.Call(func=ast.Attribute(value=owner, attr="norm")) if _is_gradient(owner):
-            return event(EventKind.NORM, "", ast.unparse(owner))
-        case ast.Call(func=ast.Attribute(attr="norm"), args=[gradient, *_]) if _is_gradient(
-            gradient
-        ):
-            return event(EventKind.NORM, "", ast.unparse(gradient))
+        case ast.Call(func=ast.Attribute(value=owner, attr="norm"), args=arguments):
+            gradient = next(filter(is_gradient, [owner, *arguments[:1]]), None)
+            if gradient is not None and not makes_a_direction(node, syntax_tree(file)):
+                return event(EventKind.NORM, "", ast.unparse(gradient))
     if given_scaler(node, names):
         return event(EventKind.UNKNOWN, "", ast.unparse(node.func))
     return None
@@ -254,18 +254,6 @@ def given_scaler(node: ast.Call, names: Names) -> bool:
 def _keeps(node: ast.Call) -> bool:
     """True for what writes the scaler down or reads it back: `save_checkpoint(scaler=scaler)`."""
     return re.search(r"save|load|checkpoint|print|log", callee_name(node), re.I) is not None
-
-
-def _is_gradient(node: ast.expr) -> bool:
-    """`p.grad`, `p.grad.data`, `p.grad.detach()`."""
-    match node:
-        case ast.Attribute(attr="grad"):
-            return True
-        case ast.Attribute(value=owner, attr="data"):
-            return _is_gradient(owner)
-        case ast.Call(func=ast.Attribute(value=owner, attr="detach" | "float"), args=[]):
-            return _is_gradient(owner)
-    return False
 
 
 def may_act(node: ast.Call) -> bool:
