@@ -25,7 +25,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Unknown,
     Value,
 )
-from precision_lint.facts.dtypes.interpreter import training
+from precision_lint.facts.dtypes.interpreter import models, training
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOATING
@@ -61,7 +61,7 @@ class Assignments:
                 # `x.data = …` changes the dtype of `x`
                 bind(owner if is_tensor else target, value, env)
             case ast.Tuple(elts=targets) | ast.List(elts=targets):
-                bind(target, value, env)
+                bind(target, self._saved(expression, env) or value, env)
                 for inner in targets:
                     if isinstance(inner, ast.Attribute):
                         path = dotted(inner)
@@ -83,6 +83,14 @@ class Assignments:
                 bind(target, value, env)
             case _:
                 bind(target, value, env)
+
+    def _saved(self, expression: ast.expr | None, env: Environment) -> Value | None:
+        """The values of a file that `a, b = torch.load(path).values()` gives names to."""
+        match expression:
+            case ast.Call(func=ast.Attribute(value=owner, attr="values"), args=[]):
+                held = self._evaluate(owner, env)
+                return models.under_own_names(held) if isinstance(held, ModelOutput) else None
+        return None
 
     def _item_set(
         self, target: ast.Subscript, value: Value, expression: ast.expr, env: Environment

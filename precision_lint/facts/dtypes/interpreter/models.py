@@ -400,6 +400,14 @@ def as_weights(output: ModelOutput) -> ModelOutput:
     return ModelOutput(replace(held, origin=replace(held.origin, kind="checkpoint")))
 
 
+def under_own_names(output: ModelOutput) -> Value | None:
+    """What a program has saved, with a name for each value: they are not all alike.
+
+    None for what is no such data.
+    """
+    return Sequence(_of_results(output.tensor)) if _is_data(output.tensor) else None
+
+
 def _of_results(held: Tensor) -> ModelOutput:
     """An entry under a name that is not one of weights: what is in it are no weights either."""
     origin = None if held.origin is None else replace(held.origin, is_guess=True)
