@@ -78,7 +78,6 @@ RULE = Rule(
     ),
     calls=SCORES,
     pitfalls=("E09", "E16"),
-    preview=True,
 )
 
 

@@ -855,7 +855,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("E09", "E16"),
         yields_to="",
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
