@@ -135,7 +135,7 @@ def _step_in_loop(calls: list[ast.Call], made: AutocastCall, syntax: SyntaxTree)
     region = region_of(made, syntax)
     judged: set[ast.AST] = set()
     for step in calls:
-        if callee_name(step) != "step":
+        if callee_name(step) != "step" or _moves_tensors(step, syntax):
             continue
         for loop in syntax.within_function(step):
             if loop is region or loop in judged:
@@ -144,6 +144,26 @@ def _step_in_loop(calls: list[ast.Call], made: AutocastCall, syntax: SyntaxTree)
             if isinstance(loop, Loop) and _trains(loop, calls):
                 return step
     return None
+
+
+def _moves_tensors(step: ast.Call, syntax: SyntaxTree) -> bool:
+    """True for an optimizer of listed tensors, such as latents: they are no weights of a module."""
+    assert isinstance(step.func, ast.Attribute)
+    own = own_nodes(syntax.function(step) or syntax.tree)
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in own:
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                assigned.setdefault(dotted(target) or "", []).append(node.value)
+    made = [
+        value.args[0]
+        for value in assigned.get(dotted(step.func.value) or "", [])
+        if isinstance(value, ast.Call) and value.args
+    ]
+    given = [one for each in made for one in assigned.get(dotted(each) or "", [each])]
+    return bool(given) and all(
+        isinstance(each, ast.List) and all(map(dotted, each.elts)) for each in given
+    )
 
 
 def _trains(loop: Loop, calls: list[ast.Call]) -> bool:

@@ -58,6 +58,7 @@ class Step:
         "left of",
         "right of",
         "as tensor",
+        "no tensor",
     ]
     node: ast.AST | None = None
     position: int = 0

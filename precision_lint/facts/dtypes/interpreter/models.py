@@ -99,6 +99,14 @@ _BY_INPUT = (
 )  # fmt: skip
 
 
+_INNER_NORM = "inner norm"
+"""A norm inside a model, of whose class nothing is known.
+
+With weights in half precision nearly all of transformers 5.23.0 return float32 for a float32
+input, as that of Llama does: it multiplies its weights with what it has cast back to the dtype of
+the input. That of T5 returns the dtype of its weights.
+"""
+
 _TENSOR_OUTPUTS = (Constant("pt"), Constant("latent"))
 """The values of `output_type=` with which a pipeline of diffusers gives tensors."""
 
@@ -243,6 +251,10 @@ def called(model: Model, given: CallSite) -> Value:
         return given.first if isinstance(given.first, Tensor | ModelOutput) else UNKNOWN
     if name in _FUNCTION_OF:
         return functions.function(f"torch.nn.functional.{_FUNCTION_OF[name]}", given)
+    match given.first:
+        case Tensor() | ModelOutput() as value if name == _INNER_NORM:
+            keeps = tensor_of(value).must_be(_FLOAT32)
+            return output(replace(model, is_known=model.is_known and not keeps), given)
     return output(model, given)
 
 
@@ -303,6 +315,8 @@ def method(model: Model, name: str, given: CallSite) -> Value:
             return _generated(output(model, given))
     if sources.OUTPUT_METHOD.search(name):
         return output(model, given)
+    if sources.NORM.search(name):
+        return called(replace(part, name=_INNER_NORM), given)
     return UNKNOWN
 
 
@@ -368,7 +382,8 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
         return UNKNOWN
     if sources.BESIDE_MODULES.search(name):
         return UNKNOWN
-    return Model(model.parameters, is_known=model.is_known)
+    kind = _INNER_NORM if sources.NORM.search(name) else None
+    return Model(model.parameters, kind, is_known=model.is_known)
 
 
 def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value:

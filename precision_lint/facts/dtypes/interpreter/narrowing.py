@@ -278,7 +278,21 @@ def _by_class(
             return _with(evaluate, subject, SOME_TENSOR, env)
         case ((Tensor() | ModelOutput()), False) if is_tensor:
             return _with(evaluate, subject, UNKNOWN, env)
+        case Variable() as variable, False if is_tensor:
+            return _with(evaluate, subject, variable.then(Step("no tensor")), env)
     return env
+
+
+def without_tensor(value: Value) -> Value:
+    """What a value is where a test found no tensor: of several objects, the others."""
+    match value:
+        case Tensor():
+            return NON_TENSOR
+        case ModelOutput():
+            return UNKNOWN
+        case Mixed():
+            return by_facet(without_tensor, value)
+    return value
 
 
 def as_tensor(value: Value) -> Value:

@@ -31,6 +31,9 @@ PLAIN_ATTRIBUTES = frozenset(
 )
 """Attributes of models and their outputs that are no tensors."""
 
+NORM = re.compile(r"(?:^|_)(?:\w*norm|ln)(?:_\w+|\d+)?$")
+"""Attributes of models that are normalizations: `model.norm`, `final_layernorm`, `ln_f`."""
+
 BESIDE_MODULES = re.compile(
     r"(?:^|_)(?:scheduler|(?<!audio_)(?<!image_)(?<!sound_)(?<!video_)tokenizer|processor"
     r"|feature_extractor|guider|watermarker)(?:_\d+)?$"

@@ -197,6 +197,8 @@ class Resolution:
             return keyword_of(value, step.name)
         if step.kind == "as tensor":
             return narrowing.as_tensor(value)
+        if step.kind == "no tensor":
+            return narrowing.without_tensor(value)
         assert step.module is not None
         evaluator = Evaluator(self._analysis, Frame(step.module))
         value = reading(value)
