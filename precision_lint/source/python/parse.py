@@ -121,8 +121,6 @@ def parse_python(text: SourceText) -> ParsedPython:
     try:
         tree = _tree_of_script(text.code)
     except SyntaxError as error:
-        if (newer := _newer_tree(text.code, error)) is not None:
-            return ParsedPython(text, newer)
         version = ".".join(map(str, sys.version_info[:2]))
         # The finding says its place; Python counts the rows of all cells of a notebook.
         said = _ROW.sub("", error.msg)
@@ -142,13 +140,24 @@ def parse_python(text: SourceText) -> ParsedPython:
 def _tree_of_script(code: str) -> ast.Module:
     """The tree of a file, or of a script whose cells IPython runs: `%load_ext` is no Python."""
     try:
-        return tree_of(code)
+        return _tree_of_any_release(code)
     except SyntaxError as error:
         if not _ESCAPE.match(error.text or ""):
             raise
     from precision_lint.source.text.notebook_magics import without_escapes
 
-    return tree_of(without_escapes(code))
+    return _tree_of_any_release(without_escapes(code))
+
+
+def _tree_of_any_release(code: str) -> ast.Module:
+    """The tree of code for this Python or a newer one."""
+    try:
+        return tree_of(code)
+    except SyntaxError as error:
+        newer = _newer_tree(code, error)
+        if newer is None:
+            raise
+    return newer
 
 
 def tree_of(code: str) -> ast.Module:
