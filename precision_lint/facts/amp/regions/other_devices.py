@@ -28,6 +28,7 @@ from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _MAKES_REGIONS = rb"\bautocast\("
 _ABOUT_DEVICES = re.compile(r"cuda|device|is_available|gpu", re.IGNORECASE)
+_LAUNCHER = re.compile(r"accelerator\.device")
 _MOST_FILES = 24
 _SINGLE = frozenset({"torch.float32", "torch.float"})
 _HALF = frozenset({"torch.float16", "torch.half"})
@@ -45,7 +46,8 @@ class FixedDevice:
     `node` is the region, or the guess at the device. `device` is what the program calls the device
     that it runs on, and `witness` the place. `is_needed` if the region has to work there, too: its
     own file serves any device elsewhere, or it keeps a part of a model in float32 and the program
-    names a device that is not CUDA. In another file, `x.device.type` shows no other device.
+    names a device that is not CUDA. In another file, `x.device.type` shows no other device, nor does
+    `accelerator.device.type`: Accelerate finds that device, and the program offers none.
     """
 
     node: ast.expr
@@ -83,7 +85,8 @@ def fixed_devices(file: PythonFile) -> Iterator[FixedDevice]:
         if found is not None:
             form: Form = "island" if is_float32 or each.is_off else "region"
             is_in_model = form == "island" and _is_in_model(each, syntax)
-            is_needed = bool(beside) or (is_in_model and chosen_device(file) is not None)
+            offers = any(not _is_of_launcher(region) for region in beside)
+            is_needed = offers or (is_in_model and chosen_device(file) is not None)
             yield FixedDevice(each.node, form, *found, is_needed)
 
 
@@ -148,6 +151,11 @@ def _any_device(file: ParsedPython) -> Iterator[AutocastCall]:
         is_island = made.is_off or _has_dtype(made, _SINGLE, syntax)
         if is_computed and not is_island and not _asks_for_cuda(made, syntax):
             yield made
+
+
+def _is_of_launcher(made: AutocastCall) -> bool:
+    given = made.argument("device_type")
+    return given is not None and _LAUNCHER.search(ast.unparse(given)) is not None
 
 
 def _shown(made: AutocastCall, file: ParsedPython) -> tuple[str, Related]:
