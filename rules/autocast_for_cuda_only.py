@@ -10,8 +10,8 @@ that uses a device which its user chooses (`self.device`, `args.device`), unless
 float16, which is not meant for the CPU.
 
 Confidence is low, so that the finding is hidden by default, unless the region has to work there:
-its file has regions for any device, other than the one that Accelerate finds, or it keeps a part of a module in float32 in a program that
-chooses another device by its name.
+its file has regions for any device, other than the one that Accelerate finds, or it keeps a part of
+a module in float32 in a program that chooses another device by its name.
 
 Not reported: regions around nothing that autocast runs in half precision (a mean, a division),
 regions under a condition on the device, also in `enabled=`, and files that call

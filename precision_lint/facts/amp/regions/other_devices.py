@@ -46,8 +46,8 @@ class FixedDevice:
     `node` is the region, or the guess at the device. `device` is what the program calls the device
     that it runs on, and `witness` the place. `is_needed` if the region has to work there, too: its
     own file serves any device elsewhere, or it keeps a part of a model in float32 and the program
-    names a device that is not CUDA. In another file, `x.device.type` shows no other device. Nor does
-    `accelerator.device.type`: Accelerate finds that device, and the program offers none.
+    names a device that is not CUDA. In another file, `x.device.type` shows no other device. Nor
+    does `accelerator.device.type`: Accelerate finds that device, and the program offers none.
     """
 
     node: ast.expr
