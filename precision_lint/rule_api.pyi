@@ -110,6 +110,7 @@ from precision_lint.facts.dtypes.operators.rejections import is_shared_module as
 from precision_lint.facts.dtypes.operators.rejections import may_reject as may_reject
 from precision_lint.facts.dtypes.operators.rejections import origins as origins
 from precision_lint.facts.dtypes.operators.rejections import rejections as rejections
+from precision_lint.facts.dtypes.refused_arrays import refused_arrays as refused_arrays
 from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )

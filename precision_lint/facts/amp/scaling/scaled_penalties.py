@@ -109,10 +109,10 @@ def _in_caller(scope: Scope, gradients: ast.Call, syntax: SyntaxTree) -> ast.Cal
         caller: Scope = syntax.function(call) or syntax.tree
         if caller is scope or _names_scale(caller):
             continue
-        for node in own_nodes(caller):
-            if isinstance(node, ast.Call) and _is_scaled(node):
-                if _depends(node.args[0], call, caller):
-                    return node
+        scaling = (each for each in own_nodes(caller) if isinstance(each, ast.Call))
+        for each in filter(_is_scaled, scaling):
+            if _depends(each.args[0], call, caller):
+                return each
     return None
 
 
