@@ -111,6 +111,7 @@ from precision_lint.facts.dtypes.operators.rejections import may_reject as may_r
 from precision_lint.facts.dtypes.operators.rejections import origins as origins
 from precision_lint.facts.dtypes.operators.rejections import rejections as rejections
 from precision_lint.facts.dtypes.refused_arrays import refused_arrays as refused_arrays
+from precision_lint.facts.dtypes.saved_weights import numpy_reads as numpy_reads
 from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
