@@ -14,7 +14,8 @@ which give NumPy these dtypes. What another program wrote is not known.
 ## Why it hurts
 NumPy has no bfloat16, and safetensors (0.8.0) looks the name up in NumPy:
 `TypeError: data type 'bfloat16' not understood`, for fp8
-`AttributeError: module 'numpy' has no attribute 'float8_e4m3fn'`. `safe_open` raises when a tensor is read.
+`AttributeError: module 'numpy' has no attribute 'float8_e4m3fn'`. `safe_open` raises when a tensor
+is read.
 
 ## Example
 ```python
