@@ -45,6 +45,8 @@ NAMES = {
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
     "precision_lint.facts.dtypes.operators.lacking": "LACKING_CALLS Lacking lacking",
     "precision_lint.facts.dtypes.operators.module_inputs": "LAYERS",
+    "precision_lint.facts.dtypes.refused_arrays": "refused_arrays",
+    "precision_lint.facts.dtypes.saved_weights": "numpy_reads",
     "precision_lint.facts.dtypes.operators.rejections": (
         "callee_text is_shared_module may_reject origins rejections"
     ),
@@ -77,6 +79,7 @@ NAMES = {
     "precision_lint.facts.amp.regions.other_devices": "fixed_devices",
     "precision_lint.facts.amp.quantized_loads": "QuantizedLoad quantized_load",
     "precision_lint.facts.amp.training_step.scaler_order": "Disorder DisorderForm disorders",
+    "precision_lint.facts.amp.scaling.scaled_penalties": "scaled_penalties",
     "precision_lint.facts.amp.scaling.scalers": "conditions_around makes_grad_scaler",
     "precision_lint.facts.amp.shared_pipelines": "PipelineCast shared_pipelines",
     "precision_lint.facts.amp.signatures": "SIGNATURES Mismatch WrongCall wrong_calls",

@@ -37,6 +37,7 @@ from precision_lint.facts.amp.scaling.bfloat16_scaling import Scaling as Scaling
 from precision_lint.facts.amp.scaling.bfloat16_scaling import ScalingForm as ScalingForm
 from precision_lint.facts.amp.scaling.bfloat16_scaling import scaling_at as scaling_at
 from precision_lint.facts.amp.scaling.bfloat16_scaling import scaling_in as scaling_in
+from precision_lint.facts.amp.scaling.scaled_penalties import scaled_penalties as scaled_penalties
 from precision_lint.facts.amp.scaling.scalers import conditions_around as conditions_around
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler as makes_grad_scaler
 from precision_lint.facts.amp.scaling.unscalers import unscaler as unscaler
@@ -109,6 +110,8 @@ from precision_lint.facts.dtypes.operators.rejections import is_shared_module as
 from precision_lint.facts.dtypes.operators.rejections import may_reject as may_reject
 from precision_lint.facts.dtypes.operators.rejections import origins as origins
 from precision_lint.facts.dtypes.operators.rejections import rejections as rejections
+from precision_lint.facts.dtypes.refused_arrays import refused_arrays as refused_arrays
+from precision_lint.facts.dtypes.saved_weights import numpy_reads as numpy_reads
 from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )

@@ -7,8 +7,11 @@ function of the region has the setting at hand: it reads other settings of the s
 same class switches a region of another method with `self.use_amp`. A boolean option of the same
 file, such as `--fp16`, counts as well if the file reads it.
 
-Confidence is low, so that the finding is hidden by default: on code that was not seen before, the
-rule has reported nothing yet, so nobody knows how often it is right.
+Confidence is medium if another method of the same class opens the same region with the setting,
+and the file turns the setting off by default: a field, a parameter or an option. Such a program
+computes one method in half precision that should be in float32. Otherwise confidence is low, so
+that the finding is hidden by default: on code that was not seen before, the rule has reported
+nothing yet, so nobody knows how often it is right.
 
 Not reported: regions with a float32 dtype or under a condition, functions that leave early or are
 called under a condition that reads the setting, regions whose dtype is a variable, and a region in
@@ -89,16 +92,19 @@ RULE = Rule(
 def check_source(file: PythonFile) -> Iterator[Finding]:
     for found in ignoring(file):
         switch = found.switch
+        off = []
+        if found.off is not None:
+            off = [file.related(file.span_of(found.off), f"`{switch.name}` is off by default")]
         place = switch.file.text.place(switch.file.span_of(switch.node))
         yield file.finding(
             RULE,
             file.span_of(found.made.node),
             f"autocast is always on here, and ignores `{switch.path}` "
             f"({place.path.name}:{place.start.row})",
-            confidence=Confidence.LOW,
+            confidence=Confidence.LOW if found.off is None else Confidence.MEDIUM,
             why=f"With `{switch.name}` off, this code still computes in half precision.",
             fix=_fix(found, file),
-            related=[Related(place, f"`{switch.name}` turns half precision on here")],
+            related=[Related(place, f"`{switch.name}` turns half precision on here"), *off],
         )
 
 

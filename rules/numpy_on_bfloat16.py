@@ -17,7 +17,8 @@ Methods count if their object is known to come from such a library (`fig, ax = p
 Not reported are integers, bools, comparisons, `argmax`, token ids, tensors that were cast, and
 arrays of other libraries. Code that works is not reported: `.tolist()`, `.item()`, `float(t)`,
 `np.split(t, 2)`, `pd.Series` of a list of tensors, `torchvision.utils.save_image`, datasets,
-evaluate, torchmetrics, and torch's own TensorBoard writer. Neither is code that fails with any
+evaluate, torchmetrics, and torch's own TensorBoard writer, unless the project pins a torch below
+2.3 (`add_histogram`). Neither is code that fails with any
 dtype or with another error: `np.mean(t)`, `memoryview(t)`, `Image.fromarray(t)`, OpenCV, JSON,
 pyarrow, `safetensors.numpy`, `np.from_dlpack(t)`. Operators between arrays and tensors (`array *
 t`) are not checked. The output of a model counts only where it is used as a tensor: as an argument
@@ -97,10 +98,11 @@ is certainly floating. No fix if the tensors are in a list that is built with `*
 or if a comment would be lost.
 
 ## References
-- Pitfalls A01, A02, A03, A05
+- Pitfalls A01, A02, A03, A04, A05
 - https://github.com/unslothai/unsloth/issues/930
 - https://github.com/InternLM/lmdeploy/issues/2453
 - https://github.com/pytorch/pytorch/issues/110285
+- https://github.com/pytorch/pytorch/pull/120087
 """
 
 from __future__ import annotations
@@ -147,7 +149,7 @@ RULE = Rule(
     calls=frozenset(
         {*sinks.NAMES, *sinks.METHODS_OF_OTHERS} | {f"{package}.*" for package in sinks.PACKAGES}
     ),
-    pitfalls=("A01", "A02", "A03", "A05"),
+    pitfalls=("A01", "A02", "A03", "A04", "A05"),
 )
 
 _NAME = re.compile(r"\w+")
@@ -164,7 +166,7 @@ _OTHER_FRAMEWORKS = re.compile(
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
-    sink = sinks.sink_of(call)
+    sink = sinks.sink_of(call, file.project.version_of)
     converted = [] if sink is None else [one for one in sink.converted(call) if _lacking(one)]
     if sink is None or not converted:
         return

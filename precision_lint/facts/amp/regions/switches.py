@@ -21,7 +21,13 @@ from precision_lint.source.python.bindings import attribute, binding, enclosing_
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition, Leaving
-from precision_lint.source.python.syntax import dotted, parameters, qualified
+from precision_lint.source.python.syntax import (
+    callee_name,
+    dotted,
+    parameters,
+    qualified,
+    with_defaults,
+)
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _SWITCH = re.compile(
@@ -32,6 +38,10 @@ _INVERSE = re.compile(r"(?:^|_)(?:no|not|disable[ds]?|without|skip)(?:_|$)", re.
 _HALF = frozenset({"torch.float16", "torch.half", "torch.bfloat16"})
 _HOPS = 4
 """Variables and attributes that are followed from a condition to a setting."""
+
+
+Declaration = ast.AnnAssign | ast.arg | ast.Call
+"""A field, a parameter or an option that is a setting."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +67,15 @@ class Switch:
 
 @dataclass(frozen=True, slots=True)
 class Ignoring:
-    """A region that is always on, and a switch that its function could ask."""
+    """A region that is always on, and a switch that its function could ask.
+
+    `off` is where the file turns the setting off by default, if the switch is a region of the same
+    class that has the same arguments: a program that starts like this has both.
+    """
 
     made: AutocastCall
     switch: Switch
+    off: Declaration | None = None
 
 
 def ignoring(file: PythonFile) -> Iterator[Ignoring]:
@@ -74,7 +89,8 @@ def ignoring(file: PythonFile) -> Iterator[Ignoring]:
         found = next((one for one in own if _is_at_hand(one, made, syntax)), None)
         found = found or next(_elsewhere(made, syntax, file), None)
         if found is not None and not _is_decided(made, found, syntax):
-            yield Ignoring(made, found)
+            is_twin = found.file is file and _is_twin(made, found, syntax)
+            yield Ignoring(made, found, _off(found.name, syntax) if is_twin else None)
 
 
 def _is_always_on(made: AutocastCall, syntax: SyntaxTree) -> bool:
@@ -235,6 +251,46 @@ def _is_decided(made: AutocastCall, switch: Switch, syntax: SyntaxTree) -> bool:
         for call in each.calls(function.name)
         for test in _conditions(call, each)
     )
+
+
+def _is_twin(made: AutocastCall, switch: Switch, syntax: SyntaxTree) -> bool:
+    """True if another method of the class opens the same region, and only asks for the setting."""
+    owner = enclosing_class(made.node, syntax)
+    if owner is None or enclosing_class(switch.node, syntax) is not owner:
+        return False
+    other = next((one for one in autocasts(syntax) if one.node is switch.node), None)
+    return other is not None and _arguments(other) == _arguments(made)
+
+
+def _arguments(made: AutocastCall) -> list[str | None]:
+    """What a region is for, but for whether it is on."""
+    given = map(made.argument, ("device_type", "dtype", "cache_enabled"))
+    return [None if each is None else ast.unparse(each) for each in given]
+
+
+def _off(name: str, syntax: SyntaxTree) -> Declaration | None:
+    """Where a setting is off by default: a field, a parameter or an option of the file."""
+    for node in syntax.nodes:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=field), value=ast.Constant(value=False)):
+                if field == name and enclosing_class(node, syntax) is not None:
+                    return node
+            case ast.arguments():
+                for parameter, value in with_defaults(node):
+                    if parameter.arg == name and _is_false(value):
+                        return parameter
+            case ast.Call() if callee_name(node) == "add_argument" and _option(node) == name:
+                if any(_stores_true(each) for each in node.keywords):
+                    return node
+    return None
+
+
+def _is_false(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False
+
+
+def _stores_true(keyword: ast.keyword) -> bool:
+    return keyword.arg == "action" and ast.unparse(keyword.value) == "'store_true'"
 
 
 def _leaves_without(function: FunctionDefinition, name: str) -> bool:

@@ -38,7 +38,7 @@ from precision_lint.facts.dtypes.domain.values import (
 )
 from precision_lint.facts.dtypes.interpreter import models
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
-from precision_lint.facts.dtypes.operators import numbers
+from precision_lint.facts.dtypes.operators import array_results, numbers
 from precision_lint.facts.dtypes.operators.conversions import configured
 from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.makers import makers
@@ -59,7 +59,7 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
         case Symbol(name=symbol):
             return named(evaluator, f"{symbol}.{name}", node)
         case NonTensor():
-            return NON_TENSOR
+            return owner if name in {"T", "mT"} else NON_TENSOR
         case Bottom():
             return BOTTOM
         case Tensor():
@@ -193,7 +193,7 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Dictionary(), _:
             return _of_any_key(owner.item)
         case NonTensor(), _:
-            return NON_TENSOR
+            return array_results.item(owner, index, node.slice)
         case Tensor(), _:
             return replace(owner, scalar=_scalar_of_item(owner, index, node.slice))
         case ModelOutput(), Constant(value=str(key)):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from precision_lint.facts.dtypes.libraries.terms import Library, Object
+from precision_lint.facts.dtypes.libraries.tracking_sinks import BOARD
 
 _WRITER = Object("tensorboardX.SummaryWriter")
 
@@ -21,6 +22,12 @@ ROWS = (
     Library("imageio 2.38.1", "imageio imageio.v2", "get_writer", Object("imageio.Writer")),
     Library("soundfile 0.14.0", "soundfile", "SoundFile", Object("soundfile.SoundFile")),
     Library("tensorboardX 2.6.5", "tensorboardX", "SummaryWriter", _WRITER),
+    Library(
+        "torch 2.13.0",
+        "torch.utils.tensorboard torch.utils.tensorboard.writer",
+        "SummaryWriter",
+        Object(BOARD),
+    ),
     Library(
         "torchvision 0.29.1",
         "torchvision.transforms torchvision.transforms.transforms",

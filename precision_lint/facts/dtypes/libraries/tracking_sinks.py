@@ -1,9 +1,9 @@
 """Records of experiments: W&B and tensorboardX.
 
-Not here, as they take bfloat16: `torch.utils.tensorboard` (since torch 2.3, which widens it itself:
-https://github.com/pytorch/pytorch/pull/120087), the loggers of Lightning, `Accelerator.log`,
-torchmetrics, evaluate, `datasets.Dataset.from_dict`. `wandb.log` and `Run.log` take a bfloat16
-tensor without dimensions and raise for one that has some.
+Not here, as they take bfloat16: `torch.utils.tensorboard` (since torch 2.3, which converts it to
+float16 itself: https://github.com/pytorch/pytorch/pull/120087), the loggers of Lightning,
+`Accelerator.log`, torchmetrics, evaluate, `datasets.Dataset.from_dict`. `wandb.log` and `Run.log`
+take a bfloat16 tensor without dimensions and raise for one that has some.
 """
 
 from __future__ import annotations
@@ -32,3 +32,13 @@ SINKS: Sinks = (
     ("wandb", Sink(frozenset({0}), frozenset({"sequence"})), "Histogram"),
     ("wandb", Sink(frozenset({0}), _DATA, lists=False), "Audio Video"),
 )
+
+BOARD = "torch.utils.tensorboard.SummaryWriter"
+
+UNTIL: dict[str, tuple[Sink, str, tuple[int, int]]] = {
+    f"{BOARD}.add_histogram": (_second("values"), "torch", (2, 3)),
+}
+"""Sinks of older releases: the library, and the first release that takes bfloat16.
+
+Read in `torch/utils/tensorboard/_convert_np.py` of torch 2.2.2 and 2.3.0.
+"""

@@ -12,6 +12,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Symbol,
     Value,
 )
+from precision_lint.facts.dtypes.operators import array_results
 from precision_lint.facts.dtypes.syntax.sources import NUMPY_DTYPES
 from precision_lint.model.dtypes import INT64
 
@@ -32,21 +33,21 @@ def made(name: str, given: CallSite) -> NonTensor:
         return _arange(given)
     position = _FLOATING.get(name, _FROM_DATA.get(name))
     if position is None:
-        return NON_TENSOR
+        return array_results.of_function(name, given)
     is_scalar = None if name in _FROM_DATA else given.first == Sequence(BOTTOM, ())
     dtype = _given(given, position)
     if dtype is not None:
         return NonTensor(dtype, is_scalar)
     if name in _FLOATING:
         return NonTensor(frozenset({"float64"}), is_scalar)
-    return given.first if name != "full" and isinstance(given.first, NonTensor) else NON_TENSOR
+    return NON_TENSOR if name in {"full", "frombuffer"} else array_results.of_data(given.first)
 
 
 def method(receiver: NonTensor, name: str, given: CallSite) -> NonTensor:
     """What a method of an array gives."""
     if name == "astype":
         return NonTensor(_dtypes(given.argument(0, "dtype")), receiver.scalar)
-    return receiver if name == "copy" else NON_TENSOR
+    return array_results.of_method(receiver, name, given)
 
 
 def _is_number(value: Value) -> bool | None:

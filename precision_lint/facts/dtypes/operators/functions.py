@@ -33,7 +33,13 @@ from precision_lint.facts.dtypes.domain.values import (
     some_tensor,
     tensor,
 )
-from precision_lint.facts.dtypes.operators import arrays, factories, numbers, transfer
+from precision_lint.facts.dtypes.operators import (
+    array_results,
+    arrays,
+    factories,
+    numbers,
+    transfer,
+)
 from precision_lint.facts.dtypes.operators.conversions import (
     TENSOR_TYPES,
     as_dtype,
@@ -158,6 +164,8 @@ def method(name: str, receiver: Value, given: CallSite) -> Value:
             return receiver.item
         case Sequence() | Dictionary() | Dtype() | Condition():
             return UNKNOWN
+    if name == "numpy" and isinstance(receiver, Tensor):
+        return array_results.of_tensor(receiver)
     if name in _TO_PYTHON:
         return NON_TENSOR
     if is_conversion(name, given):

@@ -94,9 +94,9 @@ def _is_number(value: Value) -> bool:
     match value:
         case Constant(value=bool()):
             return False
-        case Constant(value=int() | float()) | NonTensor(dtypes=frozenset(), scalar=True):
-            return bool(isinstance(value, Constant) or value.dtypes)
-    return False
+        case Constant(value=int() | float()):
+            return True
+    return value in {INTEGER, _FLOAT}  # others are scalars of NumPy
 
 
 def _is_float(value: Value) -> bool:

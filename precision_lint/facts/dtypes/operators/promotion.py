@@ -42,6 +42,7 @@ from precision_lint.facts.dtypes.domain.values import (
     some_tensor,
     tensor,
 )
+from precision_lint.facts.dtypes.operators import array_results
 from precision_lint.facts.dtypes.operators.autocast import cast
 from precision_lint.facts.dtypes.operators.kinds import CHOICES, complex_of, result_dtype
 from precision_lint.facts.dtypes.operators.numbers import of_numbers
@@ -99,7 +100,7 @@ def operator(
         return number
     match left, right:
         case (NonTensor(), NonTensor() | Constant()) | (Constant(), NonTensor()):
-            return NON_TENSOR
+            return array_results.operated(left, right, op)
         case (Sequence(), Sequence()) if op is ast.Add:
             return concatenated(left, right)
         case (Sequence(items=None), _) if op is ast.Add:

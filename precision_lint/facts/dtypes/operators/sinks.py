@@ -9,7 +9,7 @@ unsupported ScalarType BFloat16` with bfloat16 ones. Calls that take bfloat16 (`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import (
@@ -61,15 +61,31 @@ def tensors(value: Value) -> Iterator[Tensor]:
             yield from tensors(item)
 
 
-def sink_of(call: Call) -> Sink | None:
-    """What the call turns into arrays; None if that is nothing, or not known."""
+def sink_of(call: Call, version_of: Callable[[str], tuple[int, int] | None]) -> Sink | None:
+    """What the call turns into arrays; None if that is nothing, or not known.
+
+    `version_of` gives the release of a library that the project pins: some convert no longer.
+    """
     if call.function is not None:
-        return FUNCTIONS.get(call.function) or _of_distribution(call.function)
+        return (
+            FUNCTIONS.get(call.function)
+            or _of_distribution(call.function)
+            or _of_older(call.function, version_of)
+        )
     if isinstance(call.receiver, Tensor | ModelOutput):
         return METHODS_OF_TENSORS.get(call.name)
     if isinstance(call.receiver, NonTensor):
         return METHODS_OF_OTHERS.get(call.name)
     return None
+
+
+def _of_older(function: str, version_of: Callable[[str], tuple[int, int] | None]) -> Sink | None:
+    """A sink of the release that the project pins, if later ones take bfloat16."""
+    if function not in tracking_sinks.UNTIL:
+        return None
+    sink, library, repaired = tracking_sinks.UNTIL[function]
+    version = version_of(library)
+    return sink if version is not None and version < repaired else None
 
 
 def _of_distribution(function: str) -> Sink | None:
@@ -109,7 +125,7 @@ PACKAGES = frozenset(name.partition(".")[0] for name in FUNCTIONS) - _OF_TENSORS
 
 NAMES = frozenset(
     parts[-2] if parts[-1] == "__call__" else parts[-1]
-    for parts in (name.split(".") for name in FUNCTIONS)
+    for parts in (name.split(".") for name in (*FUNCTIONS, *tracking_sinks.UNTIL))
     if parts[0] in _OF_TENSORS
 )
 """What the sinks of those are called by: functions, and classes whose objects are called."""

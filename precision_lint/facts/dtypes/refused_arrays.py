@@ -1,0 +1,42 @@
+"""The calls of a file that refuse an array or a scalar of NumPy: in any run, or as a program."""
+
+from __future__ import annotations
+
+import ast
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.libraries.refusals import REFUSALS
+from precision_lint.facts.dtypes.operators.operands import may_fail_on_purpose
+from precision_lint.facts.dtypes.operators.refused import Refused, refused_array
+from precision_lint.facts.dtypes.program_run import calls_in_program
+from precision_lint.model.finding import Span
+from precision_lint.model.memo import fact
+from precision_lint.source.python.syntax import qualified
+from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
+
+_NAMES = frozenset(name.rpartition(".")[2] for name in REFUSALS)
+
+
+@fact
+def refused_arrays(file: PythonFile) -> tuple[Refused, ...]:
+    """What certainly raises, whoever calls its function, or where the file runs as a program."""
+    syntax = syntax_tree(file)
+    asked = {id(call): call for name in _NAMES for call in syntax.calls(name)}
+    if not any(_is_listed(call, syntax) for call in asked.values()):
+        return ()
+
+    def is_worth_a_look(node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and _is_listed(node, syntax)
+
+    own = calls_in(file, _NAMES, intraprocedural=_NAMES, worth=is_worth_a_look)
+    found: dict[Span, Refused] = {}
+    for call in (*own, *calls_in_program(file, _NAMES)):
+        one = refused_array(call)
+        if one is not None and not may_fail_on_purpose(call, file):
+            found.setdefault(call.span, one)
+    return tuple(found[span] for span in sorted(found))
+
+
+def _is_listed(call: ast.Call, syntax: SyntaxTree) -> bool:
+    return qualified(call.func, syntax.names) in REFUSALS
