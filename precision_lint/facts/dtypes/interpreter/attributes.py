@@ -200,7 +200,9 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             return models.of_output(owner, key)
         case ModelOutput(), _:
             return owner if _is_position(index, node.slice) else models.as_weights(owner)
-        case Instance(), Constant(value=int(position)) if owner.fields:
+        case Instance(), Constant(value=int(position)) if evaluator.analysis.classes.is_record(
+            owner.definition
+        ):
             values = [value for _, value in owner.fields]
             return values[position] if -len(values) <= position < len(values) else UNKNOWN
         case Instance(), Constant(value=str(key)):

@@ -213,7 +213,7 @@ def _result(
         case FunctionValue():
             return analysis.summaries.called(evaluator.frame, function, given, node, env)
         case ClassObject():
-            return analysis.instances.made(evaluator.frame, function.definition, given, node)
+            return analysis.instances.made(evaluator.frame, function.definition, given, node, env)
         case Instance():
             attribute = analysis.instances.attribute
             target = attribute(function, "__call__") or attribute(function, "forward")

@@ -85,8 +85,11 @@ def _cast_with(field: Value, weights: Tensor | None) -> Value:
     match field:
         case Model():
             return replace(field, parameters=weights or caller_chosen(field.parameters.origin))
-        case Instance(parameters=Tensor()):
-            return replace(field, parameters=weights)
+        case Instance(parameters=Tensor(), fields=fields):
+            held = tuple((key, _cast_with(inner, weights)) for key, inner in fields)
+            return replace(field, fields=held, parameters=weights)
+        case Instance():  # perhaps a module of several dtypes
+            return replace(field, fields=())
     return field
 
 

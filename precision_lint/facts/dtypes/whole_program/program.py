@@ -148,6 +148,11 @@ class Program:
         """The modules that cast an attribute of an object that is not `self`."""
         return self._few(self.project.casting(attribute))
 
+    def is_assigned_from_outside(self, attribute: str) -> bool:
+        """True if a file that runs with this one assigns or casts it of what is not `self`."""
+        paths = [*self.project.assigning(attribute), *self.project.casting(attribute)]
+        return any(map(self._runs_with, paths))
+
     def importers(self, module: Module, name: str) -> Iterator[Module | None]:
         """The other modules that import `name` from a module; None for one too many."""
         for path in self.project.importing(module.file.text.path, name):
