@@ -98,7 +98,7 @@ def with_assigned(held: Dictionary | Sequence, key: ast.expr, value: Value) -> V
 
 
 def replace_everywhere(held: Value, value: Value, env: Environment) -> None:
-    """An object changed in place: every name that holds it sees the change.
+    """An object changed in place: every name and every attribute that holds it sees the change.
 
     Of two names of which nothing is known, nothing says that they hold the same.
     """
@@ -107,6 +107,30 @@ def replace_everywhere(held: Value, value: Value, env: Environment) -> None:
     for name in [name for name, other in env.items() if other is held]:
         _forget(name, env)
         env[name] = value
+    for name, other in [*env.items()]:
+        if isinstance(other, Instance) and other.fields and other is not value:
+            env[name] = _after_change(other, held, value)
+
+
+def _after_change(owner: Instance, held: Value, value: Value) -> Instance:
+    """An object that may hold another one, after that was changed in place.
+
+    A module that looks like the changed one may be the same, handed on in other calls.
+    """
+    changed: list[tuple[str, Value]] = []
+    for name, attribute in owner.fields:
+        now = attribute
+        if attribute is held:
+            now = value
+        elif isinstance(attribute, Model) and attribute == held:
+            now = join(attribute, value)
+        elif isinstance(attribute, Instance) and attribute.fields:
+            now = _after_change(attribute, held, value)
+        changed.append((name, now))
+    is_same = all(
+        now is before for (_, now), (_, before) in zip(changed, owner.fields, strict=True)
+    )
+    return owner if is_same else replace(owner, fields=tuple(changed))
 
 
 def as_named(name: str, value: Value) -> Value:

@@ -50,12 +50,11 @@ def constructed(
         and classes.method(definition, name) is None
         and _is_assigned_by(initialiser, classes, definition, name)
         and not program.is_assigned_from_outside(name)
+        and not program.is_cast_from_outside(name)
     )
 
 
-def _is_assigned_by(
-    initialiser: Function, classes: Classes, definition: Class, name: str
-) -> bool:
+def _is_assigned_by(initialiser: Function, classes: Classes, definition: Class, name: str) -> bool:
     """True if no other method of a class assigns an attribute."""
     methods = [
         method

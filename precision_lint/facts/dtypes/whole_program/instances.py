@@ -202,6 +202,8 @@ class Instances:
         weights = instance.parameters
         if self._analysis.is_program_run:
             value = self._resolve(value)
+            if self._program.is_assigned_from_outside(name):
+                value = join(value, UNKNOWN)
             if weights is None and not self._classes.is_module(definition):
                 return value  # nobody outside of the program holds the object
         if weights is None:
