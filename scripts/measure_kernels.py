@@ -40,7 +40,7 @@ from precision_lint.facts.dtypes.operators.signature import Agreement, Lack
 
 # Some that give no tensor, work in place, or are made of several operators.
 MORE = """
-__setitem__(x,i,y[0]) index_put_(x,(i,),y[0]) index_add_(x,0,i,y) index_copy_(x,0,i,y)
+__setitem__(x,i,y[0]) __setattr__(x,"grad",y) index_put_(x,(i,),y[0]) index_add_(x,0,i,y) index_copy_(x,0,i,y)
 index_reduce(x,0,i,y,"mean") index_reduce_(x,0,i,y,"mean") masked_scatter_(x,m,y) put(x,i,y[0])
 put_(x,i,y[0]) scatter_(x,1,j,y) scatter_add_(x,1,j,y) scatter_reduce_(x,1,j,y,"sum")
 lerp(x,y,0.5) lerp_(x,y,0.5) lerp_(x,y,z) addmm_(x,y,z) baddbmm_(x[None],y[None],z[None])
@@ -190,7 +190,11 @@ def is_cast(form: Form) -> bool:
 
 
 def template(message: str) -> str:
-    """The error with the dtypes left open: of the first operand, and of the others."""
+    """The error with the dtypes left open: of the first operand, and of the others.
+
+    What torch says after it, of the ways to set the dtype of gradients, is left out.
+    """
+    message = message.partition(" The gradient must match")[0]
     for pattern, field in _DTYPES_IN_MESSAGES:
         message = re.sub(pattern, field, message)
     return message

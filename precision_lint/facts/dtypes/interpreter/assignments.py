@@ -46,6 +46,10 @@ class Assignments:
         """Bind a target; attributes of `self` are recorded for the other methods of the class."""
         if isinstance(target, ast.Subscript) and expression is not None:
             self._item_set(target, value, expression, env)
+        if isinstance(target, ast.Attribute) and target.attr == "grad" and expression is not None:
+            given = Argument(value, self._evaluate.span_of(expression))
+            owner = self._evaluate(target.value, env)
+            self._records.gradient_set(self._frame, target, owner, given)
         match target:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self._frame.owner:
                 if isinstance(expression, ast.Call) and callee_name(expression) == "Parameter":
