@@ -40,12 +40,12 @@ from precision_lint.facts.dtypes.operators.signature import Agreement, Lack
 
 # Some that give no tensor, work in place, or are made of several operators.
 MORE = """
-__setitem__(x,i,y[0]) __setattr__(x,"grad",y) index_put_(x,(i,),y[0]) index_add_(x,0,i,y) index_copy_(x,0,i,y)
+__setitem__(x,i,y[0]) index_put_(x,(i,),y[0]) index_add_(x,0,i,y) index_copy_(x,0,i,y)
 index_reduce(x,0,i,y,"mean") index_reduce_(x,0,i,y,"mean") masked_scatter_(x,m,y) put(x,i,y[0])
 put_(x,i,y[0]) scatter_(x,1,j,y) scatter_add_(x,1,j,y) scatter_reduce_(x,1,j,y,"sum")
 lerp(x,y,0.5) lerp_(x,y,0.5) lerp_(x,y,z) addmm_(x,y,z) baddbmm_(x[None],y[None],z[None])
 cross_entropy(x,i,y[0]) nll_loss(x,i,y[0]) svd_lowrank(x,2) pca_lowrank(x,2) geqrf(x)
-linalg.lu_factor(x) linalg.cholesky_ex(x) linalg.solve_ex(x,y)
+linalg.lu_factor(x) linalg.cholesky_ex(x) linalg.solve_ex(x,y) __setattr__(x,"grad",y)
 """
 
 LAYERS = """
