@@ -81,8 +81,8 @@ print(cell(torch.randn(2, 6, 16).bfloat16()))
 There is no fix: which side is to be cast depends on what the program is to compute.
 
 ## References
-- Pitfalls C08, D01, D02, D03, D04, D06, D07, D08, D09, D11, E01, E02, F01, F02, F03, F04, F06,
-  N01, N03
+- Pitfalls C08, D01, D02, D03, D04, D06, D07, D08, D09, D10, D11, E01, E02, F01, F02, F03, F04,
+  F06, N01, N03
 - https://github.com/pytorch/pytorch/issues/64947
 - https://github.com/hiyouga/LlamaFactory/issues/3807
 """
@@ -115,8 +115,8 @@ RULE = Rule(
         ),
     ),
     pitfalls=(
-        "C08", "D01", "D02", "D03", "D04", "D06", "D07", "D08", "D09", "D11", "E01", "E02", "F01",
-        "F02", "F03", "F04", "F06", "N01", "N03",
+        "C08", "D01", "D02", "D03", "D04", "D06", "D07", "D08", "D09", "D10", "D11", "E01", "E02",
+        "F01", "F02", "F03", "F04", "F06", "N01", "N03",
     ),
 )  # fmt: skip
 

@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Sequence,
     Tensor,
     Value,
+    caller_chosen,
 )
 from precision_lint.facts.dtypes.syntax.sources import INTEGRAL_NAME
 from precision_lint.source.python.syntax import dotted
@@ -79,6 +80,9 @@ def bind(target: ast.expr, value: Value, env: Environment) -> None:
                 return  # an item takes on the dtype of its tensor
             if isinstance(held, Dictionary | Sequence):
                 replace_everywhere(held, with_assigned(held, key, value), env)
+            elif isinstance(held, Model) and held.members:  # another layer in a Sequential
+                vague = replace(held, parameters=caller_chosen(), members=())
+                replace_everywhere(held, vague, env)
             if path is not None:
                 _forget_items(path, env)
             _bind_path(path_of(target), value, env)

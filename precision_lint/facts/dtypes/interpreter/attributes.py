@@ -37,6 +37,7 @@ from precision_lint.facts.dtypes.domain.values import (
     tensor,
 )
 from precision_lint.facts.dtypes.interpreter import models
+from precision_lint.facts.dtypes.interpreter.methods import members_of
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.operators import numbers
 from precision_lint.facts.dtypes.operators.conversions import configured
@@ -207,8 +208,13 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             return values[position] if -len(values) <= position < len(values) else UNKNOWN
         case Instance(), Constant(value=str(key)):
             return owner.field(key) or UNKNOWN
+        case Model(members=(_, *_) as members), Constant(value=int(position)):
+            is_there = -len(members) <= position < len(members)
+            return members_of(owner)[position] if is_there else UNKNOWN
         case Model(), _:
-            return owner  # a layer of a Sequential or ModuleList
+            return (
+                replace(owner, members=()) if owner.members else owner
+            )  # a layer of a Sequential or ModuleList
         case Symbol(name="os.environ"), Constant(value=str(key)):
             return evaluator.analysis.configuration.variable(evaluator.frame.module, key) or UNKNOWN
         case Unknown(), Constant(value=str(key)):
