@@ -7,7 +7,8 @@ Reports calls that certainly raise in this run because of a dtype:
 
 - a layer whose input has another dtype than its weights, as after `model.half()`,
 - an operator for tensors of one dtype that is given two (`torch.matmul`, attention, an indexed
-  write),
+  write, `lerp_`, the class weights of `F.cross_entropy`),
+- a gradient of another dtype than its parameter (`parameter.grad = parameter.grad.float()`),
 - arithmetic on float8 and another dtype,
 - an operator without a kernel for the dtype (`torch.quantile`, `torch.linalg.svd`),
 - a number that the dtype of a filled tensor does not hold (`masked_fill(mask, -1e9)` in float16).
@@ -22,6 +23,9 @@ The program stops, in its first step or after an hour of preparations, with one 
 - `RuntimeError: Expected query, key, and value to have the same dtype, but got query.dtype: float`
 - `RuntimeError: Index put requires the source and destination dtypes match, got BFloat16 for the
   destination and Float for the source.`
+- `RuntimeError: expected scalar type BFloat16 but found Float`
+- `RuntimeError: attempting to assign a gradient with dtype 'float' to a tensor with grad_dtype
+  'BFloat16'.`
 - `RuntimeError: quantile() input tensor must be either float or double dtype`
 - `RuntimeError: value cannot be converted to type c10::Half without overflow`
 
@@ -77,7 +81,8 @@ print(cell(torch.randn(2, 6, 16).bfloat16()))
 There is no fix: which side is to be cast depends on what the program is to compute.
 
 ## References
-- Pitfalls C08, D01, D02, D03, D04, D06, D07, D08, D09, E01, E02, F01, F02, F03, F04, F06, N01, N03
+- Pitfalls C08, D01, D02, D03, D04, D06, D07, D08, D09, D10, D11, E01, E02, F01, F02, F03, F04,
+  F06, N01, N03
 - https://github.com/pytorch/pytorch/issues/64947
 - https://github.com/hiyouga/LlamaFactory/issues/3807
 """
@@ -110,8 +115,8 @@ RULE = Rule(
         ),
     ),
     pitfalls=(
-        "C08", "D01", "D02", "D03", "D04", "D06", "D07", "D08", "D09", "E01", "E02", "F01", "F02",
-        "F03", "F04", "F06", "N01", "N03",
+        "C08", "D01", "D02", "D03", "D04", "D06", "D07", "D08", "D09", "D10", "D11", "E01", "E02",
+        "F01", "F02", "F03", "F04", "F06", "N01", "N03",
     ),
 )  # fmt: skip
 

@@ -45,7 +45,7 @@ index_reduce(x,0,i,y,"mean") index_reduce_(x,0,i,y,"mean") masked_scatter_(x,m,y
 put_(x,i,y[0]) scatter_(x,1,j,y) scatter_add_(x,1,j,y) scatter_reduce_(x,1,j,y,"sum")
 lerp(x,y,0.5) lerp_(x,y,0.5) lerp_(x,y,z) addmm_(x,y,z) baddbmm_(x[None],y[None],z[None])
 cross_entropy(x,i,y[0]) nll_loss(x,i,y[0]) svd_lowrank(x,2) pca_lowrank(x,2) geqrf(x)
-linalg.lu_factor(x) linalg.cholesky_ex(x) linalg.solve_ex(x,y)
+linalg.lu_factor(x) linalg.cholesky_ex(x) linalg.solve_ex(x,y) __setattr__(x,"grad",y)
 """
 
 LAYERS = """
@@ -190,7 +190,11 @@ def is_cast(form: Form) -> bool:
 
 
 def template(message: str) -> str:
-    """The error with the dtypes left open: of the first operand, and of the others."""
+    """The error with the dtypes left open: of the first operand, and of the others.
+
+    What torch says after it, of the ways to set the dtype of gradients, is left out.
+    """
+    message = message.partition(" The gradient must match")[0]
     for pattern, field in _DTYPES_IN_MESSAGES:
         message = re.sub(pattern, field, message)
     return message

@@ -29,6 +29,10 @@ _CASTING = re.compile(
 """Libraries that cast the modules which they are given, and visits of the layers of a module."""
 
 
+_WRITES = {"__setitem__": "an indexed write", "__setattr__": "an assignment of a gradient"}
+"""What the statements are that these operators stand for."""
+
+
 @dataclass(frozen=True, slots=True)
 class ProgramError:
     """A call that raises: what is wrong with it, the error, where the dtypes come from."""
@@ -107,12 +111,14 @@ def _of_operands(call: Call, file: PythonFile) -> ProgramError | None:
     found = disagreement(call)
     if found is None or not found.is_proved or found.may_be_scalar:
         return None
+    if found.operator == "__setattr__" and "grad_dtype" in file.text.text:
+        return None  # it chooses the dtype of gradients
     one, other = found.first, found.second
     if _may_be_cast(call, file, one.tensor, other.tensor):
         return None
     first = text_of(one.argument, file, "one operand")
     second = text_of(other.argument, file, "another")
-    name = "an indexed write" if found.operator == "__setitem__" else f"`{found.operator}`"
+    name = _WRITES.get(found.operator, f"`{found.operator}`")
     problem = f"{name} raises: {first} is {found.dtypes[0]}, {second} is {found.dtypes[1]}"
     origins = _origins(one.tensor, other.tensor)
     return ProgramError(call, problem, found.dtypes, found.error, origins)

@@ -894,6 +894,11 @@ LACKING: Mapping[str, Mapping[str, Lack]] = {
 """By name, without `torch.`, and half dtype: functions and methods."""
 
 AGREEING: Mapping[str, Agreement] = {
+    "__setattr__": Agreement(
+        operands=((0, "input"), (2, "value")),
+        message="RuntimeError: attempting to assign a gradient with dtype '{second}' to a tensor with grad_dtype '{First}'.",
+        in_regions=("cpu", "cuda"),
+    ),
     "__setitem__": Agreement(
         operands=((0, "input"), (2, "value")),
         message="RuntimeError: Index put requires the source and destination dtypes match, got {First} for the destination and {Second} for the source.",

@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Sequence,
     Tensor,
     Value,
+    caller_chosen,
 )
 from precision_lint.facts.dtypes.syntax.sources import INTEGRAL_NAME
 from precision_lint.source.python.syntax import dotted
@@ -79,6 +80,9 @@ def bind(target: ast.expr, value: Value, env: Environment) -> None:
                 return  # an item takes on the dtype of its tensor
             if isinstance(held, Dictionary | Sequence):
                 replace_everywhere(held, with_assigned(held, key, value), env)
+            elif isinstance(held, Model) and held.members:  # another layer in a Sequential
+                vague = replace(held, parameters=caller_chosen(), members=())
+                replace_everywhere(held, vague, env)
             if path is not None:
                 _forget_items(path, env)
             _bind_path(path_of(target), value, env)
@@ -98,7 +102,7 @@ def with_assigned(held: Dictionary | Sequence, key: ast.expr, value: Value) -> V
 
 
 def replace_everywhere(held: Value, value: Value, env: Environment) -> None:
-    """An object changed in place: every name that holds it sees the change.
+    """An object changed in place: every name and every attribute that holds it sees the change.
 
     Of two names of which nothing is known, nothing says that they hold the same.
     """
@@ -107,6 +111,30 @@ def replace_everywhere(held: Value, value: Value, env: Environment) -> None:
     for name in [name for name, other in env.items() if other is held]:
         _forget(name, env)
         env[name] = value
+    for name, other in [*env.items()]:
+        if isinstance(other, Instance) and other.fields and other is not value:
+            env[name] = _after_change(other, held, value)
+
+
+def _after_change(owner: Instance, held: Value, value: Value) -> Instance:
+    """An object that may hold another one, after that was changed in place.
+
+    A module that looks like the changed one may be the same, handed on in other calls.
+    """
+    changed: list[tuple[str, Value]] = []
+    for name, attribute in owner.fields:
+        now = attribute
+        if attribute is held:
+            now = value
+        elif isinstance(attribute, Model) and attribute == held:
+            now = join(attribute, value)
+        elif isinstance(attribute, Instance) and attribute.fields:
+            now = _after_change(attribute, held, value)
+        changed.append((name, now))
+    is_same = all(
+        now is before for (_, now), (_, before) in zip(changed, owner.fields, strict=True)
+    )
+    return owner if is_same else replace(owner, fields=tuple(changed))
 
 
 def as_named(name: str, value: Value) -> Value:

@@ -235,6 +235,7 @@ def _join_models(left: Model, right: Model) -> Model:
         left.widens and right.widens,
         left.layers if left.layers == right.layers else (),
         left.is_known and right.is_known,
+        left.members if left.members == right.members else (),
     )
 
 

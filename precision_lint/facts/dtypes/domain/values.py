@@ -240,6 +240,8 @@ class Model:
     layers: tuple[str, ...] = ()
     """The classes of the layers of a `Sequential`, in order, if all are of torch."""
     is_known: bool = False
+    members: tuple[Model | Instance, ...] = ()
+    """The modules of a `Sequential`, as they were put in, if some are of the project's classes."""
 
 
 @frozen

@@ -42,6 +42,9 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 SETTING_ITEM = "__setitem__"
 """`x[key] = value` as a call: of the key and the value, as Python makes it."""
 
+SETTING_ATTRIBUTE = "__setattr__"
+"""`tensor.grad = value` as a call: of the name and the value, as Python makes it."""
+
 MODULE = "Module"
 """Calls of objects of the project's classes: of modules, mostly."""
 

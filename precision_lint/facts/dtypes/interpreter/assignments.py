@@ -46,6 +46,8 @@ class Assignments:
         """Bind a target; attributes of `self` are recorded for the other methods of the class."""
         if isinstance(target, ast.Subscript) and expression is not None:
             self._item_set(target, value, expression, env)
+        if isinstance(target, ast.Attribute) and target.attr == "grad" and expression is not None:
+            self._gradient_set(target, value, expression, env)
         match target:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self._frame.owner:
                 if isinstance(expression, ast.Call) and callee_name(expression) == "Parameter":
@@ -101,6 +103,14 @@ class Assignments:
             key = self._evaluate(target.slice, env)
             given = Argument(value, self._evaluate.span_of(expression))
             self._records.item_set(self._frame, target, owner, key, given)
+
+    def _gradient_set(
+        self, target: ast.Attribute, value: Value, expression: ast.expr, env: Environment
+    ) -> None:
+        """Report `x.grad = value` to those who ask for it."""
+        given = Argument(value, self._evaluate.span_of(expression))
+        owner = self._evaluate(target.value, env)
+        self._records.gradient_set(self._frame, target, owner, given)
 
     def set_field(self, holder: str, name: str, value: Value, env: Environment) -> None:
         """What the methods of an object read after `holder.name = value`."""

@@ -37,6 +37,7 @@ from precision_lint.facts.dtypes.domain.values import (
     tensor,
 )
 from precision_lint.facts.dtypes.interpreter import models
+from precision_lint.facts.dtypes.interpreter.methods import members_of
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.operators import array_results, numbers
 from precision_lint.facts.dtypes.operators.conversions import configured
@@ -200,13 +201,20 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             return models.of_output(owner, key)
         case ModelOutput(), _:
             return owner if _is_position(index, node.slice) else models.as_weights(owner)
-        case Instance(), Constant(value=int(position)) if owner.fields:
+        case Instance(), Constant(value=int(position)) if evaluator.analysis.classes.is_record(
+            owner.definition
+        ):
             values = [value for _, value in owner.fields]
             return values[position] if -len(values) <= position < len(values) else UNKNOWN
         case Instance(), Constant(value=str(key)):
             return owner.field(key) or UNKNOWN
+        case Model(members=(_, *_) as members), Constant(value=int(position)):
+            is_there = -len(members) <= position < len(members)
+            return members_of(owner)[position] if is_there else UNKNOWN
         case Model(), _:
-            return owner  # a layer of a Sequential or ModuleList
+            return (
+                replace(owner, members=()) if owner.members else owner
+            )  # a layer of a Sequential or ModuleList
         case Symbol(name="os.environ"), Constant(value=str(key)):
             return evaluator.analysis.configuration.variable(evaluator.frame.module, key) or UNKNOWN
         case Unknown(), Constant(value=str(key)):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.containers import concatenated, item_of, updated
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
-from precision_lint.facts.dtypes.domain.lattice import join
+from precision_lint.facts.dtypes.domain.lattice import join, join_tensors
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     Dictionary,
@@ -20,6 +20,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Tensor,
     Unknown,
     Value,
+    caller_chosen,
 )
 from precision_lint.facts.dtypes.interpreter import models, training
 from precision_lint.facts.dtypes.interpreter.assignments import Assignments
@@ -73,6 +74,10 @@ class Changes:
             return
         if isinstance(moved, Model) and moved.cast is None:
             moved = replace(moved, cast=self._cast_at(method))
+        if isinstance(module, ast.Subscript):
+            whole = self._evaluate(module.value, env)
+            if isinstance(whole, Model):  # a layer of a Sequential: the others stay as they were
+                module, moved = module.value, _with_part(whole, moved)
         replace_everywhere(self._evaluate(module, env), moved, env)
         bind(module, moved, env)
         self._cast_part(module, moved, env)
@@ -133,6 +138,8 @@ class Changes:
                 others = [self._evaluate(argument, env) for argument in node.args]
                 keywords = [(key.arg, self._evaluate(key.value, env)) for key in node.keywords]
                 result = updated(held, others, keywords)
+            case Model(members=(_, *_)):  # a Sequential that takes another module
+                result = replace(held, parameters=caller_chosen(), members=())
             case _:
                 return
         replace_everywhere(held, result, env)
@@ -176,6 +183,13 @@ def _moved(owner: Value, result: Value) -> Value | None:
         ) if dtypes & FLOATING:  # the cast of a tensor would be lost
             return Model(result)
     return None
+
+
+def _with_part(whole: Model, part: Value) -> Model:
+    """A container after one of its layers was cast: its parameters can have both dtypes."""
+    parameters = part.parameters if isinstance(part, Model | Instance) else None
+    joined = join_tensors(whole.parameters, parameters or Tensor(caller_chosen=True))
+    return replace(whole, parameters=joined, layers=(), members=())
 
 
 def _is_float32(value: Value) -> bool:

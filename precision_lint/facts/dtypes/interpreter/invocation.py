@@ -213,7 +213,7 @@ def _result(
         case FunctionValue():
             return analysis.summaries.called(evaluator.frame, function, given, node, env)
         case ClassObject():
-            return analysis.instances.made(evaluator.frame, function.definition, given, node)
+            return analysis.instances.made(evaluator.frame, function.definition, given, node, env)
         case Instance():
             attribute = analysis.instances.attribute
             target = attribute(function, "__call__") or attribute(function, "forward")
@@ -224,6 +224,11 @@ def _result(
             return lookup.widened(output) if function.widens else output
     given = given.read()
     match function:
+        case Model(members=(_, *_)) if len(given.arguments) == 1:
+            for member in methods.members_of(function):
+                value = applied(evaluator, node, UNKNOWN, member, given, env)
+                given = replace(given, arguments=(replace(given.arguments[0], value=value),))
+            return given.first
         case Model(widens=widens):
             _reject(evaluator, node, function, given)
             output = models.called(function, given)
@@ -322,6 +327,9 @@ def _of_symbol(
             )
         if last == "ModuleList" and isinstance(modules := reading(given.first), Sequence):
             return modules
+        is_followed = last == "Sequential" and evaluator.analysis.is_program_run
+        if is_followed and (made := models.sequential(given)) is not None:
+            return made
         if last[:1].isupper() and not name.startswith("torch.nn.utils."):
             return models.of_torch(last, given)
     if name in _LOADING:

@@ -80,13 +80,26 @@ def of_instance(receiver: Instance, name: str, given: CallSite) -> Value:
     return result
 
 
+def members_of(model: Model) -> tuple[Model | Instance, ...]:
+    """The modules of a `Sequential`, after the casts of the whole."""
+    weights = model.parameters
+    is_as_made = model.cast is None and all(one.parameters == weights for one in model.members)
+    if is_as_made:
+        return model.members
+    cast = (_cast_with(one, weights) for one in model.members)
+    return tuple(one for one in cast if isinstance(one, Model | Instance))
+
+
 def _cast_with(field: Value, weights: Tensor | None) -> Value:
     """A module that an object holds, after a cast of the object."""
     match field:
         case Model():
             return replace(field, parameters=weights or caller_chosen(field.parameters.origin))
-        case Instance(parameters=Tensor()):
-            return replace(field, parameters=weights)
+        case Instance(parameters=Tensor(), fields=fields):
+            held = tuple((key, _cast_with(inner, weights)) for key, inner in fields)
+            return replace(field, fields=held, parameters=weights)
+        case Instance():  # perhaps a module of several dtypes
+            return replace(field, fields=())
     return field
 
 

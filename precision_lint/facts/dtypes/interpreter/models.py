@@ -23,6 +23,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Constant,
     Dictionary,
     Dtype,
+    Instance,
     Model,
     ModelOutput,
     NonTensor,
@@ -150,6 +151,23 @@ def of_torch(name: str, given: CallSite) -> Model:
         else:
             parameters = caller_chosen(given.origin(_OF_THE_MODEL))
     return Model(parameters, name, layers=layers, is_known=name not in _CONTAINERS or bool(layers))
+
+
+def sequential(given: CallSite) -> Model | None:
+    """A `Sequential` of modules of the project, and of torch; None if one is not known.
+
+    All have parameters of one dtype: that of the whole is the dtype of each.
+    """
+    members = tuple(value for value in given.values if isinstance(value, Model | Instance))
+    weights = {member.parameters for member in members}
+    if len(members) < len(given.values) or given.keywords or len(weights) != 1:
+        return None
+    parameters = weights.pop()
+    if parameters is None or parameters.is_open:
+        return None
+    if all(isinstance(member, Model) for member in members):
+        return None
+    return Model(parameters, "Sequential", members=members)
 
 
 def _has_weights(name: str, given: CallSite) -> bool | None:

@@ -50,6 +50,10 @@ class Classes(Protocol):
         """True if a class of this name is among the bases, in the project or out of it."""
         ...
 
+    def is_record(self, definition: Class) -> bool:
+        """True for what is made from its fields."""
+        ...
+
     def has_weights(self, definition: Class) -> bool:
         """True for a module of torch, and for a class that loads one from a checkpoint."""
         ...
@@ -58,8 +62,15 @@ class Classes(Protocol):
 class Instances(Protocol):
     """What the objects of these classes hold (`instances`)."""
 
-    def made(self, frame: Frame, definition: Class, given: CallSite, node: ast.Call) -> Instance:
-        """What a call of a class makes."""
+    def made(
+        self,
+        frame: Frame,
+        definition: Class,
+        given: CallSite,
+        node: ast.Call,
+        env: Environment,
+    ) -> Instance:
+        """What a call of a class makes; `env` takes what the call changes."""
         ...
 
     def attribute(self, instance: Instance, name: str) -> Value | None:
@@ -87,6 +98,17 @@ class Summaries(Protocol):
         env: Environment,
     ) -> Value:
         """The result of a call; `env` takes what the call changes."""
+        ...
+
+    def summary(
+        self,
+        frame: Frame,
+        routine: FunctionValue,
+        given: CallSite,
+        node: ast.Call,
+        env: Environment,
+    ) -> Summary:
+        """What a call does; `env` takes what it changes."""
         ...
 
     def result(self, routine: FunctionValue, given: Environment, region: Region | None) -> Summary:

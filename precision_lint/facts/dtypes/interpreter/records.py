@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     UNKNOWN,
     Bottom,
+    Constant,
     Dtype,
     Model,
     NonTensor,
@@ -29,7 +30,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Value,
     Variable,
 )
-from precision_lint.facts.dtypes.interpreter.asked import SETTING_ITEM, Asked
+from precision_lint.facts.dtypes.interpreter.asked import SETTING_ATTRIBUTE, SETTING_ITEM, Asked
 from precision_lint.facts.dtypes.interpreter.entries import Table
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
@@ -147,6 +148,19 @@ class Records:
         call = self._operation(frame, node, SETTING_ITEM, None, (index, given))
         receiver = as_receiver(reading(owner))
         self._keep(node, replace(call, receiver=receiver, receiver_span=span_of(node.value)))
+
+    def gradient_set(
+        self, frame: Frame, node: ast.Attribute, owner: Value, given: Argument
+    ) -> None:
+        """`owner.grad = value` of a tensor, as the call of `__setattr__` that it is."""
+        owner = as_receiver(reading(owner))
+        wanted = self._is_seen(frame) and SETTING_ATTRIBUTE in self._asked.names
+        if wanted and isinstance(owner, Tensor):
+            span_of = self._module.file.span_of
+            name = Argument(Constant(node.attr), span_of(node))
+            call = self._operation(frame, node, SETTING_ATTRIBUTE, None, (name, given))
+            receiver_span = span_of(node.value)
+            self._keep(node, replace(call, receiver=owner, receiver_span=receiver_span))
 
     def _operation(
         self,

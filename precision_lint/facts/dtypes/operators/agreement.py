@@ -84,6 +84,8 @@ def disagreement(call: Call) -> Disagreement | None:
         return None
     if name == "__setitem__" and not _is_advanced(call.arguments[0].value):
         return None
+    if name == "__setattr__" and call.arguments[0].value != Constant("grad"):
+        return None
     operands = [
         Operand(given, tensor)
         for position, keyword in row.operands

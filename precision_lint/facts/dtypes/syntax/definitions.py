@@ -74,6 +74,12 @@ class Function:
         )
 
     @property
+    def is_initialiser(self) -> bool:
+        """True for the `__init__` of a class."""
+        name = None if isinstance(self.node, ast.Lambda) else self.node.name
+        return self.owner is not None and name == "__init__"
+
+    @property
     def is_accessor(self) -> bool:
         """True for the setter and the deleter of a property: reading it calls neither."""
         return any(

@@ -45,6 +45,7 @@ from precision_lint.facts.dtypes.syntax.bodies import bodies_at
 from precision_lint.facts.dtypes.syntax.definitions import Class, Module
 from precision_lint.facts.dtypes.syntax.mentions import rows_where_assigned, rows_where_cast
 from precision_lint.facts.dtypes.whole_program.classes import Classes
+from precision_lint.facts.dtypes.whole_program.constructions import constructed
 from precision_lint.facts.dtypes.whole_program.parameters import bound
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.dtypes.whole_program.resolution import Resolution
@@ -77,20 +78,33 @@ class Instances:
         self._resolve = resolve
         self._table = table
 
-    def made(self, frame: Frame, definition: Class, given: CallSite, node: ast.Call) -> Instance:
-        """What a call of a class makes."""
+    def made(
+        self,
+        frame: Frame,
+        definition: Class,
+        given: CallSite,
+        node: ast.Call,
+        env: Environment,
+    ) -> Instance:
+        """What a call of a class makes; `env` takes what the call changes."""
         initialiser = self._classes.method(definition, "__init__")
         instance = Instance(definition)
         if initialiser is None and self._classes.is_record(definition):
             return Instance(definition, self._fields(definition, given))
         if initialiser is None and self._classes.derives_from(definition, "dict"):
             return Instance(definition, _entries(given))
-        if initialiser is not None:
-            parameters = bound(self._analysis, initialiser, instance, given)
-            self._analysis.records.call_of(frame, node, initialiser, parameters)
         if self._classes.is_module(definition):
             weights = Tensor(frozenset({self._analysis.default_dtype}))
-            return replace(instance, parameters=weights)
+            instance = replace(instance, parameters=weights)
+        if initialiser is None:
+            return instance
+        if self._analysis.is_program_run:
+            routine = FunctionValue(initialiser, instance)
+            left = self._analysis.summaries.summary(frame, routine, given, node, env).out_state
+            fields = constructed(self._classes, self._program, definition, initialiser, left)
+            return replace(instance, fields=fields)
+        parameters = bound(self._analysis, initialiser, instance, given)
+        self._analysis.records.call_of(frame, node, initialiser, parameters)
         return instance
 
     def _fields(self, definition: Class, given: CallSite) -> tuple[tuple[str, Value], ...]:
@@ -188,6 +202,8 @@ class Instances:
         weights = instance.parameters
         if self._analysis.is_program_run:
             value = self._resolve(value)
+            if self._program.is_assigned_from_outside(name):
+                value = join(value, UNKNOWN)
             if weights is None and not self._classes.is_module(definition):
                 return value  # nobody outside of the program holds the object
         if weights is None:

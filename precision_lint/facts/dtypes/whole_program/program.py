@@ -148,6 +148,14 @@ class Program:
         """The modules that cast an attribute of an object that is not `self`."""
         return self._few(self.project.casting(attribute))
 
+    def is_assigned_from_outside(self, attribute: str) -> bool:
+        """True if a file that runs with this one assigns it of what is not `self`."""
+        return any(map(self._runs_with, self.project.assigning(attribute)))
+
+    def is_cast_from_outside(self, attribute: str) -> bool:
+        """True if a file that runs with this one casts it in place, of what is not `self`."""
+        return any(map(self._runs_with, self.project.casting(attribute)))
+
     def importers(self, module: Module, name: str) -> Iterator[Module | None]:
         """The other modules that import `name` from a module; None for one too many."""
         for path in self.project.importing(module.file.text.path, name):

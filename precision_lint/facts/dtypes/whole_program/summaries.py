@@ -38,6 +38,7 @@ from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.dtypes.syntax.relevance import DefUse, backward_slice
 from precision_lint.facts.dtypes.whole_program.activations import Activations
+from precision_lint.facts.dtypes.whole_program.constructions import attributes_left
 from precision_lint.facts.dtypes.whole_program.parameters import bind_self, bound
 from precision_lint.facts.dtypes.whole_program.resolution import Resolution, as_term
 from precision_lint.facts.origin import Origin
@@ -66,6 +67,17 @@ class Summaries:
         env: Environment,
     ) -> Value:
         """The result of calling a function of the project; `env` takes what the call changes."""
+        return self.summary(frame, routine, given, node, env).value
+
+    def summary(
+        self,
+        frame: Frame,
+        routine: FunctionValue,
+        given: CallSite,
+        node: ast.Call,
+        env: Environment,
+    ) -> Summary:
+        """What calling a function of the project does; `env` takes what the call changes."""
         definition = routine.definition
         parameters = bound(self._analysis, definition, routine.receiver, given)
         self._analysis.records.call_of(frame, node, definition, parameters)
@@ -84,7 +96,7 @@ class Summaries:
         outer_variables.take(summary.changed, frame, env)
         self._analysis.records.rejected(frame, node, summary.rejections)
         _apply_side_effects(summary, routine, parameters, node, env)
-        return summary.value
+        return summary
 
     def result(self, routine: FunctionValue, given: Environment, region: Region | None) -> Summary:
         """What a function returns for arguments like these."""
@@ -147,6 +159,8 @@ class Summaries:
         value = frame.returned
         if not isinstance(frame.yielded, Bottom):
             value = Sequence(frame.yielded)
+        if self._analysis.is_program_run and definition.is_initialiser:
+            held += attributes_left(definition, frame)
         left = {name: join_all([end.get(name, UNKNOWN) for end in frame.exits]) for name in held}
         rejections = tuple(one for found in frame.rejections.values() for one in found)
         return Summary(value, left, outer_variables.left(definition, closure, frame), rejections)
