@@ -15,7 +15,8 @@ from the first to the last, and so are the functions of the file that they call.
 
 Not reported are calls with `default=` or `cls=` (JSON), `mode=` (Pillow) and `interpolation=`
 (OpenCV), calls in `try`, whole arrays in JSON, which fail with any dtype, and float64 scalars,
-which are numbers of Python as well.
+which are numbers of Python as well. Nor are containers of which the file takes something out
+(`results.pop("best")`), and dictionaries whose keys are not known.
 
 ## Why it hurts
 The program stops, often at its end, when the results are written. Tests in float32 reveal it only

@@ -12,9 +12,10 @@ from precision_lint.facts.dtypes.operators.refused import Refused, refused_array
 from precision_lint.facts.dtypes.program_run import calls_in_program
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import fact
-from precision_lint.source.python.syntax import qualified
+from precision_lint.source.python.syntax import last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
+_REMOVING = ("clear", "discard", "pop", "popitem", "popleft", "remove")
 _NAMES = frozenset(name.rpartition(".")[2] for name in REFUSALS)
 
 
@@ -33,9 +34,35 @@ def refused_arrays(file: PythonFile) -> tuple[Refused, ...]:
     found: dict[Span, Refused] = {}
     for call in (*own, *calls_in_program(file, _NAMES)):
         one = refused_array(call)
-        if one is not None and not may_fail_on_purpose(call, file):
+        if one is None or may_fail_on_purpose(call, file):
+            continue
+        if not (one.is_inside and _may_be_removed(one, file, syntax)):
             found.setdefault(call.span, one)
     return tuple(found[span] for span in sorted(found))
+
+
+def _may_be_removed(found: Refused, file: PythonFile, syntax: SyntaxTree) -> bool:
+    """True if the file takes something out of the container, or an entry of that name out of any.
+
+    What a container holds is known from what is put in: it may hold less.
+    """
+    name = file.text[found.argument.span].rpartition(".")[2]
+    for method in _REMOVING:
+        for call in syntax.calls(method):
+            if isinstance(call.func, ast.Attribute) and last_name(call.func.value) == name:
+                return True
+            if call.args and _is_key(call.args[0], found):
+                return True
+    deleted = (each for node in file.nodes if isinstance(node, ast.Delete) for each in node.targets)
+    return any(
+        last_name(each.value) == name or _is_key(each.slice, found)
+        for each in deleted
+        if isinstance(each, ast.Subscript)
+    )
+
+
+def _is_key(node: ast.expr, found: Refused) -> bool:
+    return isinstance(node, ast.Constant) and node.value in found.inside
 
 
 def _is_listed(call: ast.Call, syntax: SyntaxTree) -> bool:

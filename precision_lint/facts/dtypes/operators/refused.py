@@ -67,5 +67,5 @@ def _parts(
         case Sequence(items=tuple(items)) if row.scalars:
             for each in items:
                 yield from _parts(each, row, inside)
-        case Dictionary(item=item) | Sequence(item=item) if row.scalars:
+        case Sequence(item=item) if row.scalars:
             yield from _parts(item, row, inside)
