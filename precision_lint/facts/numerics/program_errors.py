@@ -28,6 +28,13 @@ _CASTING = re.compile(
 )
 """Libraries that cast the modules which they are given, and visits of the layers of a module."""
 
+_IN_PLACE = re.compile(
+    r"^[ \t]*[\w.\[\]]+\."
+    r"(?:(?:half|bfloat16|float|double)\(\)|to\([^\n]*(?:dtype|torch\.\w+)[^\n]*\))[ \t]*(?:#|$)"
+    r"|\.data[ \t]*=(?!=)",
+    re.MULTILINE,
+)
+"""Statements that cast a module or a parameter, which other names may hold."""
 
 _WRITES = {"__setitem__": "an indexed write", "__setattr__": "an assignment of a gradient"}
 """What the statements are that these operators stand for."""
@@ -86,6 +93,8 @@ def _of_layer(call: Call, layer: Model, file: PythonFile) -> ProgramError | None
     dtypes = None if call.autocast is not None else rejected(layer, given.value)
     if dtypes is None or _may_be_cast(call, file, given.value, layer.parameters):
         return None
+    if _is_as_made(layer.parameters) and any(map(_IN_PLACE.search, _sources(call, file))):
+        return None
     problem = f"`{name}` raises: {first} is {dtypes[0]}, its weights are {dtypes[1]}"
     error = "RuntimeError: mat1 and mat2 must have the same dtype, or the like"
     return ProgramError(call, problem, dtypes, error, _origins(given.value, layer.parameters))
@@ -98,9 +107,14 @@ def _may_be_cast(call: Call, file: PythonFile, *sides: Value) -> bool:
     """
     if not any(map(_is_as_made, sides)):
         return False
-    sources = {file.text.path: file.text, **{site.source.path: site.source for site in call.way}}
-    is_visited = any(_CASTING.search(source.text) is not None for source in sources.values())
+    is_visited = any(map(_CASTING.search, _sources(call, file)))
     return is_visited or is_shared_module(call, file)
+
+
+def _sources(call: Call, file: PythonFile) -> list[str]:
+    """The texts of the files that lead to a call."""
+    sources = {file.text.path: file.text, **{site.source.path: site.source for site in call.way}}
+    return [source.text for source in sources.values()]
 
 
 def _is_as_made(value: Value) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from precision_lint.facts.dtypes.domain.values import (
@@ -20,6 +21,9 @@ from precision_lint.facts.dtypes.whole_program.program import Program
 _SETTING = frozenset({"__setattr__", "__getattribute__"})
 """Methods of classes whose attributes may be anything."""
 
+_BY_NAME = re.compile(r"\bsetattr\(|\bvars\(|\.__dict__\b")
+"""What assigns attributes whose names are not in the source."""
+
 
 def attributes_left(initialiser: Function, frame: Frame) -> tuple[str, ...]:
     """The paths of the attributes of `self` that are known wherever `__init__` ends."""
@@ -37,9 +41,12 @@ def constructed(
 ) -> tuple[tuple[str, Value], ...]:
     """The attributes that an object keeps as its construction made them.
 
-    Nothing but `__init__` assigns them, in the class or elsewhere.
+    Nothing but `__init__` assigns them, in the class or elsewhere, as far as the source shows.
     """
     if any(classes.method(definition, name) is not None for name in _SETTING):
+        return ()
+    modules = (program.main, definition.module)
+    if any(_BY_NAME.search(module.file.text.text) for module in modules):
         return ()
     prefix = f"{initialiser.parameters[0].arg}." if initialiser.parameters else "."
     found = ((path.removeprefix(prefix), value) for path, value in left.items() if "." in path)
