@@ -128,7 +128,8 @@ def test_per_file_ignores(pattern: str, is_ignored: bool, tmp_path: Path) -> Non
 
 
 def test_preview_rules_run_only_with_preview(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "previews", lambda: frozenset({"MP101"}))
+    of_group = registry.select("MP1")
+    monkeypatch.setattr(registry, "previews", lambda: of_group)
     assert "MP101" not in Settings().selected()
     assert "MP101" not in Settings(select=("MP101",)).selected()
     assert "MP101" in Settings(preview=True).selected()
