@@ -81,6 +81,7 @@ RULE = Rule(
         (b"json", b"PIL", b"scipy", b"soundfile", b"linalg", b"cv2"),
     ),
     pitfalls=("A03", "A07"),
+    preview=True,
 )
 
 _CURES = {True: "Convert it with `float(x)`.", False: "Convert it to float32, or to integers."}

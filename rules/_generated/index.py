@@ -165,7 +165,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16",),
         pitfalls=("A03", "A07"),
         yields_to="",
-        preview=False,
+        preview=True,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
@@ -181,7 +181,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("bf16", "fp8"),
         pitfalls=("A05",),
         yields_to="",
-        preview=False,
+        preview=True,
         hooks=frozenset({"check_source"}),
     ),
     Rule(

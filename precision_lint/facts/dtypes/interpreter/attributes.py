@@ -212,9 +212,7 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             is_there = -len(members) <= position < len(members)
             return members_of(owner)[position] if is_there else UNKNOWN
         case Model(), _:
-            return (
-                replace(owner, members=()) if owner.members else owner
-            )  # a layer of a Sequential or ModuleList
+            return replace(owner, members=())  # a layer of a Sequential or ModuleList
         case Symbol(name="os.environ"), Constant(value=str(key)):
             return evaluator.analysis.configuration.variable(evaluator.frame.module, key) or UNKNOWN
         case Unknown(), Constant(value=str(key)):

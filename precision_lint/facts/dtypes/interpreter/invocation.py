@@ -197,7 +197,7 @@ def _result(
         return BOTTOM
     if overriding := _overriding(analysis, receiver, function, node):
         return join_all(
-            analysis.summaries.called(evaluator.frame, each, given, node, env)
+            analysis.summaries.summary(evaluator.frame, each, given, node, env).value
             for each in overriding
         )
     if isinstance(node.func, ast.Name) and node.func.id in _APPLYING and given.arguments:
@@ -211,14 +211,14 @@ def _result(
                 _result(evaluator, node, receiver, each, given, env) for each in members
             )
         case FunctionValue():
-            return analysis.summaries.called(evaluator.frame, function, given, node, env)
+            return analysis.summaries.summary(evaluator.frame, function, given, node, env).value
         case ClassObject():
             return analysis.instances.made(evaluator.frame, function.definition, given, node, env)
         case Instance():
             attribute = analysis.instances.attribute
             target = attribute(function, "__call__") or attribute(function, "forward")
             if isinstance(target, FunctionValue):
-                output = analysis.summaries.called(evaluator.frame, target, given, node, env)
+                output = analysis.summaries.summary(evaluator.frame, target, given, node, env).value
             else:
                 output = methods.of_module(function, given)
             return lookup.widened(output) if function.widens else output
@@ -576,7 +576,9 @@ def _applied(
     match function:
         case FunctionValue():
             return Sequence(
-                evaluator.analysis.summaries.called(evaluator.frame, function, inner, node, env)
+                evaluator.analysis.summaries.summary(
+                    evaluator.frame, function, inner, node, env
+                ).value
             )
         case Symbol(name=symbol):
             return Sequence(functions.function(symbol, inner.read()))

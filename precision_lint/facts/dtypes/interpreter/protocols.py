@@ -89,17 +89,6 @@ class Instances(Protocol):
 class Summaries(Protocol):
     """What the functions of the project return (`summaries`)."""
 
-    def called(
-        self,
-        frame: Frame,
-        routine: FunctionValue,
-        given: CallSite,
-        node: ast.Call,
-        env: Environment,
-    ) -> Value:
-        """The result of a call; `env` takes what the call changes."""
-        ...
-
     def summary(
         self,
         frame: Frame,

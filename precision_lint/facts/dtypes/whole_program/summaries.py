@@ -58,17 +58,6 @@ class Summaries:
         self._kinds: dict[Function, int] = {}
         """How many kinds of arguments each function was summarized for."""
 
-    def called(
-        self,
-        frame: Frame,
-        routine: FunctionValue,
-        given: CallSite,
-        node: ast.Call,
-        env: Environment,
-    ) -> Value:
-        """The result of calling a function of the project; `env` takes what the call changes."""
-        return self.summary(frame, routine, given, node, env).value
-
     def summary(
         self,
         frame: Frame,
