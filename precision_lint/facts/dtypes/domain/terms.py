@@ -41,9 +41,9 @@ class Step:
     """A use of an object: where it is, and what takes part in it.
 
     "each" is what iterating yields, "value" any value of a mapping, "as tensor" what is in a branch
-    for tensors, "no tensor" what is in the other one. `position` is that of an unpacked item, `name` a keyword that `f(**mapping)` gives,
-    `operand` the value of an index, or of the other side of an operator, or the `CallSite` of a
-    call; `module` the module that it is written in.
+    for tensors, "no tensor" what is in the other one. `position` is that of an unpacked item,
+    `name` a keyword that `f(**mapping)` gives, `operand` the value of an index, or of the other
+    side of an operator, or the `CallSite` of a call; `module` the module that it is written in.
     """
 
     kind: Literal[
