@@ -182,7 +182,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     confidence = Confidence.HIGH if proved else Confidence.LOW
     if not proved:
         is_packed = _are_integers(file, call.span)
-        for witness in witnesses(tensors, sinks.LACKING, file, is_packed=is_packed):
+        for witness in witnesses(tensors, sinks.LACKING, file, call.span, is_packed=is_packed):
             origins[witness] = None
             confidence = Confidence.MEDIUM
         if any(is_of_run(tensor) and tensor.may_be(sinks.LACKING) for tensor in tensors):

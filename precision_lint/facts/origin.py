@@ -73,3 +73,5 @@ class Choice:
 
     value: object
     origin: Origin = field(compare=False)
+    option: str = field(default="", compare=False)
+    """How a command line gives a value to the setting: `--dtype`; empty if no option does."""

@@ -18,6 +18,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_float16,
 )
 from precision_lint.facts.numerics.uses import used_by
+from precision_lint.facts.settings.choosing import options_choosing
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related
 from precision_lint.source.python.bindings import enclosing_class
@@ -201,7 +202,8 @@ def _result(
         excluded = any(_EXCLUDED_BY[dtype](guard, file.text) for guard in call.guards)
         if dtype in tensor.dtypes and not excluded:
             route = (site.related for site in tensor.origin.route)
-            related = (tensor.origin.related, *route, *uses)
+            options = options_choosing(tensor.origin, file, call.span, file.project)
+            related = (tensor.origin.related, *options, *route, *uses)
             return HalfResult(call, dtype, tensor.must_be(frozenset(dtypes)), related)
     return None
 

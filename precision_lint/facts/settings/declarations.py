@@ -112,10 +112,12 @@ class _Reader:
         origin = Origin(
             self.file.text, self.file.span_of(node), text, witness=witness(what.path, value)
         )
-        flag = key_path(what.shown)[-1] if what.shown.startswith("-") else what.path[-1]
+        is_option = what.shown.startswith("-")
+        flag = key_path(what.shown)[-1] if is_option else what.path[-1]
+        option = what.shown if is_option else ""
         switches_to = not (what.is_switch and what.implied)
         return Declaration(
-            what.kind, what.path, value, origin, what.owner, flag, is_default, switches_to
+            what.kind, what.path, value, origin, what.owner, flag, option, is_default, switches_to
         )
 
     def variable(self, holder: ast.expr, key: ast.expr, value: ast.expr) -> Iterator[Declaration]:
