@@ -139,7 +139,7 @@ class PythonFile(ParsedPython):
 
         Autocast stores no tensor in bfloat16. For a model that anybody may give, and for a class of
         the project that the project loads with a dtype, what counts is a place of any program with
-        this file that makes tensors bfloat16. Who asks for the dtype of a checkpoint
+        this file that makes or loads modules in bfloat16. Who asks for the dtype of a checkpoint
         (`dtype="auto"`) expects a half one, if such a program uses bfloat16 at all. A checkpoint
         that is loaded without a dtype may hold any: only the files on the way from there show it. A
         configuration says in which dtype the program computes, and not what it loads. Nobody gives
@@ -158,7 +158,7 @@ class PythonFile(ParsedPython):
         if is_given and not self._is_named(origin):
             return None
         if is_given or (origin.kind == "loader" and self._is_loaded_with_dtype(origin)):
-            return self.project.bfloat16(self.text.path, "stored")
+            return self.project.bfloat16(self.text.path, "stored weights")
         sources = (self.text, origin.source, *(site.source for site in origin.route))
         paths = dict.fromkeys(source.path for source in sources)
         found = (self.project.bfloat16(path, "stored here") for path in paths)

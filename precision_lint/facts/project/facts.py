@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 _SCRIPTS = frozenset({"shell", "makefile", "dockerfile", "notebook"})
 """The formats of the files that start programs: others ask for them."""
 
-Bfloat16 = Literal["stored", "enabled", "stored here"]
-"""What shows that weights or data can be bfloat16: a program of the file makes tensors bfloat16, it
+Bfloat16 = Literal["stored weights", "enabled", "stored here"]
+"""What shows that weights or data can be bfloat16: a program of the file makes modules bfloat16, it
 uses bfloat16 at all, or the file itself makes tensors bfloat16."""
 
 
@@ -132,11 +132,7 @@ class ProjectFacts:
                 for each in mentioning
                 if each == path or (how != "stored here" and self.concerns(each, path))
             )
-            message, accepts = (
-                (evidence.ENABLED, evidence.is_enabled)
-                if how == "enabled"
-                else (evidence.STORED, evidence.is_stored)
-            )
+            message, accepts = evidence.ACCEPTED[how]
             self._bfloat16[key] = evidence.find(
                 paths, evidence.BFLOAT16, message, self.modules.at, accepts
             )

@@ -17,6 +17,7 @@ from precision_lint.facts.origin import Choice, Origin
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Related, Span
+from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.parse import ParsedPython
@@ -47,6 +48,8 @@ def options_choosing(
     Several options can reach one table. Those count whose names go through the function of the
     place; without such a one, the only option of the file, or else of all programs.
     """
+    if origin.witness is not None or kind_of(origin.source.path) != "python":
+        return ()  # it is a setting itself
     module = file if origin.source.path == file.text.path else project.module(origin.source.path)
     named = None if module is None else module.node_at(origin.span)
     if module is None or named is None:
