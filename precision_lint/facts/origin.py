@@ -41,11 +41,16 @@ class Origin:
     """The setting and the value that the place gives it, if it is one that sets a setting."""
     is_guess: bool = False
     """Code that is not seen lies between the place and what has the dtype: a module whose weights
-    have it may return another one."""
+    have it may return another one. Or only a loop without a pass leaves it."""
 
     def through(self, site: Origin) -> Origin:
         """The same source, handed on at one more call site."""
         return self if len(self.route) == _LONGEST else replace(self, route=(*self.route, site))
+
+    @property
+    def names_dtype(self) -> bool:
+        """True if code at the place names the dtype, and that is no guess."""
+        return self.kind == "dtype" and not self.is_guess
 
     @property
     def related(self) -> Related:
