@@ -145,9 +145,10 @@ def find(
     return weak
 
 
-def is_used_in(file: ParsedPython) -> bool:
-    """True if a Python file itself names a half dtype, or autocast."""
-    return any(use for half in (BFLOAT16, FLOAT16) for use in _Code(file, half).uses(file.tree))
+def is_used_in(file: ParsedPython, *halves: Half) -> bool:
+    """True if a Python file itself names one of the half dtypes, or autocast."""
+    wanted = halves or (BFLOAT16, FLOAT16)
+    return any(use for half in wanted for use in _Code(file, half).uses(file.tree))
 
 
 def stored_in(file: ParsedPython) -> Related | None:
