@@ -236,12 +236,11 @@ class _Search:
 
 
 def _with_value(choice: Choice) -> Related:
-    """The place of a choice, as a reader writes it on the command line."""
+    """The place of a choice; that of a default says how it is asked for."""
     related = choice.origin.related
-    if not choice.option:
-        return related
-    said = choice.option if choice.value is True else f"{choice.option} {choice.value}"
-    return Related(related.place, f"with `{said}`", related.witness)
+    is_default = choice.option and not related.message.startswith("with ")
+    message = f"with `{choice.option} {choice.value}`" if is_default else related.message
+    return Related(related.place, message, related.witness)
 
 
 def _same(one: object, other: _Value) -> bool:

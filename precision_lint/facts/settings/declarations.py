@@ -87,7 +87,6 @@ class _Reader:
     def given(self, what: _Declaration) -> Iterator[Declaration]:
         """The values that a declaration gives, the default first."""
         default = f"the default of `{what.shown}`"
-        offered = f"`{what.shown}` offers it"
         if what.default is not None:
             for value in self.values(what.default):
                 yield self.value(what, value, what.default, default, is_default=True)
@@ -95,10 +94,10 @@ class _Reader:
             yield self.value(what, what.implied, what.node, default, is_default=True)
         for item in self.items(what.offered) if what.offered is not None else ():
             for value in self.values(item):
-                yield self.value(what, value, item, offered)
+                yield self.value(what, value, item, _offer(what.shown, value))
         if what.is_switch:
             for state in (True, False):
-                yield self.value(what, state, what.node, offered)
+                yield self.value(what, state, what.node, _offer(what.shown, state))
 
     def value(
         self,
@@ -157,6 +156,13 @@ class _Reader:
             case ast.Name(id=name) if name in self.constants:
                 return _Reader(self.file, {}).items(self.constants[name])
         return ()
+
+
+def _offer(shown: str, value: object) -> str:
+    """What a message says of a value that a run may choose."""
+    if not shown.startswith("-"):
+        return f"`{shown}` may be {value}"
+    return f"with `{shown}`" if value is True else f"with `{shown} {value}`"
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.AST]:
