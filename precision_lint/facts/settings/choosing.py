@@ -8,36 +8,41 @@ to the option that a program reads it from.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
 from precision_lint.facts.origin import Choice, Origin
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.settings import holds_settings
+from precision_lint.facts.settings.deciding import (
+    Chosen,
+    bare,
+    compared,
+    key_of_lookup,
+    setting_path,
+)
 from precision_lint.model.finding import Related, Span
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import dotted, last_name, parameters, positional_parameters
+from precision_lint.source.python.syntax import last_name, parameters, positional_parameters
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 _MOST_HOPS = 5
 """Calls and assignments between the place and the option."""
 _MOST_CALLS = 24
 """Calls of one function that are read."""
+_MOST_FILES = 48
+"""Files that are searched for the callers of one function."""
 _MOST_OPTIONS = 2
 """Options of one finding that a reader wants to see."""
 
-_UNCHANGING = frozenset({"lower", "upper", "strip", "casefold"})
-"""Methods of a name that leave it the same name."""
-
-_Value: TypeAlias = "str | bool"
-_Way: TypeAlias = "frozenset[FunctionDefinition]"
-"""The functions whose parameters hand a name on."""
+_User: TypeAlias = "ast.arg | None"
+"""What gets a name: a parameter of a function; None for the place that names the dtype."""
 
 
 def options_choosing(
@@ -50,15 +55,8 @@ def options_choosing(
     """
     if origin.witness is not None or kind_of(origin.source.path) != "python":
         return ()  # it is a setting itself
-    module = file if origin.source.path == file.text.path else project.module(origin.source.path)
-    named = None if module is None else module.node_at(origin.span)
-    if module is None or named is None:
-        return ()
-    found: dict[Related, set[FunctionDefinition]] = {}
-    search = _Search(file, project)
-    for selector, value, reader in search.selectors(named, module):
-        for option, way in search.options(selector, value, reader, frozenset(), _MOST_HOPS):
-            found.setdefault(option, set()).update(way)
+    key = (options_choosing, origin.source.path, origin.span)
+    found = file.fact(key, lambda: _reaching(origin, file, project))
     here = set(functions_around(file, span.start))
     through_here = [option for option, way in found.items() if way & here]
     options = _own(through_here, file) or through_here
@@ -69,30 +67,22 @@ def options_choosing(
     return tuple(options) if len(options) <= _MOST_OPTIONS else ()
 
 
+def _reaching(
+    origin: Origin, file: ParsedPython, project: Recording
+) -> Mapping[Related, set[FunctionDefinition]]:
+    """The options that reach the place of an origin, and the functions that hand their names on."""
+    module = file if origin.source.path == file.text.path else project.module(origin.source.path)
+    named = None if module is None else module.node_at(origin.span)
+    search = _Search(file, project)
+    if module is not None and named is not None:
+        for selector, value, reader in search.selectors(named, module):
+            search.follow(selector, value, reader, None, _MOST_HOPS)
+    return {option: search.functions_between(users) for option, users in search.found.items()}
+
+
 def _own(options: Iterable[Related], file: ParsedPython) -> list[Related]:
     """The options that a file itself declares."""
     return [option for option in options if option.place.path == file.text.path]
-
-
-def _deciding(test: ast.expr) -> Iterator[tuple[ast.expr, _Value]]:
-    """What a condition compares, with a value for which it holds."""
-    match test:
-        case ast.Compare(left=left, ops=[ast.Eq()], comparators=[ast.Constant(value=str(name))]):
-            yield left, name
-        case ast.Compare(
-            left=left,
-            ops=[ast.In()],
-            comparators=[ast.Tuple(elts=names) | ast.List(elts=names) | ast.Set(elts=names)],
-        ):
-            for each in names:
-                match each:
-                    case ast.Constant(value=str(name)):
-                        yield left, name
-        case ast.BoolOp(values=values):
-            for each in values:
-                yield from _deciding(each)
-        case ast.Name() | ast.Attribute():
-            yield test, True
 
 
 def _keys_read(
@@ -101,20 +91,8 @@ def _keys_read(
     """The keys that the table of a name is asked for in a scope."""
     syntax = syntax_tree(module)
     for read in syntax.reads(scope, name):
-        if (key := _key_of_lookup(read, syntax)) is not None:
+        if (key := key_of_lookup(read, syntax)) is not None:
             yield key, module
-
-
-def _key_of_lookup(table: ast.AST, syntax: SyntaxTree) -> ast.expr | None:
-    """`name` in `table[name]` and `table.get(name)`."""
-    match syntax.parent(table):
-        case ast.Subscript(value=value, slice=key) if value is table:
-            return key
-        case ast.Attribute(attr="get" | "pop") as method:
-            match syntax.parent(method):
-                case ast.Call(func=function, args=[key, *_]) if function is method:
-                    return key
-    return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +101,17 @@ class _Search:
 
     file: ParsedPython
     project: Recording
+    found: dict[Related, set[_User]] = field(default_factory=dict)
+    """The options, and what gets their names first."""
+    _users: dict[ast.arg, set[_User]] = field(default_factory=dict)
+    """What gets the name of a parameter next."""
+    _functions: dict[ast.arg, FunctionDefinition] = field(default_factory=dict)
+    _asked: set[tuple[ast.arg, Chosen]] = field(default_factory=set)
+    """The parameters whose callers were asked: once is enough."""
 
     def selectors(
         self, named: ast.expr, module: ParsedPython
-    ) -> Iterator[tuple[ast.expr, _Value, ParsedPython]]:
+    ) -> Iterator[tuple[ast.expr, Chosen, ParsedPython]]:
         """The expressions that decide for a dtype, with the value that does and their file."""
         syntax = syntax_tree(module)
         inner: ast.AST = named
@@ -139,10 +124,10 @@ class _Search:
                                 yield asked, key, reader
                     return
                 case ast.If(test=test, body=body) if inner in body:
-                    yield from ((*decision, module) for decision in _deciding(test))
+                    yield from ((*decision, module) for decision in compared(test))
                     return
                 case ast.IfExp(test=test, body=body) if inner is body:
-                    yield from ((*decision, module) for decision in _deciding(test))
+                    yield from ((*decision, module) for decision in compared(test))
                     return
                 case ast.match_case(pattern=ast.MatchValue(value=ast.Constant(value=str(name)))):
                     match syntax.parent(parent):
@@ -156,7 +141,7 @@ class _Search:
     ) -> Iterator[tuple[ast.expr, ParsedPython]]:
         """The keys that a table is asked for, at once or by the name that it is assigned to."""
         syntax = syntax_tree(module)
-        if (key := _key_of_lookup(table, syntax)) is not None:
+        if (key := key_of_lookup(table, syntax)) is not None:
             yield key, module
         match syntax.parent(table):
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
@@ -165,57 +150,69 @@ class _Search:
                 for user in self._importers(module, name) if scope is None else ():
                     yield from _keys_read(name, user.tree, user)
 
-    def options(
-        self, node: ast.expr, value: _Value, module: ParsedPython, way: _Way, hops: int
-    ) -> Iterator[tuple[Related, _Way]]:
-        """The options that an expression reads, if a run can give them the value."""
+    def follow(
+        self, node: ast.expr, value: Chosen, module: ParsedPython, user: _User, hops: int
+    ) -> None:
+        """Take down the options that an expression reads, if a run can give them the value."""
         if hops == 0:
             return
-        node, syntax = _bare(node), syntax_tree(module)
-        if (path := _setting_path(node)) is not None:
+        node, syntax = bare(node), syntax_tree(module)
+        if (path := setting_path(node)) is not None:
             for option in self._declared(path, value, module.text.path):
-                yield option, way
+                self.found.setdefault(option, set()).add(user)
             return
         match node:
             case ast.Name():
                 match binding(node, syntax) or _parameter(node, syntax):
                     case [assigned]:
-                        yield from self.options(assigned, value, module, way, hops - 1)
+                        self.follow(assigned, value, module, user, hops - 1)
                     case ast.arg() as parameter:
-                        yield from self._given(parameter, value, module, way, hops)
+                        self._users.setdefault(parameter, set()).add(user)
+                        self._ask_callers(parameter, value, module, hops)
             case ast.Attribute(value=ast.Name(id="self")):
                 owner = enclosing_class(node, syntax)
                 match None if owner is None else attribute(node, owner, syntax):
                     case [assigned]:
-                        yield from self.options(assigned, value, module, way, hops - 1)
+                        self.follow(assigned, value, module, user, hops - 1)
 
-    def _given(
-        self, parameter: ast.arg, value: _Value, module: ParsedPython, way: _Way, hops: int
-    ) -> Iterator[tuple[Related, _Way]]:
-        """The options that the callers of a function give to a parameter."""
+    def _ask_callers(
+        self, parameter: ast.arg, value: Chosen, module: ParsedPython, hops: int
+    ) -> None:
+        """Follow what the callers of a function give to a parameter."""
         syntax = syntax_tree(module)
-        function = next(
-            (each for each in syntax.around(parameter) if isinstance(each, FunctionDefinition)),
-            None,
-        )
-        if function is None or function in way:
+        around = (each for each in syntax.around(parameter) if isinstance(each, FunctionDefinition))
+        function = next(around, None)
+        if function is None or (parameter, value) in self._asked:
             return
+        self._asked.add((parameter, value))
+        self._functions[parameter] = function
         owner = syntax.parent(function)
         called = function.name
         if isinstance(owner, ast.ClassDef) and function.name == "__init__":
             called = owner.name
         is_bound = isinstance(owner, ast.ClassDef) and not _is_static(function)
-        further = way | {function}
         for caller in (module, *self._importers(module, called)):
             for call in syntax_tree(caller).calls(called)[:_MOST_CALLS]:
                 given = _argument(call, function, parameter, is_bound=is_bound)
                 if given is not None:
-                    yield from self.options(given, value, caller, further, hops - 1)
+                    self.follow(given, value, caller, parameter, hops - 1)
+
+    def functions_between(self, users: set[_User]) -> set[FunctionDefinition]:
+        """The functions that hand a name on to the place, from what gets it first."""
+        seen = set(users)
+        pending = [*users]
+        while pending:
+            match pending.pop():
+                case ast.arg() as parameter:
+                    further = self._users.get(parameter, set()) - seen
+                    seen |= further
+                    pending += further
+        return {self._functions[each] for each in seen if each in self._functions}
 
     def _importers(self, module: ParsedPython, name: str) -> Iterator[ParsedPython]:
         """The other files that may call a function, if they run with the file of the finding."""
         here = self.file.text.path
-        for path in self.project.importing(module.text.path, name):
+        for path in islice(self.project.importing(module.text.path, name), _MOST_FILES):
             if path == here:
                 yield self.file
             elif self.project.uses(path, here) or self.project.uses(here, path):
@@ -223,7 +220,7 @@ class _Search:
                 if found is not None:
                     yield found
 
-    def _declared(self, path: tuple[str, ...], value: _Value, near: Path) -> Iterator[Related]:
+    def _declared(self, path: tuple[str, ...], value: Chosen, near: Path) -> Iterator[Related]:
         """The places that give a setting the value, or declare an option that takes any."""
         setting = self.project.setting(path, near)
         choices = () if setting is None else setting.choices
@@ -243,52 +240,10 @@ def _with_value(choice: Choice) -> Related:
     return Related(related.place, message, related.witness)
 
 
-def _same(one: object, other: _Value) -> bool:
+def _same(one: object, other: Chosen) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return one.casefold() == other.casefold()
     return one is other
-
-
-def _bare(node: ast.expr) -> ast.expr:
-    """A name without what leaves it the same: `str(name).lower()`."""
-    while True:
-        match node:
-            case ast.Call(func=ast.Name(id="str"), args=[inner]):
-                node = inner
-            case ast.Call(func=ast.Attribute(value=inner, attr=method), args=[]) if (
-                method in _UNCHANGING
-            ):
-                node = inner
-            case _:
-                return node
-
-
-def _setting_path(node: ast.expr) -> tuple[str, ...] | None:
-    """The names that lead to a setting: (model, dtype) for `cfg.model.dtype`, `args["dtype"]`."""
-    names: list[str] = []
-    while True:
-        match node:
-            case ast.Subscript(value=inner, slice=ast.Constant(value=str(key))):
-                names.append(key)
-                node = inner
-            case ast.Call(
-                func=ast.Attribute(value=inner, attr="get"), args=[ast.Constant(value=str(key)), *_]
-            ):
-                names.append(key)
-                node = inner
-            case ast.Call(
-                func=ast.Name(id="getattr"), args=[inner, ast.Constant(value=str(key)), *_]
-            ):
-                names.append(key)
-                node = inner
-            case _:
-                break
-    start = dotted(node)
-    if start is None:
-        return None
-    path = (*start.split("."), *reversed(names))
-    holder = next((number for number, name in enumerate(path[:-1]) if holds_settings(name)), None)
-    return None if holder is None else path[holder + 1 :]
 
 
 def _parameter(node: ast.Name, syntax: SyntaxTree) -> ast.arg | None:
