@@ -48,11 +48,6 @@ class Origin:
         return self if len(self.route) == _LONGEST else replace(self, route=(*self.route, site))
 
     @property
-    def names_dtype(self) -> bool:
-        """True if code at the place names the dtype, and that is no guess."""
-        return self.kind == "dtype" and not self.is_guess
-
-    @property
     def related(self) -> Related:
         """The place, as the other half of a finding."""
         return Related(self.source.place(self.span), self.text, self.witness)

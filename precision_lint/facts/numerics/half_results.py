@@ -197,7 +197,7 @@ def _result(
     uses: tuple[Related, ...] = (),
 ) -> HalfResult | None:
     """The finding, if the tensor is known to be of one of the dtypes on some path."""
-    if tensor is None or tensor.origin is None or not tensor.origin.names_dtype:
+    if tensor is None or tensor.origin is None or tensor.origin.kind != "dtype":
         return None
     for dtype in dtypes:
         excluded = any(_EXCLUDED_BY[dtype](guard, file.text) for guard in call.guards)

@@ -112,7 +112,7 @@ def _update(
     call: Call, optimizer: str, weights: Sequence[Tensor], rate: float | None, calls: Sequence[Call]
 ) -> HalfUpdate | None:
     origins = [one.origin for one in weights]
-    if not weights or any(origin is None or not origin.names_dtype for origin in origins):
+    if not weights or any(origin is None or origin.kind != "dtype" for origin in origins):
         return None
     dtypes = frozenset[str]().union(*(one.dtypes for one in weights))
     origin = origins[0]

@@ -223,7 +223,7 @@ def _half(dtype: DtypeSet | None, call: Call, file: PythonFile) -> str | None:
         is_named = dtype is not None and name in dtype.dtypes
         if is_named and not any(_EXCLUDED_BY[name](guard, file.text) for guard in call.guards):
             origin = None if dtype is None else dtype.origin
-            return name if origin is not None and origin.names_dtype else None
+            return name if origin is not None and origin.kind == "dtype" else None
     return None
 
 
