@@ -31,10 +31,13 @@ what a test expects to fail (`with pytest.raises(TypeError)`).
 Confidence is high if the tensor is proved to have such a dtype, or if a test is parametrized with
 it (`@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])`). It is medium if the
 finding can name where the dtype comes from and the call sites on the way: a cast in the code, a
-value in the configuration, a default that names it, or autocast that a framework turns on. Weights
-of a model that anybody may give count where a program that the file is a part of makes tensors
+value in the configuration, a default that names it, or autocast that a framework turns on. If an
+option of a program chooses the dtype, the finding says with which value: ``with `--dtype bf16` ``.
+An option without choices takes every name of the table that it is looked up in. Weights of a model
+that anybody may give count where a program that the file is a part of makes or loads modules in
 bfloat16, and so does a class of the project that the project itself loads with a dtype
-(`Encoder.from_pretrained(path, dtype=dtype)`, also in a docstring or a page). Programs in the
+(`Encoder.from_pretrained(path, dtype=dtype)`, also in a docstring or a page). What only a `for`
+loop without a pass leaves does not count. Programs in the
 README, in pages, notebooks and docstrings count as runs if they name bfloat16, and so do the
 commands of Markdown pages (`python score.py --dtype bfloat16`): the finding names the line of the
 document. `dtype="auto"` counts where such a program uses bfloat16 at all. What is loaded without a
@@ -182,7 +185,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     confidence = Confidence.HIGH if proved else Confidence.LOW
     if not proved:
         is_packed = _are_integers(file, call.span)
-        for witness in witnesses(tensors, sinks.LACKING, file, is_packed=is_packed):
+        for witness in witnesses(tensors, sinks.LACKING, file, call.span, is_packed=is_packed):
             origins[witness] = None
             confidence = Confidence.MEDIUM
         if any(is_of_run(tensor) and tensor.may_be(sinks.LACKING) for tensor in tensors):

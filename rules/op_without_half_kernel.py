@@ -110,7 +110,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             guard_excludes_bfloat16(guard, file.text) for guard in call.guards
         ):
             return
-        seen = [*witnesses(filter(_is_as_given, found.tensors), dtypes, file)]
+        seen = [*witnesses(filter(_is_as_given, found.tensors), dtypes, file, call.span)]
         related += seen
         confidence = Confidence.MEDIUM if seen else Confidence.LOW
     possible = sorted({name for one in found.tensors for name in one.dtypes & dtypes} or dtypes)

@@ -120,16 +120,19 @@ class PythonFile(ParsedPython):
         """The other half of a finding, in this same file."""
         return Related(self.text.place(span), message)
 
-    def chosen_by_caller(self) -> Confidence:
+    def chosen_by_caller(self, *, is_float16: bool = False) -> Confidence:
         """How sure a finding about a kernel can be whose caller chooses the dtype.
 
-        Medium if the project shows that it uses half precision, low otherwise. A notebook is a
-        program that nobody calls: what others use says nothing about it.
+        Medium if the project shows that it uses half precision, or float16 where only that hurts;
+        low otherwise. A notebook is a program that nobody calls: what others use says nothing about
+        it.
         """
         if isinstance(self.text, NotebookText):
-            from precision_lint.facts.project.evidence import is_used_in
+            from precision_lint.facts.project.evidence import FLOAT16, is_used_in
 
-            is_used = is_used_in(self)
+            is_used = is_used_in(self, *([FLOAT16] if is_float16 else []))
+        elif is_float16:
+            is_used = self.project.float16 is not None
         else:
             is_used = self.project.half_precision is not None
         return Confidence.MEDIUM if is_used else Confidence.LOW
@@ -139,7 +142,7 @@ class PythonFile(ParsedPython):
 
         Autocast stores no tensor in bfloat16. For a model that anybody may give, and for a class of
         the project that the project loads with a dtype, what counts is a place of any program with
-        this file that makes tensors bfloat16. Who asks for the dtype of a checkpoint
+        this file that makes or loads modules in bfloat16. Who asks for the dtype of a checkpoint
         (`dtype="auto"`) expects a half one, if such a program uses bfloat16 at all. A checkpoint
         that is loaded without a dtype may hold any: only the files on the way from there show it. A
         configuration says in which dtype the program computes, and not what it loads. Nobody gives
@@ -158,7 +161,7 @@ class PythonFile(ParsedPython):
         if is_given and not self._is_named(origin):
             return None
         if is_given or (origin.kind == "loader" and self._is_loaded_with_dtype(origin)):
-            return self.project.bfloat16(self.text.path, "stored")
+            return self.project.bfloat16(self.text.path, "stored weights")
         sources = (self.text, origin.source, *(site.source for site in origin.route))
         paths = dict.fromkeys(source.path for source in sources)
         found = (self.project.bfloat16(path, "stored here") for path in paths)

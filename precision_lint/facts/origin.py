@@ -41,7 +41,7 @@ class Origin:
     """The setting and the value that the place gives it, if it is one that sets a setting."""
     is_guess: bool = False
     """Code that is not seen lies between the place and what has the dtype: a module whose weights
-    have it may return another one."""
+    have it may return another one. Or only a loop without a pass leaves it."""
 
     def through(self, site: Origin) -> Origin:
         """The same source, handed on at one more call site."""
@@ -73,3 +73,5 @@ class Choice:
 
     value: object
     origin: Origin = field(compare=False)
+    option: str = field(default="", compare=False)
+    """How a command line gives a value to the setting: `--dtype`; empty if no option does."""

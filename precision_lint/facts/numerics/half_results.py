@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -18,7 +18,9 @@ from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_float16,
 )
 from precision_lint.facts.numerics.uses import used_by
-from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.facts.origin import Origin
+from precision_lint.facts.settings.choosing import options_choosing
+from precision_lint.model.dtypes import BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Related
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.statements import FunctionDefinition, Loop, own_nodes
@@ -201,9 +203,22 @@ def _result(
         excluded = any(_EXCLUDED_BY[dtype](guard, file.text) for guard in call.guards)
         if dtype in tensor.dtypes and not excluded:
             route = (site.related for site in tensor.origin.route)
-            related = (tensor.origin.related, *route, *uses)
+            related = (*_places(tensor.origin, dtype, call, file), *route, *uses)
             return HalfResult(call, dtype, tensor.must_be(frozenset(dtypes)), related)
     return None
+
+
+def _places(origin: Origin, dtype: str, call: Call, file: PythonFile) -> Iterator[Related]:
+    """Where a tensor gets a dtype, and with which options.
+
+    The text of an origin names the narrowest of several dtypes.
+    """
+    related = origin.related
+    if related.message.startswith(tuple(f"{other} is" for other in HALF - {dtype})):
+        yield replace(related, message="the dtype is chosen here")
+    else:
+        yield related
+        yield from options_choosing(origin, file, call.span, file.project)
 
 
 def _operand(call: Call) -> Tensor | None:

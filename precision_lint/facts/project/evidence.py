@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from precision_lint.facts.dtypes.syntax.sources import MODULE_NAME
 from precision_lint.facts.settings.files import config_settings
 from precision_lint.facts.settings.given import Declaration, read_text
 from precision_lint.facts.settings.vocabulary import (
@@ -27,6 +28,7 @@ from precision_lint.project import disk
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.nodes import children
 from precision_lint.source.python.parse import ParsedPython, ReadPython
+from precision_lint.source.python.syntax import last_name
 from precision_lint.source.text.text import SourceText
 
 
@@ -71,6 +73,7 @@ FLOAT16 = Half(
 
 ENABLED = "bfloat16 is enabled here"
 STORED = "tensors are made bfloat16 here"
+STORED_WEIGHTS = "weights are made bfloat16 here"
 """What a finding says of places that show that checkpoints of a program can hold bfloat16."""
 
 _B, _F = "b", "f"
@@ -83,6 +86,10 @@ _COMPUTING = re.compile(
     re.IGNORECASE,
 )
 """Names of calls that are given the dtype of computations: weights stay in float32."""
+_LOADING = re.compile(
+    r"from_(?:pretrained|config|single_file)|set_default_dtype|load|model|pipe(?:line)?(?:_|$)"
+)
+"""Names of functions that load or make modules, or set the dtype in which modules are made."""
 _OPTIONS = frozenset({"add_argument", "option"})
 _OF_AN_OPTION = frozenset({"default", "choices", "type"})
 
@@ -93,13 +100,15 @@ class Use:
 
     A weak use only mentions the dtype: a comparison, a table of dtypes, a list of choices. One is
     `stored` that gives tensors the dtype; autocast, mixed precision and switches such as
-    `bf16=True` compute in it, and weights stay in float32.
+    `bf16=True` compute in it, and weights stay in float32. One gives it to a `module` that is named
+    as one, or that is made or loaded there.
     """
 
     span: Span
     setting: str
     is_weak: bool = False
     stored: bool = True
+    module: bool = False
 
 
 def mentioned(content: bytes) -> str:
@@ -136,9 +145,10 @@ def find(
     return weak
 
 
-def is_used_in(file: ParsedPython) -> bool:
-    """True if a Python file itself names a half dtype, or autocast."""
-    return any(use for half in (BFLOAT16, FLOAT16) for use in _Code(file, half).uses(file.tree))
+def is_used_in(file: ParsedPython, *halves: Half) -> bool:
+    """True if a Python file itself names one of the half dtypes, or autocast."""
+    wanted = halves or (BFLOAT16, FLOAT16)
+    return any(use for half in wanted for use in _Code(file, half).uses(file.tree))
 
 
 def stored_in(file: ParsedPython) -> Related | None:
@@ -168,6 +178,19 @@ def is_stored(use: Use) -> bool:
 def is_of_weights(use: Use) -> bool:
     """True for a setting that gives the dtype of weights, not of autocast: `backbone_dtype`."""
     return use.setting.endswith("dtype") and _AUTOCAST.search(use.setting) is None
+
+
+def is_of_stored_weights(use: Use) -> bool:
+    """Modules have the dtype: other tensors of a program say nothing of its weights."""
+    return is_stored(use) and (use.module or is_of_weights(use))
+
+
+ACCEPTED: Mapping[str, tuple[str, Callable[[Use], bool]]] = {
+    "enabled": (ENABLED, is_enabled),
+    "stored here": (STORED, is_stored),
+    "stored weights": (STORED_WEIGHTS, is_of_stored_weights),
+}
+"""What a finding says of the uses that count for a question."""
 
 
 def _uses(path: Path, half: Half, read_python: ReadPython) -> Iterator[tuple[SourceText, Use]]:
@@ -202,6 +225,7 @@ class _Around:
     setting: str = ""
     is_weak: bool = False
     stored: bool = True
+    module: bool = False
 
     def named(self, name: str) -> _Around:
         """What receives the value of the node has a name."""
@@ -228,10 +252,10 @@ class _Code:
                 if self.half.names(value):
                     yield self.use(node, around)
                 return
-            case ast.Call(func=ast.Attribute(attr=name), args=[], keywords=[]) if (
+            case ast.Call(func=ast.Attribute(attr=name) as method, args=[], keywords=[]) if (
                 name in self.half.attributes
             ):
-                yield self.use(node, around)
+                yield self.use(node, replace(around, module=_is_module(method.value)))
             case ast.Call(func=ast.Attribute(attr=name) | ast.Name(id=name)) if (
                 name in self.half.calls
             ):
@@ -246,6 +270,14 @@ class _Code:
                 name
             ):
                 around = replace(around, stored=False)
+            case ast.Call(func=ast.Attribute(attr="to") as method):
+                yield from self.uses(method, replace(around, module=False))
+                given = replace(around, module=_is_module(method.value))
+                for each in (*node.args, *node.keywords):
+                    yield from self.uses(each, given)
+                return
+            case ast.Call(func=function):
+                around = replace(around, module=_makes_module(last_name(function)))
             case ast.keyword(arg="dtype", value=value):  # of any function; most create a tensor
                 yield from self.uses(value, replace(around, setting=""))
                 return
@@ -295,7 +327,30 @@ class _Code:
                 yield from self.uses(value, named)
 
     def use(self, node: ast.expr, around: _Around) -> Use:
-        return Use(self.file.span_of(node), around.setting, around.is_weak, around.stored)
+        span = self.file.span_of(node)
+        return Use(span, around.setting, around.is_weak, around.stored, around.module)
+
+
+def _is_module(node: ast.expr) -> bool:
+    """True for an expression that is named as a module is, or makes one: `model`, `Net(8)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=owner, attr="to" | "cuda" | "cpu" | "eval")):
+            return _is_module(owner)
+        case ast.Call(func=function):
+            return _makes_module(last_name(function))
+        case ast.Name(id="self"):
+            return True
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return MODULE_NAME.search(name.lower()) is not None
+        case ast.Subscript(value=value):
+            return _is_module(value)
+    return False
+
+
+def _makes_module(callee: str) -> bool:
+    """True for names of classes, and of functions that load or make a model."""
+    is_class = callee[:1].isupper() and not callee.endswith("Tensor")
+    return is_class or _LOADING.search(callee) is not None
 
 
 def _is_table(items: list[ast.expr]) -> bool:

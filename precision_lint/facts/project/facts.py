@@ -56,8 +56,8 @@ if TYPE_CHECKING:
 _SCRIPTS = frozenset({"shell", "makefile", "dockerfile", "notebook"})
 """The formats of the files that start programs: others ask for them."""
 
-Bfloat16 = Literal["stored", "enabled", "stored here"]
-"""What shows that weights or data can be bfloat16: a program of the file makes tensors bfloat16, it
+Bfloat16 = Literal["stored weights", "enabled", "stored here"]
+"""What shows that weights or data can be bfloat16: a program of the file makes modules bfloat16, it
 uses bfloat16 at all, or the file itself makes tensors bfloat16."""
 
 
@@ -114,11 +114,16 @@ class ProjectFacts:
 
     @cached_property
     def half_precision(self) -> Related | None:
-        from precision_lint.facts.project.evidence import BFLOAT16, FLOAT16, is_any
+        from precision_lint.facts.project.evidence import BFLOAT16, is_any
 
-        return self._evidence(BFLOAT16, "the project uses bfloat16 here", is_any) or self._evidence(
-            FLOAT16, "the project uses half precision here", is_any
-        )
+        message = "the project uses bfloat16 here"
+        return self._evidence(BFLOAT16, message, is_any) or self.float16
+
+    @cached_property
+    def float16(self) -> Related | None:
+        from precision_lint.facts.project.evidence import FLOAT16, is_any
+
+        return self._evidence(FLOAT16, "the project uses half precision here", is_any)
 
     def bfloat16(self, path: Path, how: Bfloat16) -> Related | None:
         """What shows that a file's weights or data can be bfloat16; None if nothing does."""
@@ -132,11 +137,7 @@ class ProjectFacts:
                 for each in mentioning
                 if each == path or (how != "stored here" and self.concerns(each, path))
             )
-            message, accepts = (
-                (evidence.ENABLED, evidence.is_enabled)
-                if how == "enabled"
-                else (evidence.STORED, evidence.is_stored)
-            )
+            message, accepts = evidence.ACCEPTED[how]
             self._bfloat16[key] = evidence.find(
                 paths, evidence.BFLOAT16, message, self.modules.at, accepts
             )
@@ -455,6 +456,12 @@ class Recording:
         Code that runs in one half dtype runs in the other with another checkpoint or flag.
         """
         answer: Related | None = self._ask("half_precision")
+        return answer
+
+    @property
+    def float16(self) -> Related | None:
+        """The clearest place where the project chooses float16 or autocast."""
+        answer: Related | None = self._ask("float16")
         return answer
 
     def bfloat16(self, path: Path, how: Bfloat16) -> Related | None:

@@ -45,6 +45,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "import_style": lambda facts, path: facts.project.import_style(path),
     # Evidence and settings
     "half_precision": lambda facts: facts.half_precision,
+    "float16": lambda facts: facts.float16,
     "bfloat16": lambda facts, path, how: facts.bfloat16(path, how),
     "concerns": lambda facts, source, path: facts.concerns(source, path),
     "bfloat16_weights": lambda facts: facts.bfloat16_weights,
@@ -105,7 +106,7 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return ("imports\n", f"has word\n{name}")
         case ("assigning" | "casting" | "calling" | "defining", _):
             return ("imports\n", "words\n")
-        case ("half_precision" | "bfloat16_weights",):
+        case ("half_precision" | "float16" | "bfloat16_weights",):
             return ("evidence\n",)
         case ("bfloat16" | "concerns", *_):
             return ("evidence\n", *_IMPORTS)

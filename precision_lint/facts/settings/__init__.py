@@ -240,7 +240,8 @@ def _as_setting(name: str, found: Iterable[Declaration]) -> Setting | None:
         is_about_precision(name) or any(names_precision(given.value) for given in known.values())
     ):
         return None
-    return Setting(tuple(Choice(given.value, given.origin) for given in known.values()))
+    choices = (Choice(given.value, given.origin, given.option) for given in known.values())
+    return Setting(tuple(choices))
 
 
 def _is_known(value: object) -> bool:

@@ -87,7 +87,6 @@ class _Reader:
     def given(self, what: _Declaration) -> Iterator[Declaration]:
         """The values that a declaration gives, the default first."""
         default = f"the default of `{what.shown}`"
-        offered = f"`{what.shown}` offers it"
         if what.default is not None:
             for value in self.values(what.default):
                 yield self.value(what, value, what.default, default, is_default=True)
@@ -95,10 +94,10 @@ class _Reader:
             yield self.value(what, what.implied, what.node, default, is_default=True)
         for item in self.items(what.offered) if what.offered is not None else ():
             for value in self.values(item):
-                yield self.value(what, value, item, offered)
+                yield self.value(what, value, item, _offer(what.shown, value))
         if what.is_switch:
             for state in (True, False):
-                yield self.value(what, state, what.node, offered)
+                yield self.value(what, state, what.node, _offer(what.shown, state))
 
     def value(
         self,
@@ -112,10 +111,12 @@ class _Reader:
         origin = Origin(
             self.file.text, self.file.span_of(node), text, witness=witness(what.path, value)
         )
-        flag = key_path(what.shown)[-1] if what.shown.startswith("-") else what.path[-1]
+        is_option = what.shown.startswith("-")
+        flag = key_path(what.shown)[-1] if is_option else what.path[-1]
+        option = what.shown if is_option else ""
         switches_to = not (what.is_switch and what.implied)
         return Declaration(
-            what.kind, what.path, value, origin, what.owner, flag, is_default, switches_to
+            what.kind, what.path, value, origin, what.owner, flag, option, is_default, switches_to
         )
 
     def variable(self, holder: ast.expr, key: ast.expr, value: ast.expr) -> Iterator[Declaration]:
@@ -155,6 +156,13 @@ class _Reader:
             case ast.Name(id=name) if name in self.constants:
                 return _Reader(self.file, {}).items(self.constants[name])
         return ()
+
+
+def _offer(shown: str, value: object) -> str:
+    """What a message says of a value that a run may choose."""
+    if not shown.startswith("-"):
+        return f"`{shown}` may be {value}"
+    return f"with `{shown}`" if value is True else f"with `{shown} {value}`"
 
 
 def _statements(tree: ast.Module) -> Iterator[ast.AST]:

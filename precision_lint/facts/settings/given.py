@@ -28,8 +28,9 @@ class Declaration:
     """A setting by the names that lead to it, a value of it, and where it gets that value.
 
     `owner` is the class that declares a field, or the program that a command line starts. Of an
-    option or a field, `flag` is how a command line names it; `switches_to` is what it gets from a
-    bare flag, and `is_default` tells the value that it has without one from those that it offers.
+    option or a field, `flag` is how a command line names it, without dashes; `switches_to` is what
+    it gets from a bare flag, and `is_default` tells the value that it has without one from those
+    that it offers. `option` is an option as it is written, `--dtype`.
     """
 
     kind: Kind
@@ -38,6 +39,7 @@ class Declaration:
     origin: Origin
     owner: str = ""
     flag: str = ""
+    option: str = ""
     is_default: bool = False
     switches_to: bool = True
 

@@ -59,5 +59,5 @@ def note_certainty(note: Note, kernel: Kernel, file: PythonFile) -> Confidence:
             Confidence.LOW
         )  # the number is fine in the other half dtype, which may be the one used
     if kernel.is_launched and note.is_shown:
-        return file.chosen_by_caller()
+        return file.chosen_by_caller(is_float16="bf16" not in note.holds_for)
     return Confidence.LOW

@@ -148,3 +148,31 @@ def test_what_only_knows_the_dtype_comes_after_what_chooses_it(weak: str, tmp_pa
 def test_the_dtype_of_weights(content: str, offers: bool, tmp_path: Path) -> None:
     evidence = write(tmp_path, {"train.py": content}).bfloat16_weights
     assert (evidence is not None) is offers
+
+
+@pytest.mark.parametrize(
+    ("code", "is_of_weights"),
+    [
+        ("model = load(path, torch_dtype=torch.bfloat16)", True),
+        ("model = Net.from_pretrained(path, dtype=torch.bfloat16)", True),
+        ("llm = LLM(path, dtype='bfloat16')", True),
+        ("layer = nn.Linear(8, 8, dtype=torch.bfloat16)", True),
+        ("model.to(torch.bfloat16)", True),
+        ("model.to(device, dtype=torch.bfloat16)", True),
+        ("self.text_encoder.bfloat16()", True),
+        ("net = Net().to(device).to(torch.bfloat16)", True),
+        ("torch.set_default_dtype(torch.bfloat16)", True),
+        ("weight_dtype = torch.bfloat16", True),
+        ("x = x.to(torch.bfloat16)", False),
+        ("coarse = codebook.bfloat16()", False),
+        ("x = torch.from_numpy(array).view(torch.bfloat16)", False),
+        ("x = torch.zeros(2, dtype=torch.bfloat16)", False),
+        ("x = model(x.to(torch.bfloat16))", False),
+        ("with torch.autocast('cuda', dtype=torch.bfloat16):\n    pass", False),
+        ("trainer = Trainer(precision='bf16-mixed')", False),
+    ],
+)
+def test_weights_that_are_stored(code: str, is_of_weights: bool, tmp_path: Path) -> None:
+    files = {"a.py": f"import torch\n{code}\n", "b.py": "import a\n"}
+    found = write(tmp_path, files).bfloat16(tmp_path / "b.py", "stored weights")
+    assert (found is not None) is is_of_weights

@@ -153,7 +153,7 @@ def test_a_choice_names_its_place(tmp_path: Path) -> None:
         ("`training.dtype` is set here", "a.yaml", 3, "dtype: bf16"),
         ("`--training.dtype` is given here", "run.sh", 1, "--training.dtype"),
         ("the default of `--training.dtype`", "train.py", 1, '"fp32"'),
-        ("`--training.dtype` offers it", "train.py", 1, '"fp8"'),
+        ("with `--training.dtype fp8`", "train.py", 1, '"fp8"'),
     ]
 
 

@@ -6,18 +6,20 @@ from collections.abc import Iterable, Iterator
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.values import Tensor
+from precision_lint.facts.settings.choosing import options_choosing
 from precision_lint.model.dtypes import BFLOAT16
-from precision_lint.model.finding import Related
+from precision_lint.model.finding import Related, Span
 
 
 def witnesses(
     tensors: Iterable[Tensor],
     dtypes: frozenset[str],
     file: PythonFile,
+    span: Span,
     *,
     is_packed: bool = False,
 ) -> Iterator[Related]:
-    """The places that give one of the tensors one of some dtypes.
+    """The places that give one of the tensors at `span` one of some dtypes.
 
     That a caller may choose the dtype is no witness. Weights and data that are loaded have the
     dtype of the checkpoint: code on the way that makes tensors bfloat16 may have saved it so. Of
@@ -30,7 +32,8 @@ def witnesses(
         sites = [site.related for site in origin.route]
         match origin.kind:
             case "dtype" | "test" if tensor.dtypes & dtypes:
-                yield from (origin.related, *sites)
+                options = options_choosing(origin, file, span, file.project)
+                yield from (origin.related, *options, *sites)
             case "loader" | "weights" | "auto" | "load" | "checkpoint" if (
                 BFLOAT16 in dtypes
                 and (origin.kind != "checkpoint" or not (tensor.may_be_other or is_packed))

@@ -272,8 +272,13 @@ def _by_key(evaluator: Evaluate, key: str, node: ast.Subscript) -> Value:
 def _of_setting(
     owner: Dictionary, items: dict[object, Value], choices: tuple[Choice, ...]
 ) -> Value:
-    """`DTYPES[cfg.precision]`: the entries that the configuration picks, named after its line."""
+    """`DTYPES[cfg.precision]`: the entries that the configuration picks, named after its line.
+
+    An option without choices takes any name, so that the table says what there is to choose.
+    """
     picked: Value = BOTTOM
+    if len(choices) == 1 and choices[0].option:
+        picked = _of_any_key(owner.item)
     for choice in choices:
         value = items.get(choice.value)
         if isinstance(value, Dtype):

@@ -32,6 +32,7 @@ from precision_lint.facts.dtypes.interpreter.changes import Changes
 from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.loaded_in_half import returned as handed_on
+from precision_lint.facts.dtypes.interpreter.loops import certainly_passes, without_pass
 from precision_lint.facts.dtypes.interpreter.narrowing import refine, refine_case, without_bfloat16
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.operators.autocast import region_of
@@ -238,6 +239,7 @@ class StatementInterpreter:
         self.frame.loops += 1
         iterated = [] if isinstance(node, ast.While) else [node.iter]
         self.frame.iterated += iterated
+        untouched = env.copy()
         for number in range(_PASSES if self.frame.loops <= 2 else 2):
             before = env.copy()
             inner = env.copy()
@@ -247,11 +249,13 @@ class StatementInterpreter:
                 inner = refine(self.evaluate, node.test, inner, True).copy()
             elif self.frame.evaluates(node):
                 bind(node.target, item_of(self.evaluate(node.iter, inner)), inner)
-            reaches = [before]
-            if self.block(node.body, inner):
-                reaches.append(inner)
-            join_into([*reaches, *self.frame.left], env)
+            ends = [inner] if self.block(node.body, inner) else []
+            ends += self.frame.left
+            join_into([before, *ends], env)
             if number and env == before:
+                if ends and not isinstance(node, ast.While):
+                    skipped = [] if certainly_passes(node) else [without_pass(untouched, ends)]
+                    join_into([*skipped, *ends], env)
                 break
         else:
             _give_up(before, env)

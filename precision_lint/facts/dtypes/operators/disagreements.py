@@ -44,7 +44,7 @@ def disagreement_findings(
     if not found.is_proved:
         is_open = found.first.tensor.is_open
         open_one, dtype = (operands[not is_open], found.dtypes[not is_open])
-        seen = [*witnesses([open_one.tensor], frozenset({dtype}), file)]
+        seen = [*witnesses([open_one.tensor], frozenset({dtype}), file, call.span)]
         related += seen
         confidence = Confidence.MEDIUM if seen else Confidence.LOW
     one, other = found.dtypes

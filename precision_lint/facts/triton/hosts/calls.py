@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping
+from typing import TypeVar
 
 from precision_lint.facts.triton.dtypes import HALF
 from precision_lint.facts.triton.hosts.expressions import Expressions
@@ -19,6 +20,8 @@ from precision_lint.facts.triton.hosts.values import (
     joined,
 )
 from precision_lint.facts.triton.values import UNKNOWN, Pointer
+
+_T = TypeVar("_T")
 
 _DEEPEST = 4
 """Calls within calls that are evaluated; what lies deeper is not known."""
@@ -89,8 +92,8 @@ class Calls:
         return self._bound(host, site.call, lambda node: run.at(site.statement, node))
 
     def _bound(
-        self, host: Host, call: ast.Call, value: Callable[[ast.expr], HostValue]
-    ) -> dict[str, HostValue] | None:
+        self, host: Host, call: ast.Call, value: Callable[[ast.expr], _T]
+    ) -> dict[str, _T] | None:
         if any(isinstance(one, ast.Starred) for one in call.args) or any(
             keyword.arg is None for keyword in call.keywords
         ):
@@ -170,6 +173,25 @@ class Calls:
             return UNKNOWN
         at.asked |= run.asked
         return run.result()
+
+    def known_after(self, at: Expressions, call: ast.Call) -> Mapping[str, HostValue]:
+        """What variables are, by what a call that is true says of its arguments.
+
+        `if not supports(x): return None`, where `supports` returns True for float32 only.
+        """
+        called = None if self._depth >= _DEEPEST else self.reach.called(at.host, call.func)
+        if called is None or called is at.host:
+            return {}
+        nodes = self._bound(called, call, lambda node: node)
+        given = self._bound(called, call, at.evaluate)
+        run = None if nodes is None or given is None else self._evaluated(called, given)
+        if nodes is None or run is None:
+            return {}
+        return {
+            node.id: value
+            for name, node in nodes.items()
+            if isinstance(node, ast.Name) and isinstance(value := run.if_true(name), Pointer)
+        }
 
     def _evaluated(self, host: Host, given: dict[str, HostValue]) -> Run | None:
         """A function for what one call gives it."""

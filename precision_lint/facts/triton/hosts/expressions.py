@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Protocol
 
 from precision_lint.facts.triton import dtypes as types
@@ -42,6 +43,9 @@ class Surroundings(Protocol):
 
     def result(self, at: Expressions, call: ast.Call) -> HostValue:
         """What a call returns."""
+
+    def known_after(self, at: Expressions, call: ast.Call) -> Mapping[str, HostValue]:
+        """What variables are, by what a call that is true says of its arguments."""
 
 
 class Expressions:
@@ -136,6 +140,9 @@ class Expressions:
                 return found if known is None else TypeRef(known)
             case ast.Attribute(value=value, attr="T" | "mT" | "data" | "grad"):
                 return self.evaluate(value)
+            case ast.Attribute(value=value, attr="real" | "imag"):
+                self.evaluate(value)
+                return Pointer(types.WIDE)  # of a complex tensor: see `tensors.WIDE`
             case ast.Attribute(value=ast.Name(id="self" | "module" as owner), attr=name):
                 return Open(frozenset({self.host.key(f"{owner}.{name}")}))
         self.evaluate(node.value)

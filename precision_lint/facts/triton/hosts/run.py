@@ -42,6 +42,8 @@ class Run(Expressions):
         self.before: dict[ast.stmt, Environment] = {}
         """What is known before each statement that is reached."""
         self.returned: list[HostValue] = []
+        self._where_true: list[Environment] = []
+        """What is known at each `return` of what may be true."""
         self.saved: list[Several] = []
         """What each `ctx.save_for_backward` is given."""
         self.noted: Environment = {}
@@ -60,6 +62,11 @@ class Run(Expressions):
     def result(self) -> HostValue:
         """What the function returns."""
         return joined(self.returned) if self.returned else UNKNOWN
+
+    def if_true(self, parameter: str) -> HostValue:
+        """What a parameter is where the function returns what is true."""
+        found = [known.get(parameter, UNKNOWN) for known in self._where_true]
+        return joined(found) if found else UNKNOWN
 
     def _execute(self, body: Iterable[ast.stmt]) -> bool:
         """Run statements; False if control does not pass the last one."""
@@ -86,6 +93,9 @@ class Run(Expressions):
                 self.evaluate(value)
             case ast.Return(value=value):
                 self.returned.append(NONE if value is None else self.evaluate(value))
+                if not (value is None or (isinstance(value, ast.Constant) and not value.value)):
+                    self.assume(value, True)
+                    self._where_true.append(dict(self.variables))
                 return False
             case ast.Assert(test=test):
                 self.evaluate(test)
@@ -194,6 +204,8 @@ class Run(Expressions):
                     isinstance(op, ast.NotEq | ast.IsNot | ast.NotIn) and not truth
                 ):
                     self._is_of(name, given)
+            case ast.Call() if truth:
+                self.variables |= self._around.known_after(self, test)
 
     def _is_of(self, name: str, given: ast.expr) -> None:
         """A variable has one of the dtypes given."""

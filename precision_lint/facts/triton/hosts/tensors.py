@@ -47,7 +47,9 @@ SAME = frozenset(
 )
 """Methods and functions that return the dtype of the tensor that they are given first, if that is
 a float."""
-MIXING = frozenset({"add", "sub", "mul", "div", "cat", "stack", "concat", "where", "addcmul"})
+MIXING = frozenset(
+    {"add", "sub", "mul", "div", "cat", "stack", "concat", "where", "addcmul", "atan2", "hypot"}
+)
 """Functions that promote what they are given."""
 WIDE = frozenset({"view_as_real"})
 """Functions of complex tensors: those of complex64 and complex128 are wide; few use complex32."""
