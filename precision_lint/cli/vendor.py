@@ -32,8 +32,8 @@ def vendor(names: Sequence[str], output: Path | None, session: Session) -> None:
     path = output or _path_of(module, root)
     if path is None:
         raise CannotVendor(
-            "where to? Pass --output FILE, or name the module in the configuration:\n"
-            '[tool.precision-lint.fix]\nhelper-module = "mypkg.precision"'
+            "where to? Pass --output FILE, or name the module in the configuration, in "
+            '[tool.precision-lint.fix]: helper-module = "mypkg.precision"'
         )
     if not disk.is_folder(path.parent):
         raise CannotVendor(f"{path.parent}: no such folder")
@@ -55,8 +55,8 @@ def vendor(names: Sequence[str], output: Path | None, session: Session) -> None:
     console.note(f"{os.path.relpath(path)}: now contains {', '.join(helpers_in(new) or names)}")
     if not module:
         console.note(
-            "so that fixes import from there, add to the configuration:\n"
-            f'[tool.precision-lint.fix]\nhelper-module = "{_module_of(path, root)}"'
+            "so that fixes import from there, add to the configuration, in "
+            f'[tool.precision-lint.fix]: helper-module = "{_module_of(path, root)}"'
         )
 
 
