@@ -67,7 +67,8 @@ def fix(
             refused.update(candidates)
             continue
         applied += step.applied
-        applied += _cured(step, [finding for finding in fixable if finding not in now])
+        at_once = set(now)
+        applied += _cured(step, [finding for finding in fixable if finding not in at_once])
         text, checked = step.text, step.checked
         refused.clear()
         if text.text in seen:

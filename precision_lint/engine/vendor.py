@@ -21,8 +21,10 @@ _MODULES = ("dtypes", "host", "amp", "masking")
 """The modules that can be copied, each after those that it imports."""
 
 _MARK = "# Copied by `precision-lint vendor` from precision-lint "
-_HEADER = f"{_MARK}{__version__}\n# SPDX-License-Identifier: Apache-2.0\n# fmt: off\n"
-"""The project's formatter leaves the file alone, whatever its settings are."""
+_HEADER = (
+    f"{_MARK}{__version__}\n# SPDX-License-Identifier: Apache-2.0\n# fmt: off\n# isort: skip_file\n"
+)
+"""The project's formatters leave the file alone, whatever their settings are."""
 
 _LONG = "# ruff: noqa: E501\n"
 """The mark of a file with longer lines than the project's; elsewhere ruff calls it unused."""

@@ -141,7 +141,8 @@ def test_a_copy_is_clean(tmp_path: Path) -> None:
     for length, quotes in ((79, "double"), (88, "single"), (100, "double"), (120, "double")):
         settings.write_text(
             f'[tool.ruff]\nline-length = {length}\n[tool.ruff.lint]\nselect = ["E", "F", "I", '
-            f'"W", "RUF100"]\n[tool.ruff.format]\nquote-style = "{quotes}"\n'
+            f'"W", "RUF100"]\n[tool.ruff.lint.isort]\nforce-single-line = true\n'
+            f'[tool.ruff.format]\nquote-style = "{quotes}"\n'
         )
         for name in helpers():
             path.unlink(missing_ok=True)
