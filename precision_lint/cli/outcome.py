@@ -183,10 +183,12 @@ def _report_ignored(results: Sequence[Result]) -> None:
         console.note(f"ignored {_in_files(results, ignored)}")
     for result in results:
         left = [finding for finding in result.findings if is_ignorable(finding)]
-        if left and not takes_comments(kind_of(result.path)):
+        if left:
+            # Elsewhere it is in a string, or before a line that continues a command.
+            where = "at its place" if takes_comments(kind_of(result.path)) else "in this format"
             console.note(
-                f"{result.path}: no comment can ignore {console.plural(len(left), 'finding')} in "
-                "this format; use per-file-ignores or --write-baseline"
+                f"{result.path}: no comment can ignore {console.plural(len(left), 'finding')} "
+                f"{where}; use per-file-ignores or --write-baseline"
             )
 
 
