@@ -7,9 +7,10 @@ from collections.abc import Callable
 
 from precision_lint.fixers.import_order import NewImport, added, blocks_of_imports
 from precision_lint.model.finding import Edit, Span
+from precision_lint.model.memo import fact
 from precision_lint.project.import_style import ImportStyle
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.scopes import Binding, Reference, Scope, Step
+from precision_lint.source.python.scopes import Binding, Reference, Scope, Step, scopes_in
 from precision_lint.source.python.statements import Loop, Try
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -30,10 +31,10 @@ def name_of_torch(
         return first, []
     home, olds = reference.scope.lookup(first)
     for scope in reference.scope.outwards:
-        for name, bindings in scope.bindings.items():
-            owner, _ = reference.scope.lookup(name)
-            is_torch = owner is scope and scope.qualified(name) == "torch"
-            if is_torch and any(_is_sure(one, scope, reference, olds) for one in bindings):
+        for name in _names_of_torch(file).get(scope, ()):
+            owner, bindings = reference.scope.lookup(name)
+            is_seen = owner is scope
+            if is_seen and any(_is_sure(one, scope, reference, olds) for one in bindings):
                 return name, []
     old = next((one for one in olds if one.statement is not None), None)
     owner, _ = reference.scope.lookup("torch")
@@ -42,6 +43,15 @@ def name_of_torch(
         return None, []
     edit = _import_torch(_first(home, old, is_replaced), file, style)
     return ("torch", [edit]) if edit else (None, [])
+
+
+@fact
+def _names_of_torch(file: ParsedPython) -> dict[Scope, tuple[str, ...]]:
+    """The names that mean torch in the scopes that bind them."""
+    return {
+        scope: tuple(name for name in scope.bindings if scope.qualified(name) == "torch")
+        for scope in scopes_in(file).all
+    }
 
 
 def _is_sure(binding: Binding, scope: Scope, reference: Reference, olds: list[Binding]) -> bool:

@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from precision_lint.fixers.python_changes import changed_code
 from precision_lint.fixers.spelling import Written
 from precision_lint.model.finding import Applicability, Edit, Fix
+from precision_lint.model.memo import fact
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.parse import MAX_CHARACTERS, parse_config, parse_part
 from precision_lint.source.config.settings_tree import (
@@ -35,7 +36,7 @@ from precision_lint.source.text.comments import comments
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
 
-_MAX_READ = 32 * MAX_CHARACTERS
+_MAX_READ = 4 * MAX_CHARACTERS
 """Limit on parsing one file again: a file full of mistakes must not take quadratic time."""
 
 _EXPANDED = re.compile(r"[$`\\]")
@@ -85,7 +86,7 @@ def verified(
         says = _says(file, text, masked, change)
     except (Unparsable, RecursionError):
         return None
-    if not says or _comments(file, file.text) - _comments(file, text):
+    if not says or _comments_of(file) - _comments(file, text):
         return None
     return Fix(applicability, message, edits)
 
@@ -99,6 +100,11 @@ def _is_seen(edit: Edit, part: ParsedConfig, masked: SourceText) -> bool:
     """True for an edit that stays in a part of a file, and means there what it says."""
     is_literal = part.script is not None or not _EXPANDED.search(edit.content)
     return is_literal and masked[edit.span] == part.text[edit.span]
+
+
+@fact
+def _comments_of(file: ParsedConfig) -> Counter[str]:
+    return _comments(file, file.text)
 
 
 def _comments(file: ParsedConfig, text: SourceText) -> Counter[str]:
@@ -133,8 +139,8 @@ def _says(
                 return False
             return [*_tree(file, change)] == [*_tree(repaired, TreeChange())]
         case ScriptChange():
-            meant_script = _script(file.text, file.masked, change)
-            return meant_script == _script(text, masked, ScriptChange())
+            meant_script = _script(_parsed(file), change)
+            return meant_script == _script(_parse(text, masked), ScriptChange())
 
 
 # Trees
@@ -187,10 +193,13 @@ def _literal(value: object) -> tuple[str, str]:
 # Scripts
 
 
-def _script(text: SourceText, masked: SourceText | None, change: ScriptChange) -> list[object]:
-    """Marks for the commands and the variables.
+@fact
+def _parsed(file: ParsedConfig) -> shell.Script:
+    return _parse(file.text, file.masked)
 
-    Sourced files are left out: their words have no position in the text.
+
+def _parse(text: SourceText, masked: SourceText | None) -> shell.Script:
+    """A script without those that it sources: their words have no position in the text.
 
     Raises:
         Unparsable: a shell would reject it.
@@ -198,6 +207,11 @@ def _script(text: SourceText, masked: SourceText | None, change: ScriptChange) -
     script, defect = shell.parse(text, masked=masked.text if masked else None)
     if defect is not None:
         raise defect
+    return script
+
+
+def _script(script: shell.Script, change: ScriptChange) -> list[object]:
+    """Marks for the commands and the variables."""
     marks: list[object] = []
     for command in script.commands:
         words = [each for word in command.words for each in _words(word, change)]

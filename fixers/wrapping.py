@@ -31,9 +31,9 @@ def within_lines(
         return joined
     line = text.line_span(text.row(span.start))
     own = [edit for edit in edits if line.start <= edit.span.start and edit.span.end <= line.end]
-    if (choice := _choice_of(file, call)) is not None and _keeps_lines_short(text, limit):
+    if (choice := _choice_of(file, call)) is not None and _keeps_lines_short(file, limit):
         return _with_broken_choice(file, choice, edits, own, limit)
-    if not _ends_line(file, call) or not _keeps_lines_short(text, limit):
+    if not _ends_line(file, call) or not _keeps_lines_short(file, limit):
         return tuple(edits)
     opening = _after_parenthesis(file, call)
     closing = span.end - 1
@@ -152,10 +152,14 @@ def _ends_line(file: ParsedPython, call: ast.Call) -> bool:
             return isinstance(parent, _STATEMENTS) and rest == ""
 
 
-def _keeps_lines_short(text: SourceText, limit: int) -> bool:
-    rows = range(1, len(text.line_starts) + 1)
-    longer = sum(len(text.line(row)) > limit for row in rows)
-    return longer <= _FEW * len(rows)
+def _keeps_lines_short(file: ParsedPython, limit: int) -> bool:
+    def count() -> bool:
+        text = file.text
+        rows = range(1, len(text.line_starts) + 1)
+        longer = sum(len(text.line(row)) > limit for row in rows)
+        return longer <= _FEW * len(rows)
+
+    return file.fact((_keeps_lines_short, limit), count)
 
 
 def _after_parenthesis(file: ParsedPython, call: ast.Call) -> int:

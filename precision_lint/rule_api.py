@@ -100,8 +100,8 @@ NAMES = {
     "precision_lint.facts.numerics.fills": "Fill fills",
     "precision_lint.facts.numerics.half_results": (
         "COPIES SCORES SUMS TOTALS HalfResult averaged_copy may_be_averaged_copy "
-        "may_be_running_total may_be_scores may_be_sum_of_squares running_total scores "
-        "sum_of_squares"
+        "may_be_kept_for_backward may_be_running_total may_be_scores may_be_sum_of_squares "
+        "running_total scores sum_of_squares"
     ),
     "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
     "precision_lint.facts.numerics.positions": "Position positions",

@@ -141,6 +141,9 @@ from precision_lint.facts.numerics.half_results import TOTALS as TOTALS
 from precision_lint.facts.numerics.half_results import HalfResult as HalfResult
 from precision_lint.facts.numerics.half_results import averaged_copy as averaged_copy
 from precision_lint.facts.numerics.half_results import may_be_averaged_copy as may_be_averaged_copy
+from precision_lint.facts.numerics.half_results import (
+    may_be_kept_for_backward as may_be_kept_for_backward,
+)
 from precision_lint.facts.numerics.half_results import may_be_running_total as may_be_running_total
 from precision_lint.facts.numerics.half_results import may_be_scores as may_be_scores
 from precision_lint.facts.numerics.half_results import (

@@ -70,7 +70,7 @@ RULE = Rule(
     triggers=((b"autocast",), (b"torch",)),
 )
 
-_WHY = "A context has no effect until `with` enters it: this code runs without autocast."
+_WHY = "A context has no effect until `with` enters it: this code runs without the context."
 _CONTEXTS = frozenset(
     {
         "torch.no_grad",

@@ -152,12 +152,14 @@ def _before_step(event: Event, stepped: Event, step: TrainingStep, file: PythonF
 def _finding(event: Event, backward: Event, step: TrainingStep, file: PythonFile) -> Finding:
     scaler = backward.scaler
     is_clip = event.kind is EventKind.CLIP
-    related = [backward.related("scaled here")]
+    related = [backward.related("the loss is scaled here")]
     place = step.place(event)
     inside = ""
     if place is not event.node:
         inside = f" in `{event.helper}`"
-        related.append(event.related("clipped here" if is_clip else "the norm is taken here"))
+        related.append(
+            event.related("the gradients are clipped here" if is_clip else "the norm is taken here")
+        )
     return file.finding(
         RULE,
         file.span_of(place),

@@ -112,7 +112,10 @@ def _given_both(file: PythonFile) -> Iterator[Finding]:
                     confidence=Confidence.MEDIUM,
                     severity=Severity.ERROR,
                     why="ValueError: At most one of fp16 and bf16 can be True, but not both.",
-                    related=[file.related(file.span_of(each), "it is on here") for each in both],
+                    related=[
+                        file.related(file.span_of(each), f"`{name}` is on here")
+                        for name, each in zip(_OTHER, both, strict=True)
+                    ],
                 )
 
 

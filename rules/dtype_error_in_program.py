@@ -124,12 +124,13 @@ RULE = Rule(
 def check_source(file: PythonFile) -> Iterator[Finding]:
     for found in program_errors(file):
         places = dict.fromkeys((*found.call.way, *found.origins))
+        error, like, _ = found.error.removesuffix(".").partition(", or the like")
         yield file.finding(
             RULE,
             found.call.span,
-            f"{found.problem} in this program",
+            f"in this program, {found.problem}",
             confidence=Confidence.HIGH,
-            why=f"`{found.error.removesuffix('.')}`. Cast where the dtype is wrong.",
+            why=f"`{error}`{like}. Change the dtype where it is chosen, or cast before the call.",
             related=[place.related for place in places],
             precisions=tuple(filter(None, map(precision_of, found.dtypes))),
         )

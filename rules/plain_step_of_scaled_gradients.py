@@ -135,7 +135,7 @@ def _of_scaled(event: Event, backward: Event, step: TrainingStep, file: PythonFi
         why="The gradients are multiplied by the loss scale, 65536 at first, and may be infinite."
         + (f" `{scaler}.update` raises `{_UNCHECKED}`" if is_updated else ""),
         fix=_by_scaler(event, scaler, step, file),
-        related=[backward.related("scaled here")],
+        related=[backward.related("the loss is scaled here")],
     )
 
 

@@ -96,7 +96,7 @@ def check_kernel(kernel: Kernel, file: PythonFile) -> Iterator[Finding]:
         yield file.finding(
             RULE,
             note.span,
-            f"`{note.subject}` is float64 under torch.compile, and so are its results",
+            f"`{note.subject}` is float64 under torch.compile, and so is what is computed with it",
             confidence=Confidence.LOW if compiled is None else Confidence.MEDIUM,
             why=_why(note),
             fix=triton.fix(note.remedy),

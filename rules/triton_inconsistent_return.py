@@ -91,4 +91,4 @@ def _message(rejection: ReportedError) -> str:
     before, after = rejection.shown
     if rejection.kind == "ternary":
         return f"a run-time ternary is {before} or {after}"
-    return f"`{rejection.subject}` returns {after} here and {before} before"
+    return f"`{rejection.subject}` returns {after} here, but {before} above"

@@ -84,7 +84,7 @@ def _message(rejection: ReportedError) -> str:
     name = f"`{rejection.subject}`"
     match before:
         case "None":
-            return f"{name} is None before the loop, which then assigns it"
+            return f"{name} is None before the loop, but the loop assigns it"
         case "constexpr":
             return f"{name} is fixed at compile time, and the loop assigns it"
-    return f"{name} is {before} before the loop, which makes it {after}"
+    return f"{name} is {before} before the loop, but the loop makes it {after}"

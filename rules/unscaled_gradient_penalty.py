@@ -73,7 +73,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             why="`unscale_` does not change the gradients that `autograd.grad` returns: divide "
             "them by `scaler.get_scale()` before the penalty is computed.",
             related=[
-                file.related(file.span_of(found.scaled), "scaled here"),
+                file.related(file.span_of(found.scaled), "the loss is scaled here"),
                 file.related(file.span_of(found.again), "the loss with the penalty is scaled here"),
             ],
         )

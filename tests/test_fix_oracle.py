@@ -276,3 +276,62 @@ def test_labels_that_take_the_way_of_logits_stay_integers() -> None:
     scores, picked = run_after(fixed(BOTH_WAYS, Applicability.SAFE))
     assert scores.dtype == np.float32
     assert picked.tolist() == [1.0]
+
+
+# Scores that are computed in half precision
+
+LOG_PROBABILITIES = """\
+import torch
+
+
+def pick(logits, labels):
+    logits = logits.bfloat16()
+    CONTEXT
+        scores = logits.log_softmax(-1)
+        return scores.gather(-1, labels[:, None])
+"""
+"""Under `with torch.no_grad():` or `if True:`."""
+
+
+def picked(source: str, logits: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, int]:
+    """What a program picks of the scores, and how many bytes autograd keeps for `backward`."""
+    scope: dict[str, Any] = {}
+    exec(compile(source, "case.py", "exec"), scope)
+    kept: dict[int, int] = {}
+
+    def keep(tensor: torch.Tensor) -> torch.Tensor:
+        if tensor.is_floating_point():
+            storage = tensor.untyped_storage()
+            kept[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
+        values = scope["pick"](logits, labels)
+    return values, sum(kept.values())
+
+
+def test_scores_are_exact_after_the_fix_and_what_that_costs_is_said() -> None:
+    torch.manual_seed(0)
+    logits = torch.randn(64, 5000).bfloat16().float().requires_grad_()
+    labels = torch.randint(0, 5000, (64,))
+    exact = logits.double().log_softmax(-1).gather(-1, labels[:, None])
+
+    evaluated = LOG_PROBABILITIES.replace("CONTEXT", "with torch.no_grad():")
+    assert (picked(evaluated, logits, labels)[0].double() - exact).abs().max() > 1e-3
+    after = fixed(evaluated, Applicability.UNSAFE)
+    values, bytes_kept = picked(after, logits, labels)
+    torch.testing.assert_close(values.double(), exact, rtol=0, atol=1e-5)
+    assert bytes_kept == 0
+
+    trained = LOG_PROBABILITIES.replace("CONTEXT", "if True:")
+    assert fixed(trained, Applicability.UNSAFE) == trained  # shown only
+    by_hand = trained.replace("logits.log_softmax", "logits.float().log_softmax")
+    values, after_bytes = picked(by_hand, logits, labels)
+    torch.testing.assert_close(values.double(), exact, rtol=0, atol=1e-5)
+    assert after_bytes == 2 * picked(trained, logits, labels)[1]
+    by_sum = by_hand.replace("logits.float().log_softmax(-1)", "logits").replace(
+        "labels[:, None])", "labels[:, None]).float() - logits.float().logsumexp(-1, True)"
+    )
+    values, bytes_of_sum = picked(by_sum, logits, labels)
+    torch.testing.assert_close(values.double(), exact, rtol=0, atol=1e-5)
+    assert bytes_of_sum >= after_bytes  # picking the logits first saves nothing

@@ -70,7 +70,7 @@ def render_json(found: Explained) -> str:
             "name": answer.rule.name if answer.rule else None,
             "pitfalls": [pitfall.name for pitfall in answer.pitfalls],
             "title": answer.rule.summary if answer.rule else answer.pitfalls[0].title,
-            "cure": " ".join(one.cure for one in answer.pitfalls if one.cure),
+            "cure": _cure(answer),
             "message": answer.message,
             "score": round(answer.score, 2),
             "certainty": answer.certainty,
@@ -195,8 +195,13 @@ def _names(answer: Answer) -> str:
 
 def _line(answer: Answer) -> str:
     title = answer.rule.summary if answer.rule else answer.pitfalls[0].title
-    cure = next((one.cure for one in answer.pitfalls if one.cure), "")
+    cure = _cure(answer)
     return f"{_names(answer)}: {title}" + (f". {cure}" if cure else "")
+
+
+def _cure(answer: Answer) -> str:
+    """The cure of the first pitfall that has one: they are in order."""
+    return next((one.cure for one in answer.pitfalls if one.cure), "")
 
 
 def _title(page: Rule | Pitfall) -> str:

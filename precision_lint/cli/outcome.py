@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import TextIO
 
@@ -18,6 +19,7 @@ from precision_lint.engine.ignoring import is_ignorable, takes_comments
 from precision_lint.engine.job import Result
 from precision_lint.engine.session import Session
 from precision_lint.engine.settings import Settings
+from precision_lint.engine.writing import write
 from precision_lint.model.finding import Finding
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.text.text import SourceText
@@ -181,10 +183,12 @@ def _report_ignored(results: Sequence[Result]) -> None:
         console.note(f"ignored {_in_files(results, ignored)}")
     for result in results:
         left = [finding for finding in result.findings if is_ignorable(finding)]
-        if left and not takes_comments(kind_of(result.path)):
+        if left:
+            # Elsewhere it is in a string, or before a line that continues a command.
+            where = "at its place" if takes_comments(kind_of(result.path)) else "in this format"
             console.note(
-                f"{result.path}: no comment can ignore {console.plural(len(left), 'finding')} in "
-                "this format; use per-file-ignores or --write-baseline"
+                f"{result.path}: no comment can ignore {console.plural(len(left), 'finding')} "
+                f"{where}; use per-file-ignores or --write-baseline"
             )
 
 
@@ -246,11 +250,20 @@ def _root(session: Session) -> Path:
 
 @contextmanager
 def output(path: Path | None, stream: TextIO | None) -> Iterator[TextIO]:
+    """Where a report goes: a file gets it completely or not at all.
+
+    Raises:
+        CannotRun: the file cannot be written.
+    """
     if path is None:
         yield stream or sys.stdout
         return
-    with path.open("w", encoding="utf-8", errors="backslashreplace") as out:
-        yield out
+    out = StringIO()
+    yield out
+    try:
+        write(path, out.getvalue().encode("utf-8", "backslashreplace"))
+    except OSError as error:
+        raise CannotRun(f"{path}: {error.strerror or error}") from error
 
 
 def _findings(results: Sequence[Result]) -> list[Finding]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from precision_lint.cli import console
 from precision_lint.engine.session import Session
-from precision_lint.engine.vendor import helpers, helpers_in, vendored
+from precision_lint.engine.vendor import helpers, helpers_in, is_copy, vendored
 from precision_lint.engine.writing import create, write_atomically
 from precision_lint.project import disk
 
@@ -32,11 +32,12 @@ def vendor(names: Sequence[str], output: Path | None, session: Session) -> None:
     path = output or _path_of(module, root)
     if path is None:
         raise CannotVendor(
-            "where to? Pass --output FILE, or name the module in the configuration:\n"
-            '[tool.precision-lint.fix]\nhelper-module = "mypkg.precision"'
+            "where to? Pass --output FILE, or name the module in the configuration, in "
+            '[tool.precision-lint.fix]: helper-module = "mypkg.precision"'
         )
     if not disk.is_folder(path.parent):
         raise CannotVendor(f"{path.parent}: no such folder")
+    length = session.project.import_style(path.absolute()).line_length
     if path.exists():
         try:
             old = disk.read(path).decode("utf-8", "replace")
@@ -45,18 +46,18 @@ def vendor(names: Sequence[str], output: Path | None, session: Session) -> None:
         there = helpers_in(old)
         if there is None:
             raise CannotVendor(f"{path}: not a file that `precision-lint vendor` wrote")
-        if old != vendored(there):
+        if not is_copy(old, there):
             raise CannotVendor(f"{path}: edited, or of another version; remove it first")
-        new = vendored([*there, *names])
+        new = vendored([*there, *names], length)
         write_atomically(path, old.encode(), new.encode())
     else:
-        new = vendored(names)
+        new = vendored(names, length)
         create(path, new.encode())
     console.note(f"{os.path.relpath(path)}: now contains {', '.join(helpers_in(new) or names)}")
     if not module:
         console.note(
-            "so that fixes import from there, add to the configuration:\n"
-            f'[tool.precision-lint.fix]\nhelper-module = "{_module_of(path, root)}"'
+            "so that fixes import from there, add to the configuration, in "
+            f'[tool.precision-lint.fix]: helper-module = "{_module_of(path, root)}"'
         )
 
 

@@ -9,6 +9,7 @@ fix can uncover a problem that was there before: it is reported, and the fix sta
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -66,7 +67,8 @@ def fix(
             refused.update(candidates)
             continue
         applied += step.applied
-        applied += _cured(step, [finding for finding in fixable if finding not in now])
+        at_once = set(now)
+        applied += _cured(step, [finding for finding in fixable if finding not in at_once])
         text, checked = step.text, step.checked
         refused.clear()
         if text.text in seen:
@@ -265,20 +267,29 @@ def _compatible(findings: Iterable[Finding]) -> list[Finding]:
     """
     accepted: list[Finding] = []
     taken: set[Edit] = set()
+    spans: list[Span] = []  # of these edits, in order
     for finding in findings:
         assert finding.fix is not None
         own = [edit for edit in finding.fix.edits if edit not in taken]
-        if not any(_touch(edit, other) for edit in own for other in taken):
+        if not any(_touch(edit.span, other) for edit in own for other in _beside(edit, spans)):
             accepted.append(finding)
             taken.update(own)
+            for edit in own:
+                insort(spans, edit.span)
     return accepted
 
 
-def _touch(one: Edit, other: Edit) -> bool:
-    """True if two edits overlap, or insert at the same place."""
-    if one.span.start == other.span.start:
+def _beside(edit: Edit, spans: Sequence[Span]) -> Sequence[Span]:
+    """Those of some spans in order, which do not touch each other, that an edit may touch."""
+    at = bisect_left(spans, edit.span)
+    return spans[max(0, at - 1) : at + 1]
+
+
+def _touch(one: Span, other: Span) -> bool:
+    """True if the edits at two spans overlap, or insert at the same place."""
+    if one.start == other.start:
         return True
-    return one.span.start < other.span.end and other.span.start < one.span.end
+    return one.start < other.end and other.start < one.end
 
 
 def _is_sound(edits: Iterable[Edit], text: SourceText) -> bool:

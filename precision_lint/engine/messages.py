@@ -90,7 +90,10 @@ def answers(text: str) -> list[Answer]:
     ranked = sorted(pages.values(), key=_rank)[:_MOST]
     if ranked and ranked[0].total < _LEAST and something_else(text):
         return []
-    return [_judged(answer, index, ranked) for index, answer in enumerate(ranked)]
+    judged = [_judged(answer, index, ranked) for index, answer in enumerate(ranked)]
+    if judged and judged[0].certainty == "certain":  # then a faint likeness says nothing
+        return [one for one in judged if one.total >= judged[0].total / 2]
+    return judged
 
 
 def something_else(text: str) -> str | None:

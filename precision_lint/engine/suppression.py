@@ -7,7 +7,8 @@ ignore-file` suppresses a whole file. A bare `# noqa` silences its line, as in o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from precision_lint.engine import registry
@@ -35,7 +36,7 @@ _BARE = re.compile(
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Directive:
     """One suppression comment; `names` holds each code or name with its span."""
 
@@ -83,12 +84,14 @@ def directives(text: SourceText, kind: Kind, *, is_clean: bool) -> tuple[Directi
         return ()
     from precision_lint.source.text.comments import comments
 
-    spans = comments(text, kind)
-    return tuple(
-        _parse(text, match)
-        for match in candidates
-        if any(span.start <= match.start() < span.end for span in spans)
-    )
+    spans = sorted(comments(text, kind))
+    return tuple(_parse(text, match) for match in candidates if _is_in(match, spans))
+
+
+def _is_in(match: re.Match[str], spans: Sequence[Span]) -> bool:
+    """True for a match in one of some spans, which are in order."""
+    at = bisect_right(spans, match.start(), key=lambda span: span.start)
+    return at > 0 and match.start() < spans[at - 1].end
 
 
 def _names_us(match: re.Match[str]) -> bool:
@@ -123,9 +126,9 @@ def bare(text: SourceText, kind: Kind) -> Iterator[Span]:
         return
     from precision_lint.source.text.comments import comments
 
-    spans = comments(text, kind)
+    spans = sorted(comments(text, kind))
     for match in candidates:
-        if any(span.start <= match.start() < span.end for span in spans):
+        if _is_in(match, spans):
             yield Span(*match.span("ignore"))
 
 
@@ -145,10 +148,13 @@ def apply(
     """The remaining findings, and the (directive, name) pairs that silenced a finding."""
     kept = []
     used: set[tuple[Directive, str]] = set()
+    by_row: dict[int, list[Directive]] = {}
+    for directive in found:
+        by_row.setdefault(0 if directive.whole_file else directive.row, []).append(directive)
     for finding in findings:
         silencing = [
             (directive, name)
-            for directive in found
+            for directive in _near(finding, by_row, text)
             if directive.covers(finding, text)
             if (name := directive.matches(finding)) is not None
         ]
@@ -156,6 +162,18 @@ def apply(
         if not silencing:
             kept.append(finding)
     return kept, used
+
+
+def _near(
+    finding: Finding, by_row: Mapping[int, Sequence[Directive]], text: SourceText
+) -> Iterator[Directive]:
+    """The directives for a whole file, and those in the rows of a finding and right above it."""
+    first, last = map(text.row, finding.place.span)
+    above = first - 1
+    while above > 0 and _DIRECTIVE.match(text.line(above).strip()):
+        above -= 1
+    for row in (0, *range(above + 1, last + 1)):
+        yield from by_row.get(row, ())
 
 
 def unused(
@@ -173,18 +191,20 @@ def unused(
         return
     for directive in found:
         is_noqa = text[directive.span].lstrip("#/ \t").lower().startswith("noqa")
+        is_one = len({name for name, _ in directive.names}) == 1
         for name, span in directive.names:
             rule = registry.by_selector().get(name) or registry.by_selector().get(name.upper())
             ours = rule is not None or not is_noqa or name.upper().startswith("MP")
             if not ours or (directive, name) in used or (rule and rule.code not in ran):
                 continue
-            yield Unused(name, span, _without(directive, name, span, text), rule is not None)
+            yield Unused(
+                name, span, _without(directive, span, text, is_one=is_one), rule is not None
+            )
 
 
-def _without(directive: Directive, name: str, span: Span, text: SourceText) -> Edit:
+def _without(directive: Directive, span: Span, text: SourceText, *, is_one: bool) -> Edit:
     """Remove one name from a directive, or the whole comment if it was the only name."""
-    others = [other for other, _ in directive.names if other != name]
-    if others:
+    if not is_one:
         inside = text.text
         end = span.end
         while end < directive.span.end and inside[end] in ", \t":

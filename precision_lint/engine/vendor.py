@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,7 +21,13 @@ _MODULES = ("dtypes", "host", "amp", "masking")
 """The modules that can be copied, each after those that it imports."""
 
 _MARK = "# Copied by `precision-lint vendor` from precision-lint "
-_HEADER = f"{_MARK}{__version__}\n# SPDX-License-Identifier: Apache-2.0\n"
+_HEADER = (
+    f"{_MARK}{__version__}\n# SPDX-License-Identifier: Apache-2.0\n# fmt: off\n# isort: skip_file\n"
+)
+"""The project's formatters leave the file alone, whatever their settings are."""
+
+_LONG = "# ruff: noqa: E501\n"
+"""The mark of a file with longer lines than the project's; elsewhere ruff calls it unused."""
 
 
 def helpers_in(copy: str) -> list[str] | None:
@@ -46,7 +52,12 @@ def _public(tree: ast.Module) -> Iterator[str]:
             yield node.name
 
 
-def vendored(names: Iterable[str]) -> str:
+def is_copy(text: str, names: Sequence[str]) -> bool:
+    """True for a copy with some helpers as this release writes it, for any length of lines."""
+    return text.replace(_LONG, "", 1) == vendored(names).replace(_LONG, "", 1)
+
+
+def vendored(names: Iterable[str], line_length: int = 88) -> str:
     """A module with some helpers: annotated, and with no import but torch and NumPy."""
     needed = set(names)
     parts: dict[str, list[ast.stmt]] = {}
@@ -56,7 +67,7 @@ def vendored(names: Iterable[str]) -> str:
     imports = [node for _, node in chosen if isinstance(node, ast.Import | ast.ImportFrom)]
     # `if TYPE_CHECKING: import numpy as np`
     for_types = [ast.unparse(node) for _, node in chosen if isinstance(node, ast.If)]
-    text = _HEADER + '"""Mixed-precision helpers for PyTorch."""\n\n'
+    text = '"""Mixed-precision helpers for PyTorch."""\n\n'
     text += "from __future__ import annotations\n\n" + _sorted(imports, needed)
     for block in dict.fromkeys(for_types):
         text += f"\n{block}\n"
@@ -67,7 +78,8 @@ def vendored(names: Iterable[str]) -> str:
             text += "\n" * (2 if is_function or was_function else 1)
             text += module.segment(node)
             was_function = is_function
-    return text
+    is_long = any(len(line) > line_length for line in text.splitlines())
+    return _HEADER + _LONG * is_long + text
 
 
 @dataclass(frozen=True)

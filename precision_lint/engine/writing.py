@@ -143,6 +143,7 @@ def create(path: Path, content: bytes) -> None:
         with path.open("xb") as stream:
             try:
                 stream.write(content)
+                stream.flush()  # a full disk may show here only
             except BaseException:
                 os.unlink(path)
                 raise

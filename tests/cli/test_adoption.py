@@ -144,6 +144,14 @@ def test_where_no_comment_may_stand_the_finding_is_left(tmp_path: Path) -> None:
     assert left in ran.err
 
 
+def test_a_finding_in_a_string_is_left_with_a_note(tmp_path: Path) -> None:
+    content = BAD[: BAD.index("array")] + 'text = f"""\n{scores.numpy()}\n"""\n'
+    ran = run("--add-ignore", "why", cwd=project(tmp_path, {"a.py": content}))
+    assert ran.code == 1
+    assert "a.py: no comment can ignore 1 finding at its place; use per-file-ignores or" in ran.err
+    assert (tmp_path / "a.py").read_text() == content
+
+
 def test_many_findings_of_one_rule_are_counted(tmp_path: Path) -> None:
     project(tmp_path, {"a.py": BAD + "x = scores.numpy()\n" * 20, "b.py": SCALER})
     ran = run(cwd=tmp_path)

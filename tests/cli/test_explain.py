@@ -126,6 +126,7 @@ def is_right(found: list[Answer], right: set[str]) -> bool:
         ("sixth_threads", 30),
         ("seventh_threads", 20),
         ("eighth_threads", 66),
+        ("ninth_threads", 40),
     ],
 )
 def test_messages_of_threads(name: str, count: int) -> None:

@@ -58,6 +58,33 @@ def test_a_full_disk(arguments: list[str], tmp_path: Path) -> None:
     assert "Traceback" not in err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit on the size of files")
+@pytest.mark.parametrize(
+    ("arguments", "name"),
+    [
+        (["--no-cache", "--output-file", "report.txt"], "report.txt"),
+        (["--no-cache", "--write-baseline", "known.json"], "known.json"),
+        (["vendor", "to_numpy", "--output", "copied.py"], "copied.py"),
+    ],
+    ids=lambda value: value[0] if isinstance(value, list) else value,
+)
+def test_a_file_that_does_not_fit_is_not_left_behind(
+    arguments: list[str], name: str, tmp_path: Path
+) -> None:
+    import resource
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+
+    project(tmp_path, {"a.py": BAD})
+    before = sorted(tmp_path.rglob("*"))
+    process = start(*arguments, cwd=tmp_path, preexec_fn=limit)
+    err = process.communicate()[1].decode()
+    assert process.returncode == 2
+    assert err == f"error: {name}: File too large\n"
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_a_closed_stream(closed: str, tmp_path: Path) -> None:
     project(tmp_path, {"a.py": BAD})

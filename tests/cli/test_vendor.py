@@ -137,16 +137,33 @@ def test_a_copy_is_clean(tmp_path: Path) -> None:
     if ruff is None:
         pytest.skip("ruff is not installed")
     path = tmp_path / "copied.py"
-    for names in ([name] for name in helpers()):
-        path.write_text(vendored(names))
-        ast.parse(path.read_text())
-        for command in (["check", "--select", "E,F,I,W"], ["format", "--check"]):
-            ran = subprocess.run(
-                [ruff, *command, "--isolated", "--no-cache", "--line-length", "100", path],
-                capture_output=True,
-                text=True,
-            )
-            assert ran.returncode == 0, ran.stdout
+    settings = tmp_path / "pyproject.toml"
+    for length, quotes in ((79, "double"), (88, "single"), (100, "double"), (120, "double")):
+        settings.write_text(
+            f'[tool.ruff]\nline-length = {length}\n[tool.ruff.lint]\nselect = ["E", "F", "I", '
+            f'"W", "RUF100"]\n[tool.ruff.lint.isort]\nforce-single-line = true\n'
+            f'[tool.ruff.format]\nquote-style = "{quotes}"\n'
+        )
+        for name in helpers():
+            path.unlink(missing_ok=True)
+            assert run("vendor", name, "-o", "copied.py", cwd=tmp_path).code == 0
+            ast.parse(path.read_text())
+            for command in (["check"], ["format", "--check"]):
+                ran = subprocess.run(
+                    [ruff, *command, "--no-cache", path], capture_output=True, text=True
+                )
+                assert ran.returncode == 0, ran.stdout
+
+
+def test_a_copy_is_known_for_other_lines(tmp_path: Path) -> None:
+    settings, path = tmp_path / "pyproject.toml", tmp_path / "copied.py"
+    settings.write_text("[tool.ruff]\nline-length = 120\n")
+    assert run("vendor", "to_numpy", "-o", "copied.py", cwd=tmp_path).code == 0
+    assert "noqa" not in path.read_text()
+    settings.write_text("[tool.ruff]\nline-length = 80\n")
+    assert run("vendor", "mask_value", "-o", "copied.py", cwd=tmp_path).code == 0
+    assert "# ruff: noqa: E501\n" in path.read_text()
+    assert helpers_in(path.read_text()) == ["resolve_dtype", "mask_value", "to_numpy"]
 
 
 def test_a_copy_has_no_findings_of_its_own(tmp_path: Path) -> None:

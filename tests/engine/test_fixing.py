@@ -20,6 +20,7 @@ from precision_lint.model.finding import (
 )
 from precision_lint.project.discovery import Kind
 from precision_lint.source.text.text import SourceText
+from tests import cpu_time
 from tests.engine.making import PATH, finding, replacing, source, together
 
 Check = Callable[[SourceText], Checked]
@@ -73,6 +74,13 @@ def test_many_fixes_around_broken_ones_take_few_checks() -> None:
     after = fixed(content, counted)
     assert after.text.text == content.replace("bad", "good")
     assert calls < 100
+
+
+def test_thousands_of_fixes_are_chosen_in_time() -> None:
+    content = "".join(f"a{row} = bad\n" for row in range(6_000))
+    with cpu_time.at_most(10):  # it takes 2 s
+        after = fixed(content, replacing("bad", "good"))
+    assert after.text.text == content.replace("bad", "good")
 
 
 # P2: a second time changes nothing

@@ -94,3 +94,25 @@ def test_what_was_not_analysed_is_said(tmp_path: Path) -> None:
     loop = "for i in range(9):\n    for j in range(9):\n" + "        x = f(x + i)\n" * 9_000
     checked = check(tmp_path, HEAD + f"def f(x):\n    return x\n{loop * 3}{SINK}")
     assert [note.split(": ")[1] for note in checked.notes] == ["too much code to analyse"]
+
+
+@pytest.mark.parametrize(
+    ("head", "repeated", "left"),
+    [
+        pytest.param(
+            "import torch\n",
+            "torch.ones(2).bfloat16().numpy()  # noqa: MP101\n",
+            0,
+            id="suppressed",
+        ),
+        pytest.param(
+            "from torch.cuda.amp import autocast\n",
+            "def f{0}(x):\n    with autocast():\n        return x\n",
+            1_501,
+            id="names in one scope",
+        ),
+    ],
+)
+def test_time_is_linear_in_findings(head: str, repeated: str, left: int, tmp_path: Path) -> None:
+    source = head + "".join(repeated.format(number) for number in range(1_500))
+    assert len(check(tmp_path, source).findings) == left

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Model, ModelOutput, Tensor, Value
@@ -135,6 +136,17 @@ def may_be_sum_of_squares(node: ast.expr, file: PythonFile) -> bool:
     """True for `x.pow(2).mean(-1)`, of whatever dtype."""
     summed = _summed(node) if isinstance(node, ast.Call) else None
     return summed is not None and _is_square(summed)
+
+
+def may_be_kept_for_backward(call: Call, file: PythonFile) -> bool:
+    """True for scores of a whole vocabulary, where autograd may keep them all until `backward`.
+
+    Such scores are picked by `gather`; a caller may still turn off the recording of gradients.
+    """
+    node, syntax = calls_by_span(file).get(call.span), syntax_tree(file)
+    if node is None or records_no_gradients(node, syntax):
+        return False
+    return used_by(node, frozenset({"gather"}), syntax) is not None
 
 
 def sum_of_squares(call: Call, file: PythonFile) -> HalfResult | None:

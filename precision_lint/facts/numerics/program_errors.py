@@ -95,7 +95,7 @@ def _of_layer(call: Call, layer: Model, file: PythonFile) -> ProgramError | None
         return None
     if _is_as_made(layer.parameters) and any(map(_IN_PLACE.search, _sources(call, file))):
         return None
-    problem = f"`{name}` raises: {first} is {dtypes[0]}, its weights are {dtypes[1]}"
+    problem = f"`{name}` raises: {first} is {dtypes[0]}, and the weights are {dtypes[1]}"
     error = "RuntimeError: mat1 and mat2 must have the same dtype, or the like"
     return ProgramError(call, problem, dtypes, error, _origins(given.value, layer.parameters))
 
@@ -133,7 +133,7 @@ def _of_operands(call: Call, file: PythonFile) -> ProgramError | None:
     first = text_of(one.argument, file, "one operand")
     second = text_of(other.argument, file, "another")
     name = _WRITES.get(found.operator, f"`{found.operator}`")
-    problem = f"{name} raises: {first} is {found.dtypes[0]}, {second} is {found.dtypes[1]}"
+    problem = f"{name} raises: {first} is {found.dtypes[0]}, and {second} is {found.dtypes[1]}"
     origins = _origins(one.tensor, other.tensor)
     return ProgramError(call, problem, found.dtypes, found.error, origins)
 
@@ -146,7 +146,7 @@ def _of_float8(call: Call, file: PythonFile) -> ProgramError | None:
     if len({*dtypes}) < 2 or not any(dtype.startswith("float8_") for dtype in dtypes):
         return None
     sides = zip(operands, dtypes, strict=True)
-    are = ", ".join(f"{text_of(one, file, 'an operand')} is {dtype}" for one, dtype in sides)
+    are = ", and ".join(f"{text_of(one, file, 'an operand')} is {dtype}" for one, dtype in sides)
     error = "RuntimeError: Promotion for Float8 Types is not supported"
     origins = _origins(*(one.value for one in operands))
     return ProgramError(call, f"arithmetic raises: {are}", tuple(dtypes), error, origins)
