@@ -43,7 +43,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
 )
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related, Span
-from precision_lint.source.python.syntax_tree import argument_at
+from precision_lint.source.python.syntax_tree import argument_at, syntax_tree
 
 SCALING_CALLS = frozenset(
     {"GradScaler", "ShardedGradScaler", "autocast", "partial", "scale", "backward", "initialize"}
@@ -166,6 +166,8 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
         return None
     if any(each.scaler is node for each in plugins.refused(file)):
         return None  # it raises before anything is scaled
+    if _is_unused(node, file):
+        return None
     conditions = scalers.conditions_around(node, file)
     if _is_excluded(conditions, file):
         return None
@@ -196,6 +198,16 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
                 switch=Switch(call, enabled),
             )
     return None
+
+
+def _is_unused(node: ast.Call, file: PythonFile) -> bool:
+    """True for a scaler in a variable of a function that nothing reads."""
+    syntax = syntax_tree(file)
+    function = syntax.function(node)
+    match syntax.parent(node):
+        case ast.Assign(targets=[ast.Name(id=name)]) if function is not None:
+            return not syntax.reads(function, name)
+    return False
 
 
 def _chosen(
