@@ -105,7 +105,7 @@ def _unexplained(one: Unexplained, report: Report) -> Iterator[str]:
 def _listed(kind: str, settings: Sequence[Occurrence], report: Report) -> Iterator[str]:
     for written in settings:
         text = report.ink.visible(_cut(source_of(written)))
-        yield f"  {kind}: {text} ({_row(written, report)})"
+        yield f"  {kind}: {text} ({_row(written, report)}{_value_from(written, report)})"
 
 
 def _where(explained: Explained, report: Report) -> str:
@@ -195,13 +195,19 @@ def _origin(one: Effective, report: Report) -> str:
     if one.written.used_at is not None:
         if isinstance(one.written.origin, CodePlace) and one.written.name == one.key.name:
             return "the program itself"
-        return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
+        source = report.ink.visible(_cut(source_of(one.written)))
+        return f"{row}  {source}{_value_from(one.written, report)}"
     if one.status == "unknown":
         return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
-    value, place = value_at(one.written), place_of(one.written)
+    return f"{row}{_value_from(one.written, report)}"
+
+
+def _value_from(written: Occurrence, report: Report) -> str:
+    """Where a variable gets its value that gives that of an option, if that is elsewhere."""
+    value, place = value_at(written), place_of(written)
     if value is None or (value.path, value.start.row) == (place.path, place.start.row):
-        return row
-    return f"{row}, value from {report.ink.visible(report.row(value))}"
+        return ""
+    return f", value from {report.ink.visible(report.row(value))}"
 
 
 def _lost(reference: Effective, report: Report) -> str:

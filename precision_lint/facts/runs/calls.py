@@ -20,7 +20,7 @@ from precision_lint.facts.frameworks.table import Framework
 from precision_lint.facts.frameworks.triggers import may_be_reported_in
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
-from precision_lint.facts.runs.interpreter.known import Known, Settings
+from precision_lint.facts.runs.interpreter.known import Holder, Known, Settings
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.interpreter.reaching import reached
@@ -30,6 +30,9 @@ from precision_lint.model.finding import Related, Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.python_settings import Made, python_settings
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import last_name
+
+_TAKING_ALL = "from_argparse_args"
 
 
 def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
@@ -43,6 +46,8 @@ def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
         if code is None or state is False:
             continue
         given = dict(_arguments(node, file, code, evaluator))
+        if last_name(node.func) == _TAKING_ALL:
+            given = dict(_members(node, file, code, frameworks, evaluator)) | given
         deciding = tuple(filter(_chooses, around)) if state else ()
         if deciding and run.opened is not None:
             given |= dict(_decided(node, file, deciding[-1], evaluator))
@@ -124,6 +129,24 @@ def _arguments(
                 inner = known.value.get(name)
                 if inner is not None and (written := _occurrence(name, inner, code, place)):
                     yield name, written
+
+
+def _members(
+    call: ast.Call,
+    file: ParsedPython,
+    code: ParsedConfig,
+    frameworks: tuple[Framework, ...],
+    evaluator: Evaluator,
+) -> Iterator[tuple[str, Occurrence]]:
+    """The members of `args` that `Trainer.from_argparse_args(args)` takes as its arguments."""
+    known = evaluator.value(call.args[0], file) if call.args else None
+    if known is None or not isinstance(known.value, Holder):
+        return
+    place = CodePlace(file.span_of(call.args[0]))
+    for name in dict.fromkeys(key for framework in frameworks for key in framework.keys):
+        inner = known.value.get(name)
+        if inner is not None and (written := _occurrence(name, inner, code, place)):
+            yield name, written
 
 
 def _decided(
