@@ -33,7 +33,7 @@ from precision_lint.project.files import Project
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar
-from precision_lint.source.shell.variables import Assigned
+from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
@@ -406,10 +406,17 @@ def source_of(written: Occurrence) -> str:
     text = written.file.text
     match written.origin:
         case Option(words=words):
-            source = " ".join(text[word.span] for word in words)
+            source = " ".join(_written(word, text) for word in words)
         case origin:
             source = text[origin.span]
     return " ".join(source.split())
+
+
+def _written(word: Word, text: SourceText) -> str:
+    """A word as it is written; one that is put together from several places as it comes out."""
+    source = text[word.span]
+    is_whole = word.verbatim or "$" in source or UNKNOWN in word.text
+    return source if is_whole else word.text
 
 
 # Files

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from precision_lint.engine import registry
 from precision_lint.engine.explain_config import (
@@ -96,7 +97,7 @@ def _alike(runs: Sequence[Run], report: Report) -> str:
 
 def _unexplained(one: Unexplained, report: Report) -> Iterator[str]:
     where = report.relative(one.place.path) if one.is_whole else report.row(one.place)
-    started = f", started as {one.program}" if one.program else ""
+    started = _started(one.program, report)
     line = f"{where}: no framework is known to read it{started}"
     yield report.ink.paint(report.ink.visible(line), "strong")
     yield from _listed("not understood", one.unread, report)
@@ -119,10 +120,17 @@ def head(explained: Explained, report: Report) -> str:
     where = _where(explained, report)
     release = _release(explained)
     version = f" ({framework.library} {release})" if release else ""
-    started = f", started as {explained.program}" if explained.program else ""
+    started = _started(explained.program, report)
     if explained.reader is not None:
         started = f", read by {report.relative(explained.reader)}"
     return report.ink.visible(f"{where}: {framework.name}{version}{started}")
+
+
+def _started(program: str, report: Report) -> str:
+    """The program that is started; below a folder of the project, as paths are shown."""
+    if os.path.isabs(program) and os.path.exists(program):
+        program = report.relative(Path(os.path.normpath(program)))
+    return f", started as {program}" if program else ""
 
 
 def _release(explained: Explained) -> str:

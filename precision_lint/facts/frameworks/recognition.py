@@ -170,7 +170,7 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveCo
             for way in framework.ways
             if way.form == "command"
             and (
-                any(fnmatch(started.name, pattern) for pattern in way.programs)
+                _starts(way, started)
                 if way.programs and not way.own
                 else _is_started(started, way)
                 and _recognizes(way, given.__contains__)
@@ -179,11 +179,23 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveCo
             )
             if not _is_refuted(framework, program_of(started, file, project), project)
         ]
-        for framework in _most_special(claimed):
+        # The name of a command says more than those of its options.
+        named = [framework for framework in claimed if _names(framework, started)]
+        for framework in _most_special(named or claimed):
             source = CommandSource(file, framework, started.words, started)
             yield EffectiveConfig(framework, source)
         if started.launcher:
             yield from _of_launcher(file, started)
+
+
+def _starts(way: Recognizer, started: Launch) -> bool:
+    return any(fnmatch(started.name, pattern) for pattern in way.programs)
+
+
+def _names(framework: Framework, started: Launch) -> bool:
+    """True if the name of what is started is enough to tell that it is the framework's."""
+    ways = (way for way in framework.ways if way.form == "command" and not way.own)
+    return any(_starts(way, started) for way in ways)
 
 
 def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[EffectiveConfig]:

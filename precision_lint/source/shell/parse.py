@@ -55,9 +55,9 @@ __all__ = [
 ]
 
 _MAX_SCOPES = 64  # deeper than anybody nests; what is assigned there is unknown
-_MAX_INNER = 3  # scripts in the words of scripts
+_MAX_INNER = 6  # scripts in the words of scripts, and calls of functions in functions
 _MAX_PASSES = 8  # words of a loop that are followed apart
-_MAX_REPEATED = 64  # passes of all loops, beyond their first, and calls of functions
+_MAX_REPEATED = 192  # passes of all loops, beyond their first, and calls of functions
 _MOST_ARGUMENTS = 9  # of a function
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
