@@ -216,6 +216,7 @@ def runs_of(
     whole = sorted(_whole(found.values()), key=lambda row: row[0])
     all_runs = [_with_unread(explained_run(run, facts, least), left) for _, run in whole]
     all_runs = _without_shapes(all_runs)
+    asked -= {run.path for run in all_runs if run.says_something}
     shown = [run for run in all_runs if run.says_something or run.path in asked]
     if silent := len(all_runs) - len(shown):
         count = "1 run is" if silent == 1 else f"{silent} runs are"
@@ -227,23 +228,29 @@ def _without_shapes(runs: list[Run]) -> list[Run]:
     """The runs without files that look like a framework's, where programs are seen to read all that
     they say and to give it to a framework.
     """
-    readings = [run.explained.reading for run in runs]
-    of_programs = [one for one in readings if isinstance(one.source, CallSource)]
-    read = understood(of_programs)
-    return [run for run in runs if not _is_shape(run) or not _settings_of(run) <= read]
+    of_programs = [run for run in runs if isinstance(run.explained.reading.source, CallSource)]
+    read = understood(run.explained.reading for run in of_programs)
+    found = {_what_is_found(one) for run in of_programs for one in run.findings}
+    return [run for run in runs if not _is_shape(run, found) or not _settings_of(run) <= read]
 
 
-def _is_shape(run: Run) -> bool:
+def _is_shape(run: Run, found: Set[tuple[str, Place]]) -> bool:
     """True for a file that nothing but its keys identifies, and of which nothing else is said."""
     source = run.explained.reading.source
     is_file = isinstance(source, MappingSource) and source.file.python is None
-    return is_file and not run.findings and not run.unread and not run.explained.links
+    is_said = all(_what_is_found(one) in found for one in run.findings)
+    return is_file and is_said and not run.unread and not run.explained.links
+
+
+def _what_is_found(finding: Finding) -> tuple[str, Place]:
+    return finding.code, finding.place
 
 
 def _settings_of(run: Run) -> frozenset[tuple[Path, Span]]:
-    """Where the settings of a run are written; an empty place if there are none."""
-    written = [one.written for one in run.explained.settings if one.written is not None]
-    return frozenset(map(written_at, written)) or frozenset({(run.path, Span(0, 0))})
+    """Where the precisions of a run are written; an empty place if there are none."""
+    precise = (one.written for one in run.explained.settings if one.key.role != "other")
+    written = frozenset(written_at(one) for one in precise if one is not None)
+    return written or frozenset({(run.path, Span(0, 0))})
 
 
 def _without(
