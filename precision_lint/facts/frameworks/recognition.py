@@ -137,16 +137,41 @@ def called(callee: str) -> tuple[Framework, ...]:
     found = [
         framework
         for framework in frameworks().values()
-        if any(way.form == "call" and not names.isdisjoint(way.callees) for way in framework.ways)
+        if any(
+            way.form == "call" and not way.takes and not names.isdisjoint(way.callees)
+            for way in framework.ways
+        )
     ]
     return tuple(_most_special(found))
+
+
+@lru_cache(maxsize=4096)
+def taking(callee: str) -> tuple[tuple[Framework, Recognizer], ...]:
+    """The frameworks that take all of their settings in an argument of what has the name."""
+    return tuple(
+        (framework, way)
+        for framework in frameworks().values()
+        for way in framework.ways
+        if way.takes and callee in way.callees
+    )
+
+
+@lru_cache(maxsize=1)
+def takers() -> tuple[str, ...]:
+    """The last parts of the names of what takes all settings in one argument."""
+    ways = (way for framework in frameworks().values() for way in framework.ways if way.takes)
+    return tuple(sorted({name.rpartition(".")[2] for way in ways for name in way.callees}))
 
 
 @lru_cache(maxsize=1)
 def calls_pattern() -> str:
     """A regular expression for the calls that any framework may read, and imports `as` another."""
     ways = (way for framework in frameworks().values() for way in framework.ways)
-    names = {name.rpartition(".")[2] for way in ways for name in way.callees}
+    names = {
+        re.escape(name if way.takes else name.rpartition(".")[2])
+        for way in ways
+        for name in way.callees
+    }
     return rf"\b(?:{'|'.join(sorted(names))})(?:\s*\(|\s+as\b)"
 
 

@@ -38,6 +38,7 @@ PYTHON: tuple[bytes, ...] = (
     b"TrainingConfig",
     b"TurbomindEngineConfig",
     b"checkpoint_config",
+    b"deepspeed.initialize",
     b"from_argparse_args",
     b"init_checkpoint",
     b"lr_config",
