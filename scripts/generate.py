@@ -190,7 +190,7 @@ def marks() -> str:
     keys: set[str] = set()
     for slug, table in read_tables().items():
         for way in framework(slug, table).ways:
-            python |= {callee.rpartition(".")[2] for callee in way.callees}
+            python |= {callee if way.takes else callee.rpartition(".")[2] for callee in way.callees}
             if way.form == "mapping":
                 words = {name.rpartition(".")[2] for name in way.own}
                 keys |= words

@@ -11,7 +11,13 @@ from precision_lint.engine import registry
 from precision_lint.facts.frameworks.launches import launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.runs import runs
-from precision_lint.facts.frameworks.sources import CallSource, CodePlace, Occurrence, launch_of
+from precision_lint.facts.frameworks.sources import (
+    CallSource,
+    CodePlace,
+    MappingSource,
+    Occurrence,
+    launch_of,
+)
 from precision_lint.facts.frameworks.table import Key, Role, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
@@ -27,7 +33,7 @@ from precision_lint.project.files import Project
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar
-from precision_lint.source.shell.variables import Assigned
+from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
@@ -209,11 +215,42 @@ def runs_of(
     left = dict(_without(understood(found.values()), left))
     whole = sorted(_whole(found.values()), key=lambda row: row[0])
     all_runs = [_with_unread(explained_run(run, facts, least), left) for _, run in whole]
+    all_runs = _without_shapes(all_runs)
+    asked -= {run.path for run in all_runs if run.says_something}
     shown = [run for run in all_runs if run.says_something or run.path in asked]
     if silent := len(all_runs) - len(shown):
         count = "1 run is" if silent == 1 else f"{silent} runs are"
         note(f"{count} not shown, without any precision setting: name a file to see its runs")
     return Explanation(shown, [_unexplained(one) for _, one in sorted(left.items(), key=_row)])
+
+
+def _without_shapes(runs: list[Run]) -> list[Run]:
+    """The runs without files that look like a framework's, where programs are seen to read all that
+    they say and to give it to a framework.
+    """
+    of_programs = [run for run in runs if isinstance(run.explained.reading.source, CallSource)]
+    read = understood(run.explained.reading for run in of_programs)
+    found = {_what_is_found(one) for run in of_programs for one in run.findings}
+    return [run for run in runs if not _is_shape(run, found) or not _settings_of(run) <= read]
+
+
+def _is_shape(run: Run, found: Set[tuple[str, Place]]) -> bool:
+    """True for a file that nothing but its keys identifies, and of which nothing else is said."""
+    source = run.explained.reading.source
+    is_file = isinstance(source, MappingSource) and source.file.python is None
+    is_said = all(_what_is_found(one) in found for one in run.findings)
+    return is_file and is_said and not run.unread and not run.explained.links
+
+
+def _what_is_found(finding: Finding) -> tuple[str, Place]:
+    return finding.code, finding.place
+
+
+def _settings_of(run: Run) -> frozenset[tuple[Path, Span]]:
+    """Where the precisions of a run are written; an empty place if there are none."""
+    precise = (one.written for one in run.explained.settings if one.key.role != "other")
+    written = frozenset(written_at(one) for one in precise if one is not None)
+    return written or frozenset({(run.path, Span(0, 0))})
 
 
 def _without(
@@ -376,10 +413,17 @@ def source_of(written: Occurrence) -> str:
     text = written.file.text
     match written.origin:
         case Option(words=words):
-            source = " ".join(text[word.span] for word in words)
+            source = " ".join(_written(word, text) for word in words)
         case origin:
             source = text[origin.span]
     return " ".join(source.split())
+
+
+def _written(word: Word, text: SourceText) -> str:
+    """A word as it is written; one that is put together from several places as it comes out."""
+    source = text[word.span]
+    is_whole = word.verbatim or "$" in source or UNKNOWN in word.text
+    return source if is_whole else word.text
 
 
 # Files
@@ -389,7 +433,7 @@ def _read(path: Path, project: Recording, *, is_named: bool) -> ParsedConfig | N
     """A parsed file; None for one that cannot be a configuration."""
     try:
         kind = kind_of(path)
-        if not is_named and kind and not _is_of_interest(path.read_bytes(), kind):
+        if not is_named and kind and not _may_be_one(path, kind):
             return None
         file = project.config_files.at(path) or project.config_files.read(path)
     except Unparsable as problem:
@@ -413,6 +457,14 @@ def _lines(path: Path) -> Iterator[Unread]:
     except (OSError, UnicodeError, LookupError):
         return
     yield from unread_lines(text, kind)
+
+
+def _may_be_one(path: Path, kind: Kind) -> bool:
+    """False for a file that is too large for a configuration, or says nothing of settings."""
+    is_code = kind in ("python", "notebook")
+    if not is_code and disk.size(path) > disk.LARGEST_CONFIG:
+        return False
+    return _is_of_interest(path.read_bytes(), kind)
 
 
 def _is_of_interest(content: bytes, kind: Kind) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from precision_lint.engine import registry
 from precision_lint.engine.explain_config import (
@@ -96,7 +97,7 @@ def _alike(runs: Sequence[Run], report: Report) -> str:
 
 def _unexplained(one: Unexplained, report: Report) -> Iterator[str]:
     where = report.relative(one.place.path) if one.is_whole else report.row(one.place)
-    started = f", started as {one.program}" if one.program else ""
+    started = _started(one.program, report)
     line = f"{where}: no framework is known to read it{started}"
     yield report.ink.paint(report.ink.visible(line), "strong")
     yield from _listed("not understood", one.unread, report)
@@ -105,7 +106,7 @@ def _unexplained(one: Unexplained, report: Report) -> Iterator[str]:
 def _listed(kind: str, settings: Sequence[Occurrence], report: Report) -> Iterator[str]:
     for written in settings:
         text = report.ink.visible(_cut(source_of(written)))
-        yield f"  {kind}: {text} ({_row(written, report)})"
+        yield f"  {kind}: {text} ({_row(written, report)}{_value_from(written, report)})"
 
 
 def _where(explained: Explained, report: Report) -> str:
@@ -119,10 +120,17 @@ def head(explained: Explained, report: Report) -> str:
     where = _where(explained, report)
     release = _release(explained)
     version = f" ({framework.library} {release})" if release else ""
-    started = f", started as {explained.program}" if explained.program else ""
+    started = _started(explained.program, report)
     if explained.reader is not None:
         started = f", read by {report.relative(explained.reader)}"
     return report.ink.visible(f"{where}: {framework.name}{version}{started}")
+
+
+def _started(program: str, report: Report) -> str:
+    """The program that is started; below a folder of the project, as paths are shown."""
+    if os.path.isabs(program) and os.path.exists(program):
+        program = report.relative(Path(os.path.normpath(program)))
+    return f", started as {program}" if program else ""
 
 
 def _release(explained: Explained) -> str:
@@ -195,13 +203,19 @@ def _origin(one: Effective, report: Report) -> str:
     if one.written.used_at is not None:
         if isinstance(one.written.origin, CodePlace) and one.written.name == one.key.name:
             return "the program itself"
-        return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
+        source = report.ink.visible(_cut(source_of(one.written)))
+        return f"{row}  {source}{_value_from(one.written, report)}"
     if one.status == "unknown":
         return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
-    value, place = value_at(one.written), place_of(one.written)
+    return f"{row}{_value_from(one.written, report)}"
+
+
+def _value_from(written: Occurrence, report: Report) -> str:
+    """Where a variable gets its value that gives that of an option, if that is elsewhere."""
+    value, place = value_at(written), place_of(written)
     if value is None or (value.path, value.start.row) == (place.path, place.start.row):
-        return row
-    return f"{row}, value from {report.ink.visible(report.row(value))}"
+        return ""
+    return f", value from {report.ink.visible(report.row(value))}"
 
 
 def _lost(reference: Effective, report: Report) -> str:

@@ -447,9 +447,8 @@ def test_whatever_is_about_precision_is_understood_or_listed(tmp_path: Path) -> 
         '"precision": "auto" (conf.json:1)',
         "--bf16 (run.sh:5)",
         "--bf16 (run.sh:6)",
-        "--dtype bf16 (run.sh:8)",
+        "--dtype bf16 (run.sh:8, value from run.sh:1)",
         "--use_amp (a.ipynb:cell 1:1)",
-        "DTYPE=${1:-bf16} (run.sh:1)",
         "FLAGS=${FLAGS:---fp16 --fp16-init-scale 4} (run.sh:3)",
         "arguments: pretrained=a,dtype=float16 (a.yaml:4)",
         "dtype: auto (a.yaml:1)",
@@ -611,4 +610,41 @@ def test_copies_that_jupyter_keeps_are_no_runs(tmp_path: Path) -> None:
     assert run("explain-config", cwd=tmp_path).out.splitlines() == [
         "run.sh:1: accelerate",
         "  compute  mixed_precision = bf16  run.sh:1",
+    ]
+
+
+QUANTIZED = """\
+import argparse
+import yaml
+from transformers import AutoModelForCausalLM
+from trl import SFTConfig
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--config")
+args = parser.parse_args()
+with open(args.config) as file:
+    config = yaml.safe_load(file)
+model = AutoModelForCausalLM.from_pretrained(
+    config["model"]["name"], load_in_4bit=config["model"].get("load_in_4bit", True)
+)
+training = SFTConfig(output_dir="o", bf16=config["training"].get("bf16", True))
+"""
+
+
+def test_a_launch_after_many_commands_is_followed_and_told_once(tmp_path: Path) -> None:
+    training = (
+        "  output_dir: o\n  per_device_train_batch_size: 1\n  num_train_epochs: 1\n  bf16: true\n"
+    )
+    config = f"model:\n  load_in_4bit: true\n  name: m\ntraining:\n{training}"
+    commands = "".join(f"wget x{number}\n" for number in range(100))
+    launch = "ARGS='--config a.yaml'\n[ $X ] && ARGS+=' --y'\npython train.py $ARGS\n"
+    files = {"a.yaml": config, "train.py": QUANTIZED, "run.sh": commands + launch}
+    assert run("explain-config", cwd=project(tmp_path, files)).out.splitlines() == [
+        "run.sh:103: PyTorch, started as train.py",
+        "  quant  on (4-bit weights, train.py:11)  a.yaml:2  load_in_4bit: true",
+        "",
+        "run.sh:103: TRL, started as train.py",
+        "  compute  bf16 = true  a.yaml:8",
+        "  default of TRL: fp16 = false, bf16_full_eval = false, fp16_full_eval = false",
+        "  other settings come from train.py",
     ]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import dropwhile
 from pathlib import PurePosixPath
 
 from precision_lint.model.finding import Span
@@ -41,6 +42,15 @@ _FLAG = re.compile(
     r"|no-healthcheck|oom-kill-disable|use-api-socket)"
 )
 """The options of `docker run` that take no value."""
+_ENTERING_FLAG = re.compile(
+    r"-[ceC]+|--(?:nv|rocm|cleanenv|contain|containall|writable|writable-tmpfs|no-home|fakeroot)"
+)
+"""Those of `apptainer exec`."""
+_ENTERED = _CONTAINERS | {"singularity", "apptainer"}
+"""Programs whose `exec` runs a command in a container that has a name or is a file."""
+_PREFIXES = frozenset({"exec", "nohup", "time", "command", "setsid", "sudo", "env", "timeout"})
+"""Commands that start another one, whose name is the first word that is no option of theirs."""
+_OF_PREFIX = re.compile(r"-.*|[A-Za-z_]\w*=.*|\d+(?:\.\d+)?[smhd]?", re.DOTALL)
 _TOOL = re.compile(r"(?:.*/)?[a-z][\w.-]*")
 
 
@@ -84,11 +94,16 @@ def launch(command: Command) -> Launch | None:
 
 def _started(words: tuple[Word, ...]) -> Launch | None:
     """What words start; a wrapper that starts another program is passed over."""
+    if words[0].text in _PREFIXES:
+        rest = tuple(dropwhile(lambda word: _OF_PREFIX.fullmatch(word.text), words[1:]))
+        started = _started(rest) if rest else None
+        if started is not None:
+            return replace(started, span=Span(words[0].span.start, words[-1].span.end))
     if inner := _wrapped(words):
         started = _started(inner)
         if started is not None:
             return replace(started, span=Span(words[0].span.start, words[-1].span.end))
-    if words[0].text in _CONTAINERS and (started := _in_container(words)):
+    if words[0].text in _ENTERED and (started := _in_container(words)):
         return started
     span = Span(words[0].span.start, words[-1].span.end)
     own: tuple[Word, ...] = ()
@@ -126,16 +141,21 @@ def _wrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
 
 
 def _in_container(words: tuple[Word, ...]) -> Launch | None:
-    """`docker run --gpus all IMAGE --model m`: the command in the image, or its own entry point."""
+    """`docker run --gpus all IMAGE --model m`: the command in the image, or its own entry point.
+    `docker exec -it NAME swift sft`, `apptainer exec --nv a.sif swift sft`: the command.
+    """
     rest = words[1:]
     while rest and rest[0].text in _MANAGING:
         rest = rest[1:]
-    if len(rest) < 2 or rest[0].text != "run":
+    is_entered = bool(rest) and rest[0].text == "exec"
+    is_run = bool(rest) and rest[0].text == "run" and words[0].text in _CONTAINERS
+    if len(rest) < 2 or not (is_run or is_entered):
         return None
     at = 1
     while at < len(rest) and rest[at].text.startswith("-"):
         option = rest[at].text
-        takes_value = "=" not in option and not _FLAG.fullmatch(option)
+        flag = _ENTERING_FLAG if is_entered and words[0].text not in _CONTAINERS else _FLAG
+        takes_value = "=" not in option and not flag.fullmatch(option)
         at += 1 + takes_value
     if at >= len(rest):
         return None
@@ -144,6 +164,8 @@ def _in_container(words: tuple[Word, ...]) -> Launch | None:
         started = _started(inner)
         if started is not None:
             return replace(started, span=Span(words[0].span.start, words[-1].span.end))
+    if is_entered:
+        return None
     program = image.partition("@")[0]
     folder, slash, name = program.rpartition("/")
     program = f"{folder}{slash}{name.partition(':')[0]}"

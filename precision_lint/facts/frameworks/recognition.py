@@ -137,16 +137,41 @@ def called(callee: str) -> tuple[Framework, ...]:
     found = [
         framework
         for framework in frameworks().values()
-        if any(way.form == "call" and not names.isdisjoint(way.callees) for way in framework.ways)
+        if any(
+            way.form == "call" and not way.takes and not names.isdisjoint(way.callees)
+            for way in framework.ways
+        )
     ]
     return tuple(_most_special(found))
+
+
+@lru_cache(maxsize=4096)
+def taking(callee: str) -> tuple[tuple[Framework, Recognizer], ...]:
+    """The frameworks that take all of their settings in an argument of what has the name."""
+    return tuple(
+        (framework, way)
+        for framework in frameworks().values()
+        for way in framework.ways
+        if way.takes and callee in way.callees
+    )
+
+
+@lru_cache(maxsize=1)
+def takers() -> tuple[str, ...]:
+    """The last parts of the names of what takes all settings in one argument."""
+    ways = (way for framework in frameworks().values() for way in framework.ways if way.takes)
+    return tuple(sorted({name.rpartition(".")[2] for way in ways for name in way.callees}))
 
 
 @lru_cache(maxsize=1)
 def calls_pattern() -> str:
     """A regular expression for the calls that any framework may read, and imports `as` another."""
     ways = (way for framework in frameworks().values() for way in framework.ways)
-    names = {name.rpartition(".")[2] for way in ways for name in way.callees}
+    names = {
+        re.escape(name if way.takes else name.rpartition(".")[2])
+        for way in ways
+        for name in way.callees
+    }
     return rf"\b(?:{'|'.join(sorted(names))})(?:\s*\(|\s+as\b)"
 
 
@@ -170,7 +195,7 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveCo
             for way in framework.ways
             if way.form == "command"
             and (
-                any(fnmatch(started.name, pattern) for pattern in way.programs)
+                _starts(way, started)
                 if way.programs and not way.own
                 else _is_started(started, way)
                 and _recognizes(way, given.__contains__)
@@ -179,11 +204,23 @@ def _of_commands(file: ParsedConfig, project: Recording) -> Iterator[EffectiveCo
             )
             if not _is_refuted(framework, program_of(started, file, project), project)
         ]
-        for framework in _most_special(claimed):
+        # The name of a command says more than those of its options.
+        named = [framework for framework in claimed if _names(framework, started)]
+        for framework in _most_special(named or claimed):
             source = CommandSource(file, framework, started.words, started)
             yield EffectiveConfig(framework, source)
         if started.launcher:
             yield from _of_launcher(file, started)
+
+
+def _starts(way: Recognizer, started: Launch) -> bool:
+    return any(fnmatch(started.name, pattern) for pattern in way.programs)
+
+
+def _names(framework: Framework, started: Launch) -> bool:
+    """True if the name of what is started is enough to tell that it is the framework's."""
+    ways = (way for way in framework.ways if way.form == "command" and not way.own)
+    return any(_starts(way, started) for way in ways)
 
 
 def _of_launcher(file: ParsedConfig, started: Launch) -> Iterator[EffectiveConfig]:

@@ -26,6 +26,7 @@ from precision_lint.facts.frameworks.recognition import (
 )
 from precision_lint.facts.frameworks.sources import (
     CallSource,
+    CodePlace,
     CommandSource,
     EnvironmentSource,
     MappingSource,
@@ -45,6 +46,7 @@ from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.readers import readers
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
+from precision_lint.facts.runs.understood import understood
 from precision_lint.model.finding import Span
 from precision_lint.model.trace import note
 from precision_lint.project import disk
@@ -55,7 +57,8 @@ from precision_lint.source.shell.words import UNKNOWN, Text
 
 _MAX_DEPTH = 4  # script, launcher's file, DeepSpeed's file; one to spare
 _MAX_REFERRING = 64  # scripts that start from one file
-_MAX_LAUNCHES = 64  # of one script
+_MAX_LAUNCHES = 64  # of programs of the project, by one script
+_MAX_COMMANDS = 1_000  # of one script
 _MAX_PROGRAMS = 16  # that a Python file is a part of
 _PARSED_CLASSES = r"ArgumentParser\(\(|HfArgumentParser|TrlParser"
 """How a program makes options of the fields of classes."""
@@ -88,7 +91,7 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
             others += linker.started(read, by=path)
     if any(_is_composed_of(path, run) for run in others):
         own = []
-    elif not others:
+    elif not any(at == path for at, _ in understood(others)):
         own += map(linker.linked, linker.opened(file))
     own += (*refused_in(file, project), *refused_arguments(file, project))
     merged = {
@@ -170,7 +173,8 @@ def _referring(file: ParsedConfig, project: Recording) -> Sequence[ParsedConfig]
 def _without_guesses(
     read: Sequence[EffectiveConfig], called: Sequence[EffectiveConfig], project: Recording
 ) -> Iterator[EffectiveConfig]:
-    """The readings of commands whose program does not hand their options to a call instead.
+    """The readings of commands whose program does not hand their options to a call instead, or what
+    its files say.
 
     A program that parses its command line as a class of the framework may do both.
     """
@@ -178,7 +182,7 @@ def _without_guesses(
         (reading.source.launch.span, slug)
         for reading in called
         if isinstance(reading.source, CallSource) and reading.source.launch is not None
-        if any(isinstance(one.origin, Option) for one in reading.source.given.values())
+        if any(not isinstance(one.origin, CodePlace) for one in reading.source.given.values())
         for slug in (reading.framework.slug, reading.framework.extends)
     }
     for reading in read:
@@ -266,9 +270,11 @@ class _Linker:
             commands = each.script.commands if each.script is not None else ()
             if each.is_excerpt and file.text.path != self.current.text.path:
                 continue  # what a document starts counts only where the document is checked
-            for started in filter(None, map(launch, commands[:_MAX_LAUNCHES])):
+            count = 0
+            for started in filter(None, map(launch, commands[:_MAX_COMMANDS])):
                 path = program_of(started, each, self.project)
-                if path is not None:
+                count += path is not None
+                if path is not None and count <= _MAX_LAUNCHES:
                     yield from self.calls(path, each, started)
                 absent = Path(started.program.replace(UNKNOWN, ""))
                 yield from self.overridden(path or absent, each, started)

@@ -71,6 +71,20 @@ class Occurrence:
         place = self.elsewhere
         return place.path if place is not None else None
 
+    @property
+    def is_replaceable(self) -> bool:
+        """True if its value is a default of a script, which the caller's environment may replace:
+        `${PRECISION:-bf16}`.
+        """
+        script = self.file.script
+        if script is None or not script.assumed:
+            return False
+        match self.origin:
+            case Option(traced=text) | Assigned(text=text):
+                taken = [span for spans in script.assumed.values() for span in spans]
+                return any(span.start <= at < span.end for at in text.origins for span in taken)
+        return False
+
     def is_beside(self, other: Occurrence) -> bool:
         """True if both are in one file."""
         return self.file.text is other.file.text and self.sourced_from == other.sourced_from

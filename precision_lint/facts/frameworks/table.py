@@ -52,6 +52,8 @@ class Recognizer:
     """Dicts in Python files may also be such mappings."""
     callees: tuple[str, ...] = ()
     """Of calls in Python: the last part of the name, or the whole of it."""
+    takes: tuple[str, ...] = ()
+    """Of calls in Python: the arguments that hold the settings; none if they are settings."""
     programs: tuple[str, ...] = ()
     """Of commands: patterns for the file, the module or the first two words of what is started."""
     mentions: tuple[str, ...] = ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from precision_lint.facts.frameworks._generated import marks
 from precision_lint.project.discovery import Kind
 
@@ -19,6 +21,9 @@ CONFIG_TRIGGERS = (
 where a run is reported depends on the run, not on the rule.
 """
 
+_LARGE = 1 << 16
+"""Bytes of JSON in which each word is looked at once: data repeats a few words."""
+_WORD = re.compile(rb"[A-Za-z_$][\w.\-$/:]*")
 _MARKS = {"python": marks.PYTHON, "json": marks.JSON}
 
 
@@ -39,4 +44,8 @@ def is_only_composed(content: bytes) -> bool:
 
 def may_be_read(content: bytes, kind: Kind) -> bool:
     """False if no framework reads it. Python and JSON are mostly something else."""
-    return kind not in _MARKS or any(mark in content for mark in _MARKS[kind])
+    if kind not in _MARKS:
+        return True
+    if kind == "json" and len(content) > _LARGE:
+        content = b"\n".join({*_WORD.findall(content)})
+    return any(mark in content for mark in _MARKS[kind])

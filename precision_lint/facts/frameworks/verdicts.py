@@ -67,15 +67,24 @@ class Verdict:
 
     @property
     def safety(self) -> Applicability:
-        """How safe the repair is: at most unsafe if others also refer to the file."""
+        """How safe the repair is: at most unsafe if others also refer to the file, or if the caller
+        may replace a value.
+        """
         assert self.conflict.repair is not None
         safety = self.conflict.repair.safety
-        return min(safety, Applicability.UNSAFE) if self.is_shared else safety
+        is_of_others = self.is_shared or self.is_replaceable
+        return min(safety, Applicability.UNSAFE) if is_of_others else safety
+
+    @property
+    def is_replaceable(self) -> bool:
+        """True if the conflict rests on a default that the caller's environment may replace."""
+        written = (setting.written for setting in self.others)
+        return any(one is not None and one.is_replaceable for one in written)
 
     @property
     def confidence(self) -> Confidence:
         """As the table says; low in the code of tests, and low for what does not raise in tests,
-        benchmarks and vendored code.
+        benchmarks and vendored code; medium for a default that the caller may replace.
 
         A test writes settings that override each other on purpose, and its code those that raise.
         """
@@ -85,6 +94,8 @@ class Verdict:
         is_test_code = self.project.is_test(path) and kind_of(path) == "python"
         if is_test_code or (not is_proved and self.project.is_secondary(path)):
             return Confidence.LOW
+        if self.is_replaceable:
+            return min(self.conflict.confidence, Confidence.MEDIUM)
         return self.conflict.confidence
 
     @property

@@ -9,7 +9,7 @@ from functools import partial
 
 from precision_lint.facts.frameworks._generated import marks
 from precision_lint.facts.frameworks.reading import EffectiveConfig
-from precision_lint.facts.frameworks.recognition import called
+from precision_lint.facts.frameworks.recognition import called, takers, taking
 from precision_lint.facts.frameworks.sources import (
     CallSource,
     CodePlace,
@@ -20,7 +20,7 @@ from precision_lint.facts.frameworks.table import Framework
 from precision_lint.facts.frameworks.triggers import may_be_reported_in
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
-from precision_lint.facts.runs.interpreter.known import Known, Settings
+from precision_lint.facts.runs.interpreter.known import Given, Holder, Known, Settings
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.interpreter.reaching import reached
@@ -30,11 +30,16 @@ from precision_lint.model.finding import Related, Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.python_settings import Made, python_settings
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import last_name, qualified
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_TAKING_ALL = "from_argparse_args"
 
 
 def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
     """What the frameworks that a program calls make of a run."""
     run = evaluator.run
+    yield from _of_taken(evaluator)
     for file, made, frameworks in _framework_calls(run.program):
         assert isinstance(made.node, ast.Call)
         code = run.program.project.config_files.at(file.text.path)
@@ -43,6 +48,8 @@ def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
         if code is None or state is False:
             continue
         given = dict(_arguments(node, file, code, evaluator))
+        if last_name(node.func) == _TAKING_ALL:
+            given = dict(_members(node, file, code, frameworks, evaluator)) | given
         deciding = tuple(filter(_chooses, around)) if state else ()
         if deciding and run.opened is not None:
             given |= dict(_decided(node, file, deciding[-1], evaluator))
@@ -124,6 +131,67 @@ def _arguments(
                 inner = known.value.get(name)
                 if inner is not None and (written := _occurrence(name, inner, code, place)):
                     yield name, written
+
+
+def _members(
+    call: ast.Call,
+    file: ParsedPython,
+    code: ParsedConfig,
+    frameworks: tuple[Framework, ...],
+    evaluator: Evaluator,
+) -> Iterator[tuple[str, Occurrence]]:
+    """The members of `args` that `Trainer.from_argparse_args(args)` takes as its arguments."""
+    known = evaluator.value(call.args[0], file) if call.args else None
+    if known is None or not isinstance(known.value, Holder):
+        return
+    place = CodePlace(file.span_of(call.args[0]))
+    for name in dict.fromkeys(key for framework in frameworks for key in framework.keys):
+        inner = known.value.get(name)
+        if inner is not None and (written := _occurrence(name, inner, code, place)):
+            yield name, written
+
+
+def _of_taken(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
+    """What a framework gets in one argument: a mapping that the program makes of its settings."""
+    run = evaluator.run
+    for name in takers():
+        for file, call in run.program.calls(name):
+            ways = taking(qualified(call.func, syntax_tree(file).names))
+            code = run.program.project.config_files.at(file.text.path) if ways else None
+            if code is None or reached(call, file, evaluator) is False:
+                continue
+            for framework, way in ways:
+                given = dict(_in_mapping(call, way.takes, framework, file, code, evaluator))
+                if any(not isinstance(one.origin, CodePlace) for one in given.values()):
+                    span = file.span_of(call)
+                    source = CallSource(run.file, run.span or span, run.launch, given, code, span)
+                    yield EffectiveConfig(framework, source, is_open=True)
+
+
+def _in_mapping(
+    call: ast.Call,
+    arguments: tuple[str, ...],
+    framework: Framework,
+    file: ParsedPython,
+    code: ParsedConfig,
+    evaluator: Evaluator,
+) -> Iterator[tuple[str, Occurrence]]:
+    """The keys of a framework in the mapping that an argument holds.
+
+    A file that is handed on as it is has its own reading.
+    """
+    for keyword in call.keywords:
+        known = evaluator.value(keyword.value, file) if keyword.arg in arguments else None
+        if known is None or not isinstance(known.value, Given):
+            continue
+        place = CodePlace(file.span_of(keyword.value))
+        for key in framework.keys:
+            inner: Known | None = known
+            for part in key.split("."):
+                holder = inner.value if inner is not None else None
+                inner = holder.get(part) if isinstance(holder, Holder) else None
+            if inner is not None and (written := _occurrence(key, inner, code, place)):
+                yield key, written
 
 
 def _decided(

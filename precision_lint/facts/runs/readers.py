@@ -2,6 +2,7 @@
 
 A program that loads files and mentions nearly every key of one, and has places that decide a
 precision, is the program that the file is for: `train.py -c configs/a.json` is written nowhere.
+One that names the file need not mention as many.
 """
 
 from __future__ import annotations
@@ -23,6 +24,8 @@ from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
 _WORD = re.compile(r"[a-z]+\d*")
 _KEY = re.compile(r"[\w-]+")
 """What a program may mention; `images/a.png: [poses/a.mp4]` is data."""
+_HANDED_ON = re.compile(r"kwargs\b")
+"""Sections whose keys are the parameters of something else, which need not be in the program."""
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
 _STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
@@ -30,13 +33,15 @@ _STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 _LOADERS = {
     "json": r"\bjson\.loads?\(",
     "yaml": r"\byaml\.(?:safe_|full_|unsafe_)?load\(|\bOmegaConf\.load\(|\bYAML\(|\bhydra\.main\b"
-    rf"|\bload_hyperpyyaml\(|{yacs.MERGING}",
+    rf"|\bload_hyperpyyaml\(|\bfrom sconf import|\bcompose\(|{yacs.MERGING}",
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
 _MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=")
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
+_NAMED_SHARE = 0.5
+"""The same, if the program names the file."""
 _LEAST_KEYS = 5
 _CLEAR_SHARE = 0.95
 _CLEAR_KEYS = 12
@@ -53,13 +58,19 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     if not isinstance(root, Mapping) or file.format not in _LOADERS:
         return ()
     found = [*islice(_entries(root), _MOST_KEYS)]
-    names = {entry.name for entry, _ in found if entry.name and _KEY.fullmatch(entry.name)}
+    names = {
+        entry.name
+        for entry, section in found
+        if entry.name and _KEY.fullmatch(entry.name) and not _HANDED_ON.search(section)
+    }
     precise = {entry.name for entry, section in found if entry.name and _is_precise(entry, section)}
     if not precise or len(names) < _LEAST_KEYS:
         return ()
     mentioned = "|".join(map(re.escape, sorted(precise)))
     if not project.python_source_matches(rf"\b(?:{mentioned})\b".encode()):
         return ()
+    if naming := tuple(islice(_naming(file, names, precise, project), _MOST_READERS)):
+        return naming
     scores = [
         (share, path)
         for path, words, loads in _programs(file.format, project)
@@ -82,6 +93,26 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     )
     named = [row for row in near if row[0] == near[0][0]]
     return tuple(path for *_, path in named[:_MOST_READERS])
+
+
+def _naming(
+    file: ParsedConfig, names: Set[str], precise: Set[str], project: Recording
+) -> Iterator[Path]:
+    """The programs that name the file and read it: they load such files, and mention its keys."""
+    for path in project.config_files.named_in_python(file.text.path):
+        if path.suffix != ".py" or not _is_started(path, project):
+            continue
+        parts = tuple(islice(program_of(path, project), _MOST_FILES))
+        words = frozenset[str]().union(*(_mentioned(part, project) for part in parts))
+        is_for = precise & words and len(names & words) >= _NAMED_SHARE * len(names)
+        if is_for and any(_loads(part, file.format, project) for part in parts):
+            yield path
+
+
+def _is_started(path: Path, project: Recording) -> bool:
+    """True for a program: a script that nothing imports, or one that says what happens then."""
+    text = project.config_files.text(path)
+    return re.search(_STARTED.decode(), text) is not None or not project.users(path)
 
 
 def _is_clear(share: float, names: Set[str]) -> bool:
@@ -111,15 +142,16 @@ def _is_precise(entry: Entry, section: str) -> bool:
     if not isinstance(entry.value, Scalar):
         return False
     name, value = entry.name or "", entry.value.value
+    section = section.rpartition(".")[2]
     return is_about_precision(name) or chooses_precision(name, value, section)
 
 
 def _entries(mapping: Mapping, section: str = "") -> Iterator[tuple[Entry, str]]:
-    """The entries of a mapping and of the sections below it, each with the name of its section."""
+    """The entries of a mapping and of the sections below it, each with its section."""
     for entry in mapping.entries:
         yield entry, section
         if isinstance(entry.value, Mapping):
-            yield from _entries(entry.value, entry.name or "")
+            yield from _entries(entry.value, f"{section}.{entry.name or ''}".removeprefix("."))
 
 
 _Reading: TypeAlias = "tuple[Path, frozenset[str], bool]"

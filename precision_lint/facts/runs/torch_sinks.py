@@ -1,7 +1,7 @@
 """The places in a program that decide a precision in torch's own terms, and what they come to.
 
 These are autocast regions, scalers, casts and loading of networks, dtypes that are looked up by
-name, what 4-bit weights are computed in, the default dtype, and TF32.
+name, quantized loading and what its weights are computed in, the default dtype, and TF32.
 """
 
 from __future__ import annotations
@@ -28,20 +28,24 @@ from precision_lint.source.python.syntax import callee_name, dotted, last_name, 
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 SinkKind: TypeAlias = Literal[
-    "autocast", "scaler", "weights", "4-bit products", "default dtype", "matmul"
-]
+    "autocast", "scaler", "weights", "4-bit weights", "8-bit weights", "4-bit products",
+    "default dtype", "matmul",
+]  # fmt: skip
 Node: TypeAlias = "ast.Call | ast.Assign | ast.Return"
 
 NOTES: Mapping[SinkKind, str] = {
     "autocast": "the autocast region",
     "scaler": "the scaler",
     "weights": "the weights",
+    "4-bit weights": "the loading of weights in 4 bits",
+    "8-bit weights": "the loading of weights in 8 bits",
     "default dtype": "the default dtype",
     "4-bit products": "what 4-bit weights are computed in",
     "matmul": "the precision of products",
 }
 CLEAR_MARKS = (
     b"autocast", b"GradScaler", b"_dtype", b".half()", b".bfloat16()", b"_tf32", b"_precision(",
+    b"load_in_4bit", b"load_in_8bit",
 )  # fmt: skip
 """What a file holds that is certainly about a precision."""
 MARKS = (*CLEAR_MARKS, b"dtype=", b".to(", b"getattr(torch")
@@ -52,6 +56,10 @@ _PARTS: Mapping[SinkKind, Part] = {
 }  # fmt: skip
 _CASTS = {"half": "float16", "bfloat16": "bfloat16"}
 _LOADERS = frozenset({"from_pretrained", "from_single_file", "from_config", "load_checkpoint"})
+_QUANTIZED: Mapping[str, SinkKind] = {
+    "load_in_4bit": "4-bit weights", "load_in_8bit": "8-bit weights",
+}  # fmt: skip
+"""Arguments of loaders, of transformers before 5 and of Unsloth, that switch quantization on."""
 _PLAIN_REGION = "torch.cuda.amp.autocast"
 """A class of regions that a function may return, or a name may stand for:
 `with get_autocast(args.precision)():`.
@@ -127,6 +135,8 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
             found = _place(call, name, file, syntax)
             if found is not None:
                 yield found
+            if name in _LOADERS:
+                yield from _quantized(call, file)
     for node in file.nodes:
         match node:
             case ast.Assign(targets=[ast.Attribute(attr="allow_tf32") as target], value=value):
@@ -139,6 +149,14 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
                 targets=[ast.Name(id=name)], value=ast.Attribute() | ast.Name() as value
             ) if qualified(value, syntax.names) == _PLAIN_REGION:
                 yield TorchPlace("autocast", node, file, _given_to(name, syntax), plain="float16")
+
+
+def _quantized(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
+    """The switches of `from_pretrained(name, load_in_4bit=…)`."""
+    for name, kind in _QUANTIZED.items():
+        enabled = _keyword(call, name)
+        if enabled is not None:
+            yield TorchPlace(kind, call, file, plain="on", enabled=enabled)
 
 
 def _given_to(region: str, syntax: SyntaxTree) -> ast.expr | None:

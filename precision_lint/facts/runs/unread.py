@@ -9,7 +9,7 @@ from itertools import islice
 from precision_lint.facts.frameworks.launches import Launch, launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import Occurrence
-from precision_lint.facts.runs.understood import Written, understood, written_at
+from precision_lint.facts.runs.understood import Written, understood, value_at, written_at
 from precision_lint.facts.runs.unread_scripts import beside_launches, of_launch
 from precision_lint.facts.runs.unread_texts import of_lines
 from precision_lint.facts.runs.unread_trees import of_documents
@@ -55,12 +55,14 @@ def _of_script(file: ParsedConfig, known: frozenset[Written]) -> Iterator[Unread
     """Those of each launch, then what else the script says."""
     assert file.script is not None
     seen: set[Written] = set()
+    values: set[Written] = set()
     for started in filter(None, map(launch, file.script.commands)):
         found = _distinct(of_launch(file, started, known))
         seen |= {written_at(one) for one in found}
+        values |= {(at.path, at.span) for at in filter(None, map(value_at, found))}
         if found:
             yield Unread(file, started.span, started, found)
-    left = [one for one in beside_launches(file, known) if written_at(one) not in seen]
+    left = [one for one in beside_launches(file, known | values) if written_at(one) not in seen]
     if left:
         yield Unread(file, Span(0, len(file.text.text)), None, _distinct(left)[:_MOST])
 

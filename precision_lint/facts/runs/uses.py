@@ -131,7 +131,7 @@ def _value(
         return None, None
     if not enabled.value:
         return "off", enabled
-    if sink.kind == "scaler":
+    if sink.kind in ("scaler", "4-bit weights", "8-bit weights"):
         return "on", enabled
     if dtype is None or not isinstance(dtype.value, str):
         return None, None

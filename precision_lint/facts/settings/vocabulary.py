@@ -44,6 +44,8 @@ _LEVELS = frozenset({"O1", "O2", "O3", "medium", "high", "highest"})
 """Of apex, and of `torch.set_float32_matmul_precision`."""
 _TYPED = re.compile(rf"{_BITS}|tf32|mixed_precision|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
 """Names whose number 1 is a switch."""
+_LOGGED = re.compile(r"^log_|_to_(?:tensorboard|wandb|mlflow)$", re.IGNORECASE)
+"""Names of what is written down: `log_loss_scale_to_tensorboard`."""
 _PLACE = re.compile(r"(?:path|dir|file|folder|name|url|repo)s?$", re.IGNORECASE)
 _CHOICE = re.compile(r"[\w.+:,=|-]{1,40}", re.ASCII)
 _OF_DATA = frozenset({
@@ -89,6 +91,8 @@ def chooses_precision(name: str, value: object, section: str = "") -> bool:
     if names_precision(value):
         return True
     name = name.replace("-", "_")
+    if _LOGGED.search(name):
+        return False
     if isinstance(value, str | None):
         if value is None:
             return False
@@ -129,7 +133,7 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
     if chooses_precision(name, value, section):
         return True
     name = (section if name.lower() in _SWITCHING else name).replace("-", "_")
-    if not is_about_precision(name) or _PLACE.search(name):
+    if not is_about_precision(name) or _PLACE.search(name) or _LOGGED.search(name):
         return False
     match value:
         case None:

@@ -157,7 +157,8 @@ _CHANGES = frozenset({"update", "pop", "setdefault", "append", "extend", "insert
 
 
 def _constructs(call: ast.Call) -> bool:
-    return callee_name(call)[:1].isupper()
+    name = callee_name(call)
+    return name[:1].isupper() or name == "from_argparse_args"
 
 
 def _is_configuration(tree: ast.Module) -> bool:

@@ -49,6 +49,8 @@ class Expander:
         self.in_file = True  # and not in a script that is a word of this one
         self.takes_defaults = True
         """`${1:-x}` is `x`: outside of functions, while the arguments are those of the script."""
+        self.assumed: dict[str, list[Span]] = {}
+        """The defaults that were taken for variables of the caller's environment."""
         self.choices: Mapping[str, int] = {}
         """The elements that subscripts stand for which are not known."""
         self.asked: dict[str, int] = {}
@@ -157,10 +159,7 @@ class Expander:
             case Variable(name, span, default=default):
                 assigned = self.variables[name]
                 if assigned is None:
-                    given = (
-                        self._default(part) if name.isdecimal() and self.takes_defaults else None
-                    )
-                    return given or self._unknown(name, default, span)
+                    return self._without(part) or self._unknown(name, default, span)
                 text = assigned.text
                 if assigned.is_array:
                     index = self._index(part.subscript, assigned) if part.subscript else 0
@@ -175,6 +174,27 @@ class Expander:
             case Substitution(span) if self.in_file and (folder := self._own_folder(span)):
                 return Text(folder, (span.start,) * len(folder))
         return _unknown(part.span)
+
+    def _without(self, variable: Variable) -> Text | None:
+        """The default of a variable that the script is started without: nobody sets `NAME`."""
+        if variable.name.isdecimal():
+            return self._default(variable) if self.takes_defaults else None
+        if not self.variables.is_of_caller(variable.name):
+            return None
+        found = self._default(variable)
+        if found is not None:
+            self.assumed.setdefault(variable.name, []).append(found.span)
+        return found
+
+    def set_by(self, word: RawWord) -> Iterator[tuple[str, Assigned]]:
+        """The variables that `${NAME:=default}` in a word sets, if nothing else has."""
+        for part in word.parts:
+            match part:
+                case Variable(name, default=str(default)) if (
+                    default.startswith((":=", "=")) and self.variables[name] is None
+                ):
+                    span, elsewhere = self.places.locate(part.span)
+                    yield name, Assigned(span, self._text_of(part), elsewhere=elsewhere)
 
     def _default(self, variable: Variable) -> Text | None:
         """The literal of `${NAME:-literal}`, where it is written."""
@@ -218,6 +238,29 @@ class Expander:
         if not self.spend(size) or size > _MAX_VALUE:
             return _unknown(span)
         return Text.join(texts)
+
+
+def grows(word: RawWord) -> bool:
+    """True for an assignment that adds words to what a variable has: `A+=(x)`, `A="$A x"`."""
+    assignment = assignment_of(word)
+    if assignment is None:
+        return False
+    name, operator = assignment[1], assignment[3]
+    if word.array is not None:
+        first = word.array[0].parts[0] if word.array and word.array[0].parts else None
+        return operator == "+=" or (isinstance(first, Variable) and first.name == name)
+    written = [
+        part.text.chars if isinstance(part, Literal) else part
+        for part in word.parts
+        if not (isinstance(part, Literal) and part.text.chars == assignment.group())
+    ]
+    if operator != "+=":
+        match written:
+            case [Variable(name=own, default=None), *written] if own == name:
+                pass
+            case _:
+                return False
+    return isinstance(written[0], str) and written[0].startswith(" ") if written else True
 
 
 def assignment_of(word: RawWord) -> re.Match[str] | None:

@@ -26,7 +26,7 @@ from precision_lint.source.shell.commands import (
     writes_input,
     written_file,
 )
-from precision_lint.source.shell.expansion import Expander, assignment_of
+from precision_lint.source.shell.expansion import Expander, assignment_of, grows
 from precision_lint.source.shell.places import Places
 from precision_lint.source.shell.variables import Assigned, Variables, Word
 from precision_lint.source.shell.words import (
@@ -55,9 +55,9 @@ __all__ = [
 ]
 
 _MAX_SCOPES = 64  # deeper than anybody nests; what is assigned there is unknown
-_MAX_INNER = 3  # scripts in the words of scripts
+_MAX_INNER = 6  # scripts in the words of scripts, and calls of functions in functions
 _MAX_PASSES = 8  # words of a loop that are followed apart
-_MAX_REPEATED = 64  # passes of all loops, beyond their first, and calls of functions
+_MAX_REPEATED = 192  # passes of all loops, beyond their first, and calls of functions
 _MOST_ARGUMENTS = 9  # of a function
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -95,6 +95,7 @@ class Script:
     `sourced` are the names of the files that it takes over. `changed` are the variables that it
     may assign; `is_lost` says that something unknown may have assigned any. `assigned` is what it
     assigns itself, wherever that is, by name. `bodies` are all here-documents, read or not.
+    `assumed` are the defaults that count as long as who starts it does not set these variables.
     """
 
     source: SourceText
@@ -107,6 +108,7 @@ class Script:
     places: Places
     assigned: tuple[tuple[str, Assigned], ...] = ()
     bodies: tuple[Span, ...] = ()
+    assumed: Mapping[str, Sequence[Span]] = field(default_factory=dict)
 
     def words(self, name: str) -> tuple[Word, ...]:
         """What an unquoted `$NAME` expands to."""
@@ -300,6 +302,7 @@ class _Reader:
             self.variables.is_lost,
             self.places,
             tuple(self.assigned),
+            assumed=self.expander.assumed,
         )
 
     def is_followed(self, command: Command) -> bool:
@@ -608,6 +611,8 @@ class _Reader:
             return
         if expanded and expanded[0].text == "env":
             own |= dict(filter(None, map(self.expander.assigned, _prefix_of_env(words))))
+        for name, assigned in [each for word in words for each in self.expander.set_by(word)]:
+            self.assign_variable(name, assigned)
         environment = self.variables.environment(own)
         command = Command(expanded, self.branches, environment, self.directory)
         self.commands.append(command)
@@ -753,10 +758,27 @@ class _Reader:
         if script is None or word is None or script.is_lost:
             self.variables.forget_all()
         if script is not None and word is not None:
+            base = self.places.end
             taken = self.places.add(script.places, word.span)
+            void = self.void_defaults(script, base)
             for name in script.changed - {_DIRECTORY}:
                 assigned = script.variables.get(name)
-                self.assign_variable(name, taken(assigned) if assigned else None)
+                moved = taken(assigned) if assigned else None
+                is_void = moved is not None and not void.isdisjoint(_origins(moved))
+                self.assign_variable(name, None if is_void else moved)
+
+    def void_defaults(self, script: Script, base: int) -> frozenset[int]:
+        """Where the defaults of a sourced file are written that do not count here, as this script
+        may set these variables; the others count as its own.
+        """
+        void: set[int] = set()
+        for name, spans in script.assumed.items():
+            moved = [Span(span.start + base, span.end + base) for span in spans]
+            if self.variables.is_of_caller(name):
+                self.expander.assumed.setdefault(name, []).extend(moved)
+            else:
+                void.update(*(range(*span) for span in moved))
+        return frozenset(void)
 
     def evaluate(self, text: Text) -> None:
         self.read_inner(text, is_child=False)
@@ -855,10 +877,16 @@ class _Reader:
         assert assignment is not None
         found = self.expander.assigned(word)
         self.assigned += (found,) if found else ()
-        self.assign_variable(assignment[1], found[1] if found else None, is_local=is_local)
+        value = found[1] if found else None
+        self.assign_variable(assignment[1], value, is_local=is_local, grows=grows(word))
 
     def assign_variable(
-        self, name: str, assigned: Assigned | None, *, is_local: bool = False
+        self,
+        name: str,
+        assigned: Assigned | None,
+        *,
+        is_local: bool = False,
+        grows: bool = False,
     ) -> None:
         if self.in_functions and not is_local:
             self.volatile.add(name)
@@ -868,7 +896,13 @@ class _Reader:
         is_inside = self.in_functions or self.calling
         if self.too_deep or (name in self.volatile and not is_inside):
             assigned = None
-        self.variables.set(name, assigned, local=is_local)
+        self.variables.set(name, assigned, local=is_local, grows=grows)
+
+
+def _origins(assigned: Assigned) -> Iterator[int]:
+    """Where the characters of a value are written."""
+    for text in (assigned.text, *(word.traced for word in assigned.elements)):
+        yield from text.origins
 
 
 def _blank(text: Text) -> Text:

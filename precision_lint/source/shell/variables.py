@@ -1,6 +1,7 @@
 """What the variables of a script hold at a point, with its branches kept apart.
 
-What a branch assigns is known inside of it, and unknown after it. What a subshell assigns is gone
+What a branch assigns is known inside of it, and unknown after it; what a branch adds to a variable
+(`ARGS+=(--x)`) may follow what it had before. What a subshell assigns is gone
 after it. A loop is passed more than once: what is assigned anywhere in it is unknown at its start.
 """
 
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from precision_lint.model.finding import Place, Span
-from precision_lint.source.shell.words import Text
+from precision_lint.source.shell.words import UNKNOWN, Text
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,19 @@ class Assigned:
     elements: tuple[Word, ...] = ()
     is_array: bool = False
     elsewhere: Place | None = None
+
+    def with_more(self) -> Assigned:
+        """The same, and perhaps more options after it: no value of what is before."""
+        more = Text(f"--{UNKNOWN}", (self.span.start,) * 3)
+        if self.is_array:
+            word = Word(more, self.span, verbatim=False, elsewhere=self.elsewhere)
+            if self.elements[-1:] == (word,):
+                return self
+            return replace(self, elements=(*self.elements, word))
+        blank = Text(" ", more.origins[:1])
+        if self.text.chars.endswith(f" {more.chars}"):
+            return self
+        return replace(self, text=Text.join((self.text, blank, more)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +129,7 @@ class _Scope:
     exports_all: bool
     before: dict[str, _Fact | None] = field(default_factory=dict)
     fresh: set[str] = field(default_factory=set)  # changed in the arm that is being read
+    replaced: set[str] = field(default_factory=set)  # and not only added to
     exported: set[str] = field(default_factory=set)  # in this arm, and not before
     local: set[str] | None = None  # names of a function's own
     lost: int = 0  # when everything became unknown, if it did
@@ -148,6 +163,12 @@ class Variables:
             return None  # no process gets an array
         return fact.value
 
+    def is_of_caller(self, name: str) -> bool:
+        """True if only who starts the script can have set a variable: nothing in it did."""
+        loops = self._view.loops
+        is_set_in_loop = bool(loops) and self._view.last.get(name, -1) >= loops[0]
+        return not (name in self._facts or self.is_lost or is_set_in_loop)
+
     def known(self) -> dict[str, Assigned]:
         """All that is known, by name."""
         values = ((name, self[name]) for name in self._facts)
@@ -163,8 +184,10 @@ class Variables:
         """True if there was a time when everything became unknown."""
         return self._view.floor > 0
 
-    def set(self, name: str, value: Assigned | None, *, local: bool = False) -> None:
-        """Assign; None if the value is not known."""
+    def set(
+        self, name: str, value: Assigned | None, *, local: bool = False, grows: bool = False
+    ) -> None:
+        """Assign; None if the value is not known. It `grows` if it begins with what it was."""
         if local:
             for scope in reversed(self._scopes):
                 if scope.local is not None:
@@ -174,6 +197,8 @@ class Variables:
             scope = self._scopes[-1]
             scope.before.setdefault(name, self._facts.get(name))
             scope.fresh.add(name)
+            if not grows:
+                scope.replaced.add(name)
         self._learn(name, value)
 
     def forget(self, name: str) -> None:
@@ -252,7 +277,8 @@ class Variables:
         """Another arm: it starts with what was known before, or without what this one changed."""
         scope = self._scopes[-1]
         for name in scope.fresh:
-            self._leave(name, scope.before[name] if restore else None)
+            before = scope.before[name]
+            self._leave(name, before if restore else self._grown(name, before, scope))
         scope.fresh.clear()
         self._end_exports(scope)
         if restore:
@@ -265,10 +291,12 @@ class Variables:
         outer = self._scopes[-1] if self._scopes else None
         for name, before in scope.before.items():
             is_local = scope.local is not None and name in scope.local
-            self._leave(name, before if restore or is_local else None)
+            is_back = restore or is_local
+            self._leave(name, before if is_back else self._grown(name, before, scope))
             if outer is not None and not is_local:
                 outer.before.setdefault(name, before)
                 outer.fresh.add(name)
+                outer.replaced |= {name} & scope.replaced
         floor = scope.view.floor
         if not restore:
             hidden = scope.hidden if scope.local is None else 0
@@ -284,6 +312,14 @@ class Variables:
             self.hide(name)
         scope.exported.clear()
         self.exports_all = scope.exports_all
+
+    def _grown(self, name: str, before: _Fact | None, scope: _Scope) -> _Fact | None:
+        """What is known of a variable after a scope that added something to it, or did not."""
+        if before is None or before.value is None or name in scope.replaced:
+            return None
+        if scope.lost or scope.hidden or not scope.view.shows(name, before):
+            return None
+        return replace(before, value=before.value.with_more(), time=self._time + 1)
 
     def _leave(self, name: str, before: _Fact | None) -> None:
         """Go back to what was known before, if anything."""

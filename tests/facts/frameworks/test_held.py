@@ -87,6 +87,15 @@ def test_a_variable_from_which_the_keys_are_read(
     assert left(tmp_path, "configs/a.yaml") == ([] if expected else ["precision"])
 
 
+def test_a_run_that_opens_no_file_before_says_nothing_of_one_that_does(tmp_path: Path) -> None:
+    files = {"train.py": PROGRAM, "helpers.py": HELPERS, "configs/a.yaml": CONFIG}
+    project(tmp_path, {"a.sh": "python train.py configs/none.yaml\n", **files})
+    paths = [tmp_path / "a.sh", tmp_path / "configs/a.yaml"]
+    found = explained_runs(paths, Project(tmp_path), [], lambda note: None)
+    shown = [one.written for run in found.runs for one in run.explained.settings if one.written]
+    assert [one.file.text.path.name for one in shown] == ["a.yaml"]
+
+
 @pytest.mark.parametrize(
     ("condition", "is_understood"),
     [

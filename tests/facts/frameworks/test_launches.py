@@ -38,6 +38,12 @@ def taken_apart(command: str) -> tuple[str, str, str] | None:
         ("llamafactory-cli train a.yaml", ("", "llamafactory-cli train", "a.yaml")),
         ("trl sft --config a.yaml", ("", "trl sft", "--config a.yaml")),
         ("vllm serve org/model --dtype half", ("", "vllm serve", "org/model --dtype half")),
+        ("exec vllm serve m --dtype half", ("", "vllm serve", "m --dtype half")),
+        ("nohup swift sft --model m", ("", "swift sft", "--model m")),
+        ("env A=b timeout 5h trl sft --config a.yaml", ("", "trl sft", "--config a.yaml")),
+        ("docker exec -it -e A=b name swift sft --model m", ("", "swift sft", "--model m")),
+        ("apptainer exec --nv a.sif swift sft --model m", ("", "swift sft", "--model m")),
+        ("singularity exec --bind a:b c.sif trl sft --x 1", ("", "trl sft", "--x 1")),
     ],
 )
 def test_parts(command: str, expected: tuple[str, str, str]) -> None:

@@ -325,6 +325,17 @@ def test_what_is_not_found_may_set_anything(name: str, tmp_path: Path) -> None:
     assert values(sourcing(tmp_path, f"P=1\nsource {name}\nQ=2\n")) == {"Q": "2"}
 
 
+@pytest.mark.parametrize(
+    ("before", "value"), [("", "bf16"), ("P=fp16\n", UNKNOWN), ("read P\n", UNKNOWN)]
+)
+def test_a_default_in_a_sourced_file_counts_if_the_script_does_not_set_the_variable(
+    before: str, value: str, tmp_path: Path
+) -> None:
+    text = f"{before}. b.env\nrun $P $Q $R\n"
+    script = sourcing(tmp_path, text, a="P=${P:-bf16}\nQ=1\n", b="R=2\n. a.env\n")
+    assert [word.text for word in script.commands[-1].words] == ["run", value, "1", "2"]
+
+
 def test_a_condition_of_sourcing_is_one_of_its_values(tmp_path: Path) -> None:
     script = sourcing(tmp_path, "P=0\nQ=0\n[ -f a.env ] && source a.env\n", a="P=1\n")
     assert values(script) == {"Q": "0"}

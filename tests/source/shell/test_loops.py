@@ -40,4 +40,4 @@ def test_nothing_that_a_loop_assigns_is_known_after_it() -> None:
 def test_the_passes_of_a_script_are_limited() -> None:
     loops = "".join(f"for a{n} in 1 2 3 4; do " for n in range(8))
     script = f"{loops}run {''.join(f'$a{n}' for n in range(8))}{'; done' * 8}\n"
-    assert 1 < len(commands(script)) <= 100
+    assert 1 < len(commands(script)) <= 300

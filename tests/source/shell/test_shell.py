@@ -8,6 +8,7 @@ from precision_lint.source.config.options import options
 from tests.source.config.reading import commands, config, script_options, shell, variables
 
 UNKNOWN = "\0"
+MORE = "--\0"
 
 
 @pytest.mark.parametrize(
@@ -28,7 +29,9 @@ UNKNOWN = "\0"
         ("A=`nproc`", UNKNOWN),
         ("A=${1:-fp8}", "fp8"),
         ("A=${1:-$B}", UNKNOWN),
-        ("A=${P:-fp8}", UNKNOWN),
+        ("A=${P:-fp8}", "fp8"),
+        ("A=${P:-}", UNKNOWN),
+        ("A=${P:-$B}", UNKNOWN),
         ("A=${X%%.*}", UNKNOWN),
         ("A=$((1 + 2))", UNKNOWN),
         ("A=<(x y)", UNKNOWN),
@@ -37,6 +40,43 @@ UNKNOWN = "\0"
 def test_values(written: str, value: str) -> None:
     assert variables(f"export {written}\n")["A"] == value
     assert variables(f"{written}\r\nB=1\r\n")["A"] == value.replace("\n", "\r\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("A=${P:-bf16}\n", "bf16"),
+        ("P=fp16\nA=${P:-bf16}\n", "fp16"),
+        ("read P\nA=${P:-bf16}\n", UNKNOWN),
+        ("if t; then P=fp16; fi\nA=${P:-bf16}\n", UNKNOWN),
+        ("source $(x)\nA=${P:-bf16}\n", UNKNOWN),
+        ("for i in $X; do A=${P:-bf16}; P=fp16; done\n", UNKNOWN),
+        ("f() { P=1; }\nf\nA=${P:-bf16}\n", UNKNOWN),
+        (': "${P:=bf16}"\nA=$P\n', "bf16"),
+        ('P=fp16\n: "${P:=bf16}"\nA=$P\n', "fp16"),
+    ],
+)
+def test_the_default_of_a_variable_counts_if_only_the_caller_can_set_it(
+    text: str, value: str
+) -> None:
+    assert variables(text).get("A", UNKNOWN) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('A=(--x 1)\nif t; then A+=(--y); fi\nrun "${A[@]}"\n', ["--x", "1", MORE]),
+        ('A=(--x 1)\n[ -n "$Y" ] && A+=(--y)\nrun "${A[@]}"\n', ["--x", "1", MORE]),
+        ('A=(--x)\nfor i in a b; do A+=($i); done\nrun "${A[@]}"\n', ["--x", MORE]),
+        ('A=--x\nif t; then A="$A --y"; else A+=" --z"; fi\nrun $A\n', ["--x", MORE]),
+        ('A=--x\nif t; then A="$A --y"; else A=--z; fi\nrun $A\n', [UNKNOWN]),
+        ("A=fp16\nif t; then A=${A}x; fi\nrun $A\n", [UNKNOWN]),
+        ("A=fp16\nif t; then A+=x; fi\nrun $A\n", [UNKNOWN]),
+        ('A=(--x)\nif t; then A=("${A[@]}" --y); fi\nrun "${A[@]}"\n', ["--x", MORE]),
+    ],
+)
+def test_what_a_branch_adds_follows_what_there_was(text: str, words: list[str]) -> None:
+    assert [found[1:] for found in commands(text) if found[0] == "run"] == [words]
 
 
 def test_an_assignment_without_itself_starts_again() -> None:

@@ -4,17 +4,56 @@ from __future__ import annotations
 
 import ast
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.project import disk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.syntax_tree import syntax_tree
 from precision_lint.source.shell.words import UNKNOWN
 
 _SHORT = {"-cn": "config_name", "-cp": "config_path", "-cd": "config_dir"}
+
+
+COMPOSING = "hydra.compose"
+_INITIALIZING = {"initialize": "config_path", "initialize_config_dir": "config_dir"}
+
+
+def composed(
+    call: ast.Call, file: ParsedPython, value: Callable[[ast.expr], Known | None]
+) -> Path | None:
+    """The file that `compose(config_name="a")` starts from, in the folder of the last `initialize`
+    before it; None if words of the call change it.
+    """
+    given = {each.arg: each.value for each in call.keywords}
+    name = next(iter(call.args), given.get("config_name"))
+    overrides = given.get("overrides")
+    if name is None or len(call.args) > 1 or not isinstance(overrides, ast.List | None):
+        return None
+    calls = syntax_tree(file).calls
+    before = [
+        (each.lineno, each, option)
+        for function, option in _INITIALIZING.items()
+        for each in calls(function)
+        if each.lineno <= call.lineno
+    ]
+    if not before or (overrides is not None and overrides.elts):
+        return None
+    _, initialized, option = max(before, key=lambda row: row[0])
+    folder = next(
+        (each.value for each in initialized.keywords if each.arg == option),
+        next(iter(initialized.args), None),
+    )
+    texts = [known.value if (known := value(one)) else None for one in (folder, name) if one]
+    match texts:
+        case [str(beside), str(stem)]:
+            parent = file.text.path.parent / beside
+            return Path(os.path.normpath(parent / f"{stem.removesuffix('.yaml')}.yaml"))
+    return None
 
 
 def starts_hydra(launch: Launch, program: str) -> bool:

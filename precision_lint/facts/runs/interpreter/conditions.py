@@ -24,17 +24,37 @@ def chosen(value: Value, test: Known | None, body: ast.expr, orelse: ast.expr) -
 
 
 def connected(value: Value, is_or: bool, values: list[ast.expr]) -> Known | None:
-    """`a or b`, `a and b`."""
+    """`a or b`, `a and b`: of comparisons, one that decides is enough."""
     last: Known | None = None
+    is_unknown = False
     for each in values:
         known = value(each)
         holds = truth(known)
         if known is None or holds is None:
-            return None
+            if not _is_comparison(each):
+                return None
+            is_unknown = True
+            continue
+        if is_unknown:
+            if not isinstance(known.value, bool):
+                return None
+            if holds is is_or:
+                return known
+            continue
         last = known if last is None or known.written else last.derived(known.value)
         if holds is is_or:
             return last
-    return last
+    return None if is_unknown else last
+
+
+def _is_comparison(node: ast.expr) -> bool:
+    """True for an expression whose value is a truth value, whatever its parts are."""
+    match node:
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()):
+            return True
+        case ast.BoolOp(values=values):
+            return all(map(_is_comparison, values))
+    return False
 
 
 def compared(value: Value, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Known | None:

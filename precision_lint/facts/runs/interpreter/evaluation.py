@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from precision_lint.facts.amp.regions.autocast import is_autocast
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler
 from precision_lint.facts.frameworks.sources import Occurrence
-from precision_lint.facts.runs.formats import config_dicts, yacs
+from precision_lint.facts.runs.formats import config_dicts, hydra, yacs
 from precision_lint.facts.runs.interpreter.answers import Answers, Dependence
 from precision_lint.facts.runs.interpreter.arguments import Arguments
 from precision_lint.facts.runs.interpreter.conditions import chosen, compared, connected
@@ -55,6 +55,7 @@ _MAX_DEPTH = 24
 _LOADING = frozenset({
     "yaml.load", "yaml.safe_load", "yaml.full_load", "json.load", "json.loads", "toml.load",
     "toml.loads", "tomllib.load", "tomli.load", "omegaconf.OmegaConf.load", "YAML.load",
+    "sconf.Config",
 })  # fmt: skip
 _OPENING = frozenset({
     "open", "Path", "read_text", "read_bytes", "read", "expanduser", "resolve", "abspath",
@@ -230,6 +231,8 @@ class Evaluator:
         """What a library keeps under a name: a dtype, the flags of absl."""
         path = qualified(node, at.syntax.names)
         package, _, name = path.rpartition(".")
+        if path == "torch":
+            return Known(Thing())
         if package == "torch" and name in ALIASES:
             return Known(DtypeName(f"torch.{ALIASES[name]}"))
         if is_autocast(path):
@@ -336,6 +339,10 @@ class Evaluator:
             return Known(_AVAILABLE[called])
         if makes_grad_scaler(called):
             return Known(Thing())
+        if called == hydra.COMPOSING:
+            composed = hydra.composed(call, at.file, lambda node: self.at(node, at))
+            settings = self.run.settings_at(composed) if composed is not None else None
+            return Known(settings) if settings is not None else None
         if called in _LOADING:
             path = self.at(call.args[0], at) if call.args else None
             return self.run.loaded(path, called, at.file.text.path)

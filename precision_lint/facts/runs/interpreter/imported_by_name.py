@@ -12,7 +12,10 @@ from pathlib import Path
 from precision_lint.facts.project.facts import Recording
 from precision_lint.project import disk
 
-_NAMED = re.compile(r"""\bimport_module\(\s*f?(["'])([\w.{}\[\]()]+)\1""")
+_TEXT = r"""f?(["'])([\w.{}\[\]()]+)\1"""
+_NAMED = re.compile(rf"\bimport_module\(\s*{_TEXT}")
+_HELD = re.compile(r"\bimport_module\(\s*([A-Za-z_]\w*)\s*[,)]")
+"""`import_module(path)`, after `path = f"evals.{name}.eval"`."""
 _PART = re.compile(r"\{[^{}]*\}")
 _MOST = 8
 """Modules that one name may mean."""
@@ -44,7 +47,10 @@ def _found(file: Path, root: Path) -> Iterator[Path]:
         return
     if b"import_module(" not in content:
         return
-    for _, name in _NAMED.findall(content.decode(errors="replace")):
+    text = content.decode(errors="replace")
+    variables = "|".join(sorted({*_HELD.findall(text)}))
+    held = re.findall(rf"(?m)^[ \t]*(?:{variables})[ \t]*=[ \t]*{_TEXT}", text) if variables else []
+    for _, name in dict.fromkeys([*_NAMED.findall(text), *held]):
         parts = _PART.sub("*", name).split(".")
         if parts[0].isidentifier() and "*" in parts[-2:]:
             yield from _matching(parts, file, root)

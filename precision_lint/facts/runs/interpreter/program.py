@@ -30,7 +30,9 @@ _MOST_READ = 150
 """Files of one program that are looked into."""
 _MOST_BYTES = 1 << 20
 _OPENING = ("open", "load", "Path", "load_config", "read_config")
-_LOADERS = (b"json.load", b"yaml.", b"OmegaConf", b"toml", b"from_pretrained")
+_LOADERS = (
+    b"json.load", b"yaml.", b"OmegaConf", b"toml", b"from_pretrained", b"sconf", b"compose(",
+)  # fmt: skip
 _REGIONS = (b"autocast(", b"GradScaler(", b"amp.autocast")
 
 
