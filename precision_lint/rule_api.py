@@ -45,8 +45,8 @@ NAMES = {
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
     "precision_lint.facts.dtypes.operators.lacking": "LACKING_CALLS Lacking lacking",
     "precision_lint.facts.dtypes.operators.module_inputs": "LAYERS",
-    "precision_lint.facts.dtypes.refused_arrays": "refused_arrays",
-    "precision_lint.facts.dtypes.saved_weights": "numpy_reads",
+    "precision_lint.facts.numerics.refused_arrays": "refused_arrays",
+    "precision_lint.facts.numerics.saved_weights": "numpy_reads",
     "precision_lint.facts.dtypes.operators.rejections": (
         "callee_text is_shared_module may_reject origins rejections"
     ),

@@ -110,8 +110,6 @@ from precision_lint.facts.dtypes.operators.rejections import is_shared_module as
 from precision_lint.facts.dtypes.operators.rejections import may_reject as may_reject
 from precision_lint.facts.dtypes.operators.rejections import origins as origins
 from precision_lint.facts.dtypes.operators.rejections import rejections as rejections
-from precision_lint.facts.dtypes.refused_arrays import refused_arrays as refused_arrays
-from precision_lint.facts.dtypes.saved_weights import numpy_reads as numpy_reads
 from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
@@ -156,6 +154,8 @@ from precision_lint.facts.numerics.positions import Position as Position
 from precision_lint.facts.numerics.positions import positions as positions
 from precision_lint.facts.numerics.program_errors import program_errors as program_errors
 from precision_lint.facts.numerics.program_rounding import program_rounding as program_rounding
+from precision_lint.facts.numerics.refused_arrays import refused_arrays as refused_arrays
+from precision_lint.facts.numerics.saved_weights import numpy_reads as numpy_reads
 from precision_lint.facts.numerics.uses import holders_of_names as holders_of_names
 from precision_lint.facts.numerics.uses import names_of as names_of
 from precision_lint.facts.numerics.uses import reads_any as reads_any

@@ -164,7 +164,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("A03", "A07"),
-        yields_to="",
+        yields_to="MP410",
         preview=True,
         hooks=frozenset({"check_source"}),
     ),
@@ -1343,6 +1343,8 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=(
+            "A03",
+            "A07",
             "C08",
             "D01",
             "D02",
