@@ -81,6 +81,7 @@ from precision_lint.facts.dtypes.domain.values import Value as Value
 from precision_lint.facts.dtypes.domain.witnesses import witnesses as witnesses
 from precision_lint.facts.dtypes.half_run import meetings_in_half as meetings_in_half
 from precision_lint.facts.dtypes.interpreter.test_runs import is_of_run as is_of_run
+from precision_lint.facts.dtypes.libraries.copies import COPIES as COPIES
 from precision_lint.facts.dtypes.operators import sinks as sinks
 from precision_lint.facts.dtypes.operators.agreement import Disagreement as Disagreement
 from precision_lint.facts.dtypes.operators.agreement import may_disagree as may_disagree
@@ -132,7 +133,6 @@ from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
 from precision_lint.facts.names.texts import texts as texts
 from precision_lint.facts.numerics.fills import Fill as Fill
 from precision_lint.facts.numerics.fills import fills as fills
-from precision_lint.facts.numerics.half_results import COPIES as COPIES
 from precision_lint.facts.numerics.half_results import SCORES as SCORES
 from precision_lint.facts.numerics.half_results import SUMS as SUMS
 from precision_lint.facts.numerics.half_results import TOTALS as TOTALS
