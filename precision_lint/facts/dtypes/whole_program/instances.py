@@ -206,8 +206,10 @@ class Instances:
             return instance if name in _WRAPPED else None
         weights = instance.parameters
         if self._analysis.is_program_run:
+            # A cast may come later, or never: who gives the module is not recorded in such a run.
+            is_given = isinstance(value, Model) and value.parameters.is_open
             value = self._resolve(value)
-            if self._program.is_assigned_from_outside(name):
+            if is_given or self._program.is_assigned_from_outside(name):
                 value = join(value, UNKNOWN)
             if weights is None and not self._classes.is_module(definition):
                 return value  # nobody outside of the program holds the object
