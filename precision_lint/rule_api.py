@@ -43,10 +43,11 @@ NAMES = {
         "Instance Model ModelOutput Sequence Symbol Tensor Value"
     ),
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
+    "precision_lint.facts.dtypes.libraries.copies": "COPIES",
     "precision_lint.facts.dtypes.operators.lacking": "LACKING_CALLS Lacking lacking",
     "precision_lint.facts.dtypes.operators.module_inputs": "LAYERS",
-    "precision_lint.facts.dtypes.refused_arrays": "refused_arrays",
-    "precision_lint.facts.dtypes.saved_weights": "numpy_reads",
+    "precision_lint.facts.numerics.refused_arrays": "refused_arrays",
+    "precision_lint.facts.numerics.saved_weights": "numpy_reads",
     "precision_lint.facts.dtypes.operators.rejections": (
         "callee_text is_shared_module may_reject origins rejections"
     ),
@@ -99,7 +100,7 @@ NAMES = {
     # Range and rounding
     "precision_lint.facts.numerics.fills": "Fill fills",
     "precision_lint.facts.numerics.half_results": (
-        "COPIES SCORES SUMS TOTALS HalfResult averaged_copy may_be_averaged_copy "
+        "SCORES SUMS TOTALS HalfResult averaged_copy may_be_averaged_copy "
         "may_be_kept_for_backward may_be_running_total may_be_scores may_be_sum_of_squares "
         "running_total scores sum_of_squares"
     ),

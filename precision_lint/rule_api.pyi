@@ -81,6 +81,7 @@ from precision_lint.facts.dtypes.domain.values import Value as Value
 from precision_lint.facts.dtypes.domain.witnesses import witnesses as witnesses
 from precision_lint.facts.dtypes.half_run import meetings_in_half as meetings_in_half
 from precision_lint.facts.dtypes.interpreter.test_runs import is_of_run as is_of_run
+from precision_lint.facts.dtypes.libraries.copies import COPIES as COPIES
 from precision_lint.facts.dtypes.operators import sinks as sinks
 from precision_lint.facts.dtypes.operators.agreement import Disagreement as Disagreement
 from precision_lint.facts.dtypes.operators.agreement import may_disagree as may_disagree
@@ -110,8 +111,6 @@ from precision_lint.facts.dtypes.operators.rejections import is_shared_module as
 from precision_lint.facts.dtypes.operators.rejections import may_reject as may_reject
 from precision_lint.facts.dtypes.operators.rejections import origins as origins
 from precision_lint.facts.dtypes.operators.rejections import rejections as rejections
-from precision_lint.facts.dtypes.refused_arrays import refused_arrays as refused_arrays
-from precision_lint.facts.dtypes.saved_weights import numpy_reads as numpy_reads
 from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
@@ -134,7 +133,6 @@ from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
 from precision_lint.facts.names.texts import texts as texts
 from precision_lint.facts.numerics.fills import Fill as Fill
 from precision_lint.facts.numerics.fills import fills as fills
-from precision_lint.facts.numerics.half_results import COPIES as COPIES
 from precision_lint.facts.numerics.half_results import SCORES as SCORES
 from precision_lint.facts.numerics.half_results import SUMS as SUMS
 from precision_lint.facts.numerics.half_results import TOTALS as TOTALS
@@ -159,6 +157,8 @@ from precision_lint.facts.numerics.positions import Position as Position
 from precision_lint.facts.numerics.positions import positions as positions
 from precision_lint.facts.numerics.program_errors import program_errors as program_errors
 from precision_lint.facts.numerics.program_rounding import program_rounding as program_rounding
+from precision_lint.facts.numerics.refused_arrays import refused_arrays as refused_arrays
+from precision_lint.facts.numerics.saved_weights import numpy_reads as numpy_reads
 from precision_lint.facts.numerics.uses import holders_of_names as holders_of_names
 from precision_lint.facts.numerics.uses import names_of as names_of
 from precision_lint.facts.numerics.uses import reads_any as reads_any

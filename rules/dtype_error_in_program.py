@@ -11,7 +11,9 @@ Reports calls that certainly raise in this run because of a dtype:
 - a gradient of another dtype than its parameter (`parameter.grad = parameter.grad.float()`),
 - arithmetic on float8 and another dtype,
 - an operator without a kernel for the dtype (`torch.quantile`, `torch.linalg.svd`),
-- a number that the dtype of a filled tensor does not hold (`masked_fill(mask, -1e9)` in float16).
+- a number that the dtype of a filled tensor does not hold (`masked_fill(mask, -1e9)` in float16),
+- a function of another library that refuses the dtype of an array or a scalar of NumPy
+  (`np.linalg.svd` and `Image.fromarray` of float16, `json.dump` of `np.float16`).
 
 The calls that lead there are shown. Nothing is reported where a dtype is not certain: it depends on
 an option, a checkpoint, a caller in another file, or a region that may be autocast.
@@ -28,6 +30,7 @@ The program stops, in its first step or after an hour of preparations, with one 
   'BFloat16'.`
 - `RuntimeError: quantile() input tensor must be either float or double dtype`
 - `RuntimeError: value cannot be converted to type c10::Half without overflow`
+- `TypeError: Object of type float16 is not JSON serializable`
 
 The tables were measured with torch 2.13, on a CPU and an H100.
 
@@ -81,8 +84,8 @@ print(cell(torch.randn(2, 6, 16).bfloat16()))
 There is no fix: which side is to be cast depends on what the program is to compute.
 
 ## References
-- Pitfalls C08, D01, D02, D03, D04, D06, D07, D08, D09, D10, D11, E01, E02, F01, F02, F03, F04,
-  F06, N01, N03
+- Pitfalls A03, A07, C08, D01, D02, D03, D04, D06, D07, D08, D09, D10, D11, E01, E02, F01, F02,
+  F03, F04, F06, N01, N03
 - https://github.com/pytorch/pytorch/issues/64947
 - https://github.com/hiyouga/LlamaFactory/issues/3807
 """
@@ -115,8 +118,8 @@ RULE = Rule(
         ),
     ),
     pitfalls=(
-        "C08", "D01", "D02", "D03", "D04", "D06", "D07", "D08", "D09", "D10", "D11", "E01", "E02",
-        "F01", "F02", "F03", "F04", "F06", "N01", "N03",
+        "A03", "A07", "C08", "D01", "D02", "D03", "D04", "D06", "D07", "D08", "D09", "D10", "D11",
+        "E01", "E02", "F01", "F02", "F03", "F04", "F06", "N01", "N03",
     ),
 )  # fmt: skip
 

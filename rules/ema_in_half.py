@@ -2,8 +2,9 @@
 
 ## What it does
 Finds averages of weights that are bfloat16 or float16: `EMAModel` of diffusers, `AveragedModel` of
-torch, `ModelEma` of timm, and copies by `copy.deepcopy` that are called `ema` in a file with
-`lerp_` or `mul_`. The dtype of the model must be known: weights that are loaded in it, or a cast.
+torch, `ModelEma` of timm, and copies by `copy.deepcopy` that are called `ema`, or that a class of
+such a name makes, in a file with `lerp_` or `mul_`. The dtype of the model must be known, here or
+where a caller gives the model: weights that are loaded in it, or a cast.
 Not reported: models in float32, copies that are cast to float32, and other copies.
 
 ## Why it hurts
@@ -70,7 +71,6 @@ RULE = Rule(
     calls=COPIES,
     pitfalls=("E07",),
     yields_to="MP310",
-    preview=True,
 )
 
 

@@ -164,7 +164,7 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=("fp16",),
         pitfalls=("A03", "A07"),
-        yields_to="",
+        yields_to="MP410",
         preview=True,
         hooks=frozenset({"check_source"}),
     ),
@@ -852,7 +852,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("E07",),
         yields_to="MP310",
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_call"}),
     ),
     Rule(
@@ -1343,6 +1343,8 @@ RULES: tuple[Rule, ...] = (
         intraprocedural=frozenset(),
         precisions=(),
         pitfalls=(
+            "A03",
+            "A07",
             "C08",
             "D01",
             "D02",

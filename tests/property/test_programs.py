@@ -57,12 +57,14 @@ def reads_before_it_assigns(content: str) -> bool:
     """Whether a name is read no later than it is first assigned: inside a function that raises."""
     tree = ast.parse(content)
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    assigned: set[str] = set()
-    for statement in tree.body:
-        match statement:
-            case ast.AugAssign(target=ast.Name(id=name)) if name not in assigned:
-                return True  # it reads what it assigns
-        assigned |= {each.id for each in ast.walk(statement) if isinstance(each, ast.Name)}
+    # What a class inside assigns is an attribute of the class.
+    inner = {
+        id(name)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+        for name in ast.walk(node)
+    }
+    augmented = {id(each.target) for each in ast.walk(tree) if isinstance(each, ast.AugAssign)}
     # A statement of several lines assigns at its end, whatever line the target is on.
     ends = {
         id(name): statement.end_lineno
@@ -72,11 +74,13 @@ def reads_before_it_assigns(content: str) -> bool:
     }
     stored: dict[str, int] = {}
     for node in names:
-        if isinstance(node.ctx, ast.Store):
+        if isinstance(node.ctx, ast.Store) and id(node) not in inner:
             end = ends.get(id(node)) or node.lineno
             stored[node.id] = min(end, stored.get(node.id, end))
     return any(
-        isinstance(node.ctx, ast.Load) and node.lineno <= stored.get(node.id, 0) for node in names
+        (isinstance(node.ctx, ast.Load) or id(node) in augmented)  # it reads what it assigns
+        and node.lineno <= stored.get(node.id, 0)
+        for node in names
     )
 
 
@@ -132,6 +136,12 @@ def test_line_ends_and_byte_order_marks_say_nothing(program: str) -> None:
 @PROFILE
 @given(program=programs())
 @example(program="import torch\nimport numpy as np\nx = np.array(\n    x.bfloat16(),\n)\n")
+@example(program="import torch\nx.half().softmax(-1).tolist()\n")
+@example(program="import torch\nx.bfloat16().softmax(-1).tolist()\n")
+@example(
+    program="import torch\nimport numpy as np\nwith torch.no_grad():\n"
+    "\tx += torch.zeros(2, dtype=torch.bfloat16)\n\tnp.asarray(torch.zeros(2, dtype=x.dtype))\n"
+)
 def test_wrapping_keeps_the_findings(head: str, program: str) -> None:
     assume("'''" not in program and "__future__" not in program and parses(program))
     preamble, mark, rest = program.partition("torch\n")

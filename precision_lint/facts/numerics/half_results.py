@@ -37,9 +37,6 @@ _OF_SAMPLING = frozenset({"top_p", "top_k", "typical_p", "min_p"})
 
 TOTALS = frozenset({"zeros", "tensor"})
 SUMS = frozenset({"mean", "sum"})
-COPIES = frozenset(
-    {"deepcopy", "EMAModel", "AveragedModel", "ModelEma", "ModelEmaV2", "ModelEmaV3"}
-)
 
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 
@@ -68,13 +65,13 @@ def may_be_scores(node: ast.expr, file: PythonFile) -> bool:
 
 
 def _needs_few_digits(node: ast.Call, file: PythonFile) -> bool:
-    """True in a function that samples from the scores, or that stores them in half precision."""
-    function = syntax_tree(file).function(node)
-    if not isinstance(function, FunctionDefinition):
-        return False
-    given = function.args
-    names = {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
-    calls = [each for each in own_nodes(function) if isinstance(each, ast.Call)]
+    """True in a body that samples from the scores, or that stores them in half precision."""
+    body = syntax_tree(file).body(node)
+    names: set[str] = set()
+    if isinstance(body, FunctionDefinition):
+        given = body.args
+        names = {each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)}
+    calls = [each for each in own_nodes(body) if isinstance(each, ast.Call)]
     are_compared = any(name in _OF_SAMPLING or name.endswith("_threshold") for name in names)
     return are_compared or any(map(_samples_or_stores, calls))
 
@@ -283,7 +280,7 @@ def _added_in_loop(made: ast.Call, file: PythonFile) -> ast.stmt | None:
             name = dotted(target)
         case _:
             return None
-    for node in own_nodes(syntax.function(made) or syntax.tree):
+    for node in own_nodes(syntax.body(made)):
         match node:
             case ast.AugAssign(op=ast.Add()) if dotted(node.target) == name:
                 pass

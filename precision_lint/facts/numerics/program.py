@@ -5,6 +5,7 @@ from __future__ import annotations
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.libraries.refusals import REFUSALS
 from precision_lint.facts.dtypes.operators.collectives import COLLECTIVES
 from precision_lint.facts.dtypes.operators.lacking import LACKING_CALLS
 from precision_lint.facts.dtypes.operators.module_inputs import LAYERS
@@ -23,8 +24,12 @@ ROUNDED = frozenset(
 )  # fmt: skip
 """Calls whose results may need more digits than half precision has."""
 
+WEIGHT_FILES = frozenset({"save_file", "save_model", "load_file", "safe_open"})
+"""Calls that write or read a file of weights."""
+
 _ASKED = LACKING_CALLS | LAYERS | FILLS | ARITHMETIC | ROUNDED | COLLECTIVES | HALF_UPDATES
-_ASKED |= {"Sequential", "Embedding", *(name.rpartition(".")[2] for name in AGREEING)}
+_ASKED |= WEIGHT_FILES | {"Sequential", "Embedding"}
+_ASKED |= {name.rpartition(".")[2] for name in (*AGREEING, *REFUSALS)}
 
 
 @fact

@@ -16,6 +16,7 @@ from precision_lint.facts.dtypes.operators.operands import operand, tensor_given
 from precision_lint.facts.dtypes.operators.rejections import callee_text, is_shared_module
 from precision_lint.facts.numerics.fills import FILLS, fill_of
 from precision_lint.facts.numerics.program import ARITHMETIC, calls_of_program
+from precision_lint.facts.numerics.refused_arrays import refused_certainly
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32, FLOATING
 from precision_lint.model.finding import Span
@@ -73,6 +74,7 @@ def _error(call: Call, file: PythonFile) -> ProgramError | None:
         or _without_kernel(call, file)
         or _out_of_range(call, file)
         or _of_collective(call, file)
+        or _of_library(call, file)
     )
 
 
@@ -150,6 +152,17 @@ def _of_float8(call: Call, file: PythonFile) -> ProgramError | None:
     error = "RuntimeError: Promotion for Float8 Types is not supported"
     origins = _origins(*(one.value for one in operands))
     return ProgramError(call, f"arithmetic raises: {are}", tuple(dtypes), error, origins)
+
+
+def _of_library(call: Call, file: PythonFile) -> ProgramError | None:
+    """A function of another library that refuses an array or a scalar of NumPy."""
+    found = refused_certainly(call, file)
+    if found is None:
+        return None
+    what = text_of(found.argument, file, "what it is given")
+    kind = f"{found.dtype} scalar" if found.is_scalar else f"{found.dtype} array"
+    problem = f"`{call.name}` raises: {what} {'holds' if found.is_inside else 'is'} a {kind}"
+    return ProgramError(call, problem, (found.dtype,), found.error, ())
 
 
 def _is_dimensioned(value: Value) -> bool:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Constant, Tensor, Value
+from precision_lint.facts.dtypes.libraries.copies import COPIES
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.dtypes.operators.operands import is_unreduced, operand
 from precision_lint.facts.numerics.half_results import (
-    COPIES,
     SUMS,
     TOTALS,
     HalfResult,
@@ -157,7 +157,7 @@ def _has_positions(node: ast.expr | None, syntax: SyntaxTree) -> bool:
         return False
     made = [
         each
-        for each in own_nodes(syntax.function(node) or syntax.tree)
+        for each in own_nodes(syntax.body(node))
         if isinstance(each, ast.Call) and callee_name(each) in _RANGES
     ]
     return any(mentions(node, each, holders(each, syntax)) for each in made)

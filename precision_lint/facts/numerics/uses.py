@@ -20,7 +20,7 @@ def used_by(made: ast.expr, names: frozenset[str], syntax: SyntaxTree) -> ast.Ca
 
     It comes after the value is made, or in the next iteration of a loop around both.
     """
-    own = own_nodes(syntax.function(made) or syntax.tree)
+    own = own_nodes(syntax.body(made))
     named = [node for node in own if isinstance(node, ast.Call) and callee_name(node) in names]
     held = holders(made, syntax) if named else set()
     calls = [
@@ -84,7 +84,7 @@ def holders_of_names(names: set[str], place: ast.AST, syntax: SyntaxTree) -> set
 def _followed(
     is_made_of: Callable[[ast.expr, set[str]], bool], place: ast.AST, syntax: SyntaxTree
 ) -> set[str]:
-    nodes = list(own_nodes(syntax.function(place) or syntax.tree))
+    nodes = list(own_nodes(syntax.body(place)))
     held: set[str] = set()
     for _ in range(_MOST_ROUNDS):
         before = len(held)

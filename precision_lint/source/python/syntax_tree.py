@@ -101,6 +101,17 @@ class SyntaxTree(Memo):
             inner = parent
         return None
 
+    def body(self, node: ast.AST) -> AnyFunction | ast.ClassDef | ast.Module:
+        """The function, class or module in whose body a node stands: see `own_nodes`."""
+        inner = node
+        for parent in self.around(node):
+            if isinstance(parent, ast.ClassDef) and inner in parent.body:
+                return parent
+            if isinstance(parent, FUNCTIONS) and _runs_in(inner, parent):
+                return parent
+            inner = parent
+        return self.tree
+
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements among which a statement stands."""
         parent = self._parents.get(statement)

@@ -40,7 +40,7 @@ def makes_a_direction(norm: ast.Call, syntax: SyntaxTree) -> bool:
 
 
 def _reads(name: str, statement: ast.stmt, syntax: SyntaxTree) -> list[ast.Name]:
-    own = own_nodes(syntax.function(statement) or syntax.tree)
+    own = own_nodes(syntax.body(statement))
     return [
         node
         for node in own

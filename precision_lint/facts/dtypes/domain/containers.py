@@ -41,7 +41,8 @@ def item_of(value: Value) -> Value:
         case Dictionary():
             return NON_TENSOR
         case Model(parameters=parameters) as model:  # the layers of a Sequential
-            return Model(parameters, widens=model.widens, is_known=model.is_known)
+            known = model.is_known
+            return Model(parameters, widens=model.widens, is_known=known, kin=model.kin)
         case Instance(definition=definition, fields=fields) if definition.is_named_tuple:
             return join_all([value for _, value in fields])
         case Variable() as variable:

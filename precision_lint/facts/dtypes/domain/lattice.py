@@ -236,6 +236,7 @@ def _join_models(left: Model, right: Model) -> Model:
         left.layers if left.layers == right.layers else (),
         left.is_known and right.is_known,
         left.members if left.members == right.members else (),
+        left.kin | right.kin,
     )
 
 
@@ -325,7 +326,7 @@ def _join_members(left: _Member, right: _Member) -> _Member | None:
     """Two objects of one definition; None for functions that are bound to different arguments."""
     match left, right:
         case Partial(), Partial():
-            return left if left == right else None
+            return _join_equal_partials(left, right) if left == right else None
         case Instance(), Instance():
             return _join_instances(left, right)
         case FunctionValue(receiver=None), FunctionValue(receiver=None):
@@ -337,6 +338,16 @@ def _join_members(left: _Member, right: _Member) -> _Member | None:
                 one, other = _without_objects(one), _without_objects(other)
             return replace(left, receiver=join(one, other))
     return left
+
+
+def _join_equal_partials(left: Partial, right: Partial) -> Partial:
+    """Two that differ in the places of origin alone."""
+    keywords = zip(left.keywords, right.keywords, strict=True)
+    return Partial(
+        join(left.function, right.function),
+        tuple(map(join, left.arguments, right.arguments)),
+        tuple((name, join(one, other)) for (name, one), (_, other) in keywords),
+    )
 
 
 def _join_instances(left: Instance, right: Instance) -> Instance:
@@ -354,7 +365,8 @@ def _join_instances(left: Instance, right: Instance) -> Instance:
     )
     fields = _join_items(one_fields, other_fields, UNKNOWN)
     cast = _one_of(left.cast, right.cast)
-    return Instance(left.definition, fields, parameters, left.widens and right.widens, cast)
+    widens = left.widens and right.widens
+    return Instance(left.definition, fields, parameters, widens, cast, left.kin | right.kin)
 
 
 _K = TypeVar("_K")
@@ -422,6 +434,7 @@ _JOINS: Mapping[type, Callable[[Any, Any], Value]] = {
     Setting: join_settings,
     Model: _join_models,
     Instance: _join_objects,
+    Partial: _join_objects,
     Symbol: _join_objects,
     ClassObject: _join_objects,
     FunctionValue: _join_objects,

@@ -16,6 +16,8 @@ from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from precision_lint.facts.dtypes.syntax.definitions import Class, Function
 
 
@@ -60,6 +62,9 @@ class Variable(Unknown):
                 return replace(guess, item=further.then(Step("value"), item))
         return guess
 
+
+Site: TypeAlias = "tuple[Path, Span]"
+"""A call, as the place where an object is made."""
 
 Clause: TypeAlias = "frozenset[Term | str]"
 """The dtype that terms, and dtypes beside them, promote to: bfloat16 only if each of them is."""
@@ -242,6 +247,8 @@ class Model:
     is_known: bool = False
     members: tuple[Model | Instance, ...] = ()
     """The modules of a `Sequential`, as they were put in, if some are of the project's classes."""
+    kin: frozenset[Site] = field(default=frozenset(), compare=False)
+    """The calls that made it, what it was given and what it is a part of (see `kin`)."""
 
 
 @frozen
@@ -276,8 +283,8 @@ class Instance:
     """An object of a class of the project.
 
     `fields` are attributes that its construction gave it; `parameters` is the dtype of the floating
-    parameters of an `nn.Module`, None where whoever moves the module chooses it; `widens` and
-    `cast` are as in a `Model`.
+    parameters of an `nn.Module`, None where whoever moves the module chooses it; `widens`,
+    `cast` and `kin` are as in a `Model`.
     """
 
     definition: Class
@@ -285,6 +292,7 @@ class Instance:
     parameters: Tensor | None = None
     widens: bool = False
     cast: Origin | None = field(default=None, compare=False)
+    kin: frozenset[Site] = field(default=frozenset(), compare=False)
 
     def field(self, name: str) -> Value | None:
         return next((value for key, value in self.fields if key == name), None)

@@ -26,6 +26,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Unknown,
     Value,
 )
+from precision_lint.facts.dtypes.libraries.copies import COPIES
 from precision_lint.facts.dtypes.syntax.definitions import Module
 from precision_lint.facts.dtypes.syntax.mentions import (
     aliases,
@@ -219,7 +220,7 @@ def _is_open(call: Call) -> bool:
     """True if it is not yet known that a call has nothing to do with half precision.
 
     What a function of another package is given counts only once it is known for a tensor; operators
-    of torch take tensors.
+    of torch take tensors, and what copies modules takes these.
     """
     if call.name in _WITH_DTYPES:
         return True
@@ -240,7 +241,8 @@ def _is_open(call: Call) -> bool:
     is_method = call.receiver_span is not None and not is_of_package
     if is_method and is_on_object and isinstance(call.receiver, Unknown):
         return True
-    if (call.receiver_span is None or call.function is not None) and not is_of_package:
+    is_object_taken = not is_of_package or call.name in COPIES
+    if (call.receiver_span is None or call.function is not None) and is_object_taken:
         return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
     return any(map(_may_be_half, values))
 

@@ -22,7 +22,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Value,
     caller_chosen,
 )
-from precision_lint.facts.dtypes.interpreter import models, training
+from precision_lint.facts.dtypes.interpreter import casts, models, training
 from precision_lint.facts.dtypes.interpreter.assignments import Assignments
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, changed
@@ -78,8 +78,7 @@ class Changes:
             whole = self._evaluate(module.value, env)
             if isinstance(whole, Model):  # a layer of a Sequential: the others stay as they were
                 module, moved = module.value, _with_part(whole, moved)
-        replace_everywhere(self._evaluate(module, env), moved, env)
-        bind(module, moved, env)
+        casts.change(self._evaluate, module, self._evaluate(module, env), moved, env)
         self._cast_part(module, moved, env)
         self._record_cast(module, moved, env)
         if isinstance(module, ast.Attribute) and _is_float32(moved):

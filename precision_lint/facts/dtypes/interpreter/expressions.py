@@ -26,7 +26,13 @@ from precision_lint.facts.dtypes.domain.values import (
     Value,
     Variable,
 )
-from precision_lint.facts.dtypes.interpreter import attributes, defaults, invocation, loaded_in_half
+from precision_lint.facts.dtypes.interpreter import (
+    attributes,
+    casts,
+    defaults,
+    invocation,
+    loaded_in_half,
+)
 from precision_lint.facts.dtypes.interpreter.decisions import decided
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.narrowing import refine, without_bfloat16
@@ -127,6 +133,7 @@ class Evaluator:
         for test in tests:
             self.frame.guards.append(test)
         item = self(node.elt, inner)
+        casts.take(inner, env)
         del self.frame.guards[len(self.frame.guards) - len(tests) :]
         return Sequence(item)
 
@@ -189,6 +196,7 @@ class Evaluator:
             for argument in named_parameters(node.args):
                 inner[argument.arg] = self.analysis.records.given_to(definition, argument.arg)
             self(node.body, inner)
+            casts.take(inner, env)
         return FunctionValue(definition, None, closure)
 
     def named(self, node: ast.NamedExpr, env: Environment) -> Value:

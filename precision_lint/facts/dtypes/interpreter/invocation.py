@@ -40,6 +40,7 @@ from precision_lint.facts.dtypes.domain.values import (
 from precision_lint.facts.dtypes.interpreter import (
     attributes,
     builders,
+    casts,
     defaults,
     hooking,
     loaded_in_half,
@@ -97,6 +98,8 @@ def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
     if "**" in keywords:
         given = replace(given, keywords=_spread(keywords))
     result = applied(evaluator, node, receiver, function, given, env)
+    result = casts.with_kin(node, receiver, function, given, result)
+    casts.cast_in_place(evaluator, node, receiver, function, result, env)
     training.apply_casts(evaluator, node, function, env)
     if "out" in keywords and isinstance(out := keywords["out"].value, Tensor):
         replace_everywhere(out, replace(out, scalar=None), env)  # it takes the result's shape

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.calls import CallSite
+from precision_lint.facts.dtypes.domain.kin import kin_of
 from precision_lint.facts.dtypes.domain.lattice import reading
 from precision_lint.facts.dtypes.domain.values import (
     NON_TENSOR,
@@ -67,10 +68,10 @@ def of_instance(receiver: Instance, name: str, given: CallSite) -> Value:
                 if isinstance(given.first, Constant)
                 else UNKNOWN
             )
-    result = models.method(Model(parameters), name, given)
+    result = models.method(Model(parameters, kin=kin_of(receiver)), name, given)
     if isinstance(result, Model):
         moved = result.parameters
-        if moved != parameters:
+        if moved is not parameters:
             weights = None if moved.caller_chosen and not moved.clauses else moved
             held = tuple((key, _cast_with(field, weights)) for key, field in receiver.fields)
             return replace(receiver, fields=held, parameters=weights, cast=result.cast)

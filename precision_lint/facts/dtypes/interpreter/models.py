@@ -309,7 +309,7 @@ def method(model: Model, name: str, given: CallSite) -> Value:
     parameters = model.parameters
     of_checkpoint = given.origin(_OF_THE_MODEL, "weights")
     weight = replace(parameters, origin=parameters.origin or of_checkpoint)
-    part = Model(weight, is_known=model.is_known)
+    part = Model(weight, is_known=model.is_known, kin=model.kin)
     match name:
         case "to" | "type":
             return _moved(model, given)
@@ -401,7 +401,7 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
     if sources.BESIDE_MODULES.search(name):
         return UNKNOWN
     kind = _INNER_NORM if sources.NORM.search(name) else None
-    return Model(model.parameters, kind, is_known=model.is_known)
+    return Model(model.parameters, kind, is_known=model.is_known, kin=model.kin)
 
 
 def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value:

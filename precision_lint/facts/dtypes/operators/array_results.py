@@ -67,10 +67,10 @@ _CHANGING = frozenset({"out", "dtype", "weights", "casting", "**"})
 
 
 def of_tensor(value: Tensor) -> NonTensor:
-    """The array that `t.numpy()` gives: a dtype that NumPy lacks raises."""
-    if value.is_open or not value.dtypes - _LACKING:
+    """The array that `t.numpy()` gives; unknown where a dtype that NumPy lacks may raise."""
+    if value.is_open or not value.dtypes or value.dtypes & _LACKING:
         return NON_TENSOR
-    return NonTensor(value.dtypes - _LACKING, None if value.scalar is not False else False)
+    return NonTensor(value.dtypes, None if value.scalar is not False else False)
 
 
 def of_data(value: Value) -> NonTensor:

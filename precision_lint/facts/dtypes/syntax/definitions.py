@@ -7,6 +7,14 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from precision_lint.facts.dtypes.syntax.casting import (
+    CALLS_DEEP,
+    Casts,
+    casts_given,
+    casts_of,
+    link_casts,
+)
+from precision_lint.facts.dtypes.syntax.mentions import variables_called
 from precision_lint.facts.dtypes.syntax.mutations import root
 from precision_lint.facts.dtypes.syntax.own_attributes import (
     assigned_to_class,
@@ -40,6 +48,7 @@ from precision_lint.source.python.syntax import (
     callee_name,
     dotted,
     innermost_name,
+    named_parameters,
     positional_parameters,
 )
 
@@ -99,6 +108,34 @@ class Function:
             (Function.casts_parameters, self.node),
             lambda: any(effect.casts_parameters for effect in self.def_uses),
         )
+
+    @property
+    def casts_given(self) -> frozenset[str]:
+        """The parameters, `self` included, whose objects a call may cast in place."""
+        return self.casts_given_within(CALLS_DEEP)
+
+    def casts_given_within(self, depth: int) -> frozenset[str]:
+        """The same with no more than some calls of other functions of the file on the way."""
+        names = frozenset(each.arg for each in named_parameters(self.node.args))
+
+        def casts_too(call: ast.Call) -> bool:
+            called = self.called(call) if depth else None
+            return called is not None and bool(called.casts_given_within(depth - 1))
+
+        return self.module.fact(
+            (Function.casts_given, self.node, depth),
+            lambda: casts_given(self.def_uses, names, casts_too, self.module.called),
+        )
+
+    def called(self, call: ast.Call) -> Function | None:
+        """The function of the file, or the method of the class, that a call names."""
+        match call.func:
+            case ast.Name(id=name):
+                found = self.module.top.get(name)
+                return found if isinstance(found, Function) else None
+            case ast.Attribute(value=ast.Name(id="self"), attr=name) if self.owner is not None:
+                return self.owner.methods.get(name)
+        return None
 
     @property
     def is_stub(self) -> bool:
@@ -423,11 +460,25 @@ class Module(Memo):
         """The tables that hold a function or class: `LOADERS = {"fast": FastLoader}`."""
         return self._tables.get(name, ())
 
+    @cached_property
+    def _called(self) -> frozenset[str]:
+        return frozenset(variables_called(self.file.text.text))
+
+    def called(self) -> frozenset[str]:
+        """The variables, and attributes of `self`, that the file calls like functions."""
+        return self._called
+
+    @cached_property
+    def _casts(self) -> Casts:
+        """Where modules may be cast."""
+        return casts_of(self.file)
+
     def def_uses(self, node: ast.Module | FunctionDefinition) -> tuple[DefUse, ...]:
         """What the statements of a body assign and read."""
         if node not in self._def_uses:
             effects = tuple(def_uses(node.body, self.file.text))
             link(effects, lambda function: self.scope(function).changed.keys())
+            link_casts(effects, self._casts, self.called)
             self._def_uses[node] = effects
         return self._def_uses[node]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from precision_lint.source.text.text import SourceText
 
@@ -35,7 +36,7 @@ def holders(names: frozenset[str], text: str) -> Mapping[str, str]:
 def rows_calling(file: SourceText, names: frozenset[str], imports: Mapping[str, str]) -> list[int]:
     """The rows with what looks like a call of `names`, as this file calls their packages."""
     text = file.text
-    starts = {start for start, called in _called(text) if called in names}
+    starts = {start for start, called in words_called(text) if called in names}
     packages = {name.removesuffix(".*") for name in names if name.endswith(".*")}
     for alias, name in imports.items():
         if name.partition(".")[0] in packages:
@@ -89,8 +90,23 @@ def _rows_of_attribute(file: SourceText, attribute: str, following: re.Pattern[s
     )
 
 
+def variables_called(text: str) -> Iterator[str]:
+    """The variables, and attributes of `self`, that a file calls."""
+    for start, name in words_called(text):
+        if not text.startswith(".", start - 1):
+            yield name
+        elif text.startswith("self.", start - 5):
+            yield f"self.{name}"
+
+
+@lru_cache(maxsize=16)
+def words_called(text: str) -> tuple[tuple[int, str], ...]:
+    """The words before parentheses, with their offsets; several ask for those of one file."""
+    return tuple(_called(text))
+
+
 def _called(text: str) -> Iterator[tuple[int, str]]:
-    """The words before parentheses, with their offsets.
+    """The words before parentheses.
 
     It goes back from each parenthesis: a regular expression looks at all words, and takes four
     times as long.

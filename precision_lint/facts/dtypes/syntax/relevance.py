@@ -55,8 +55,9 @@ class DefUse:
     """What a simple statement, or the head of a compound one, assigns and reads.
 
     Names are those of variables, and `self.name` for attributes of `self`; `self.*` is any of them.
-    `casts_parameters` if it may cast parameters of modules that it does not name. What it reads is
-    searched for on demand: a slice needs it of few statements.
+    `casts_parameters` if it may cast parameters of modules that it does not name, `casts` are those
+    that it may cast (see `casting`). What it reads is searched for on demand: a slice needs it of
+    few statements.
     """
 
     node: ast.stmt
@@ -66,6 +67,7 @@ class DefUse:
     source: SourceText
     span: Span
     casts_parameters: bool
+    casts: frozenset[str] = frozenset()
 
     @cached_property
     def reads(self) -> frozenset[str]:
@@ -151,7 +153,8 @@ def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) 
         for effect in pending:
             if effect.node in evaluated:
                 continue
-            if not effect.writes.isdisjoint(names) or (reads_self and "self.*" in effect.writes):
+            changes = not (effect.writes.isdisjoint(names) and effect.casts.isdisjoint(names))
+            if changes or (reads_self and "self.*" in effect.writes):
                 evaluated.add(effect.node)
                 if not effect.reads <= names:
                     names |= effect.reads
@@ -200,7 +203,7 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefU
             writes |= {child.id for child in walk(test) if isinstance(child, ast.Name)}
     for target in targets(node):
         for single in single_targets(target):
-            writes |= _roots(single)
+            writes |= roots(single)
     span = source.span_of_rows(node.lineno, max(last_row, node.lineno))
     if source.text.find(":=", span.start, span.end) >= 0:
         inner = (child for expression in head(node) for child in walk(expression))
@@ -273,7 +276,7 @@ def _changed_by(call: ast.Call) -> set[str]:
     """What a call that stands alone may change: its receiver, and what it is given."""
     changed: set[str] = set()
     if isinstance(call.func, ast.Attribute):
-        changed |= _roots(call.func.value)
+        changed |= roots(call.func.value)
         if isinstance(call.func.value, ast.Name) and call.func.value.id == "self":
             changed.add("self.*")
             match call.args:
@@ -282,7 +285,7 @@ def _changed_by(call: ast.Call) -> set[str]:
     for argument in call.args:
         several = argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
         for each in several:
-            changed |= _roots(each) | _changed_by_hooks(each)
+            changed |= roots(each) | _changed_by_hooks(each)
     return changed | _changed_by_hooks(call)
 
 
@@ -293,12 +296,12 @@ def _changed_by_hooks(node: ast.expr) -> set[str]:
         return set()
     makers = [each for each in node.args if isinstance(each, ast.Call)]
     return set().union(
-        *(_roots(given) for maker in makers for given in maker.args),
-        *(_roots(given.value) for maker in makers for given in maker.keywords),
+        *(roots(given) for maker in makers for given in maker.args),
+        *(roots(given.value) for maker in makers for given in maker.keywords),
     )
 
 
-def _roots(node: ast.expr) -> set[str]:
+def roots(node: ast.expr) -> set[str]:
     """The variable, or attribute of `self`, that an expression starts from."""
     match node:
         case ast.Name(id="self"):
@@ -308,7 +311,7 @@ def _roots(node: ast.expr) -> set[str]:
         case ast.Attribute(value=ast.Name(id="self"), attr=name):
             return {f"self.{name}"}
         case ast.Attribute(value=owner):
-            return _roots(owner)
+            return roots(owner)
         case ast.Subscript() | ast.Starred() | ast.Call() if (inner := root(node)) is not node:
-            return _roots(inner)
+            return roots(inner)
     return set()

@@ -9,6 +9,7 @@ from dataclasses import replace
 from precision_lint.facts.dtypes.domain.calls import CallSite
 from precision_lint.facts.dtypes.domain.containers import in_containers
 from precision_lint.facts.dtypes.domain.environment import Environment
+from precision_lint.facts.dtypes.domain.kin import related
 from precision_lint.facts.dtypes.domain.lattice import (
     by_dtypes,
     join,
@@ -34,7 +35,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Variable,
     caller_chosen,
 )
-from precision_lint.facts.dtypes.interpreter import loaded_in_half
+from precision_lint.facts.dtypes.interpreter import casts, loaded_in_half
 from precision_lint.facts.dtypes.interpreter.annotations import annotated
 from precision_lint.facts.dtypes.interpreter.entries import Summary, Table
 from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
@@ -105,6 +106,7 @@ class Instances:
             return replace(instance, fields=fields)
         parameters = bound(self._analysis, initialiser, instance, given)
         self._analysis.records.call_of(frame, node, initialiser, parameters)
+        casts.cast_by(FunctionValue(initialiser, instance), parameters, env)
         return instance
 
     def _fields(self, definition: Class, given: CallSite) -> tuple[tuple[str, Value], ...]:
@@ -150,7 +152,10 @@ class Instances:
             if method.is_property:
                 return self._analysis.summaries.result(value, Environment(), None).value
             return value
-        return None if self._analysis.is_intraprocedural else self._held(instance, name)
+        if self._analysis.is_intraprocedural:
+            return None
+        held = self._held(instance, name)
+        return None if held is None else related(held, instance.kin)
 
     def _completed(self, instance: Instance, name: str, known: Value) -> Value | None:
         """A field; one that only some paths set holds there, and what the class says elsewhere."""
@@ -201,8 +206,10 @@ class Instances:
             return instance if name in _WRAPPED else None
         weights = instance.parameters
         if self._analysis.is_program_run:
+            # A cast may come later, or never: who gives the module is not recorded in such a run.
+            is_given = isinstance(value, Model) and value.parameters.is_open
             value = self._resolve(value)
-            if self._program.is_assigned_from_outside(name):
+            if is_given or self._program.is_assigned_from_outside(name):
                 value = join(value, UNKNOWN)
             if weights is None and not self._classes.is_module(definition):
                 return value  # nobody outside of the program holds the object

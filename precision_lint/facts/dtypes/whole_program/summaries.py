@@ -30,7 +30,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Tensor,
     Value,
 )
-from precision_lint.facts.dtypes.interpreter import outer_variables
+from precision_lint.facts.dtypes.interpreter import casts, outer_variables
 from precision_lint.facts.dtypes.interpreter.annotations import annotated
 from precision_lint.facts.dtypes.interpreter.entries import Summary, Table
 from precision_lint.facts.dtypes.interpreter.frame import Change, Frame
@@ -85,6 +85,7 @@ class Summaries:
         outer_variables.take(summary.changed, frame, env)
         self._analysis.records.rejected(frame, node, summary.rejections)
         _apply_side_effects(summary, routine, parameters, node, env)
+        casts.cast_by(routine, parameters, env)
         return summary
 
     def result(self, routine: FunctionValue, given: Environment, region: Region | None) -> Summary:

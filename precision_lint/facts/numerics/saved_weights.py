@@ -11,7 +11,7 @@ from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Constant, Dictionary, Model, Tensor
 from precision_lint.facts.dtypes.operators.operands import may_fail_on_purpose
 from precision_lint.facts.dtypes.operators.sinks import LACKING, tensors
-from precision_lint.facts.dtypes.program_run import calls_in_program
+from precision_lint.facts.numerics.program import calls_of_program
 from precision_lint.model.dtypes import BFLOAT16
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
@@ -21,7 +21,6 @@ _SAVING = frozenset({"safetensors.torch.save_file", "safetensors.torch.save_mode
 _LOADING = "safetensors.numpy.load_file"
 _OPENING = frozenset({"safetensors.safe_open", "safetensors.torch.safe_open"})
 _NUMPY = (Constant("np"), Constant("numpy"))
-_NAMES = frozenset(name.rpartition(".")[2] for name in (*_SAVING, _LOADING, *_OPENING))
 _READING = frozenset({"get_tensor", "get_slice"})
 
 
@@ -40,7 +39,7 @@ def numpy_reads(file: PythonFile) -> tuple[NumPyRead, ...]:
     """The reads that certainly raise where the file runs as a program."""
     saved: dict[str, list[Call]] = {}
     found: list[NumPyRead] = []
-    for call in calls_in_program(file, _NAMES):
+    for call in calls_of_program(file):
         if call.function in _SAVING and (path := _path(call, 1, "filename")) is not None:
             saved.setdefault(path, []).append(call)
         elif _reads_arrays(call, file) and not may_fail_on_purpose(call, file):

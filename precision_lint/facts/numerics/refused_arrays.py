@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 
 from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.dtypes.libraries.refusals import REFUSALS
 from precision_lint.facts.dtypes.operators.operands import may_fail_on_purpose
 from precision_lint.facts.dtypes.operators.refused import Refused, refused_array
-from precision_lint.facts.dtypes.program_run import calls_in_program
+from precision_lint.facts.numerics.program import calls_of_program
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import fact
 from precision_lint.source.python.syntax import last_name, qualified
@@ -32,20 +33,26 @@ def refused_arrays(file: PythonFile) -> tuple[Refused, ...]:
 
     own = calls_in(file, _NAMES, intraprocedural=_NAMES, worth=is_worth_a_look)
     found: dict[Span, Refused] = {}
-    for call in (*own, *calls_in_program(file, _NAMES)):
-        one = refused_array(call)
-        if one is None or may_fail_on_purpose(call, file):
-            continue
-        if not (one.is_inside and _may_be_removed(one, file, syntax)):
+    for call in (*own, *calls_of_program(file)):
+        one = refused_certainly(call, file)
+        if one is not None and not may_fail_on_purpose(call, file):
             found.setdefault(call.span, one)
     return tuple(found[span] for span in sorted(found))
 
 
-def _may_be_removed(found: Refused, file: PythonFile, syntax: SyntaxTree) -> bool:
+def refused_certainly(call: Call, file: PythonFile) -> Refused | None:
+    """What a call refuses, unless it may have been taken out of what the call is given."""
+    found = refused_array(call)
+    is_gone = found is not None and found.is_inside and _may_be_removed(found, file)
+    return None if is_gone else found
+
+
+def _may_be_removed(found: Refused, file: PythonFile) -> bool:
     """True if the file takes something out of the container, or an entry of that name out of any.
 
     What a container holds is known from what is put in: it may hold less.
     """
+    syntax = syntax_tree(file)
     name = file.text[found.argument.span].rpartition(".")[2]
     for method in _REMOVING:
         for call in syntax.calls(method):

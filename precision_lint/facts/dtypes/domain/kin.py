@@ -1,0 +1,91 @@
+"""Modules that may be the same object, or parts of one: a cast in place changes all of them.
+
+A module is told from others by the calls that made it and what it was made of: its kin. Two whose
+kin has a call in common may share parameters. So nothing is said any more of one when another is
+cast, unless it is known to be the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from precision_lint.facts.dtypes.domain.containers import in_containers
+from precision_lint.facts.dtypes.domain.environment import Environment
+from precision_lint.facts.dtypes.domain.lattice import join_tensors
+from precision_lint.facts.dtypes.domain.values import (
+    Dictionary,
+    Instance,
+    Model,
+    OneOf,
+    Sequence,
+    Site,
+    Tensor,
+    Value,
+)
+
+_ANY = Tensor(may_be_other=True)
+
+
+def kin_of(value: Value) -> frozenset[Site]:
+    """The kin of a module, or of all that are in an object or a container."""
+    match value:
+        case Model(kin=kin, members=members):
+            return kin.union(*map(kin_of, members))
+        case Instance(kin=kin, fields=fields):
+            return kin.union(*(kin_of(part) for _, part in fields))
+        case OneOf(members=members):
+            return frozenset().union(*map(kin_of, members))
+        case Sequence(item=item) | Dictionary(item=item):
+            return kin_of(item)
+    return frozenset()
+
+
+def related(value: Value, kin: frozenset[Site]) -> Value:
+    """A module that has something to do with others."""
+    if isinstance(value, Model | Instance) and not kin <= value.kin:
+        return replace(value, kin=value.kin | kin)
+    return value
+
+
+def forget_kin(kin: frozenset[Site], known: Iterable[Value], env: Environment) -> None:
+    """Modules of some kin may have been cast, all but those that are `known`."""
+    exact = {id(each) for each in known}
+    for name, value in [*env.items()]:
+        if not kin.isdisjoint(kin_of(value)):
+            env[name] = _forgotten(value, kin, exact)
+
+
+def _forgotten(value: Value, kin: frozenset[Site], exact: Collection[int]) -> Value:
+    if id(value) in exact or kin.isdisjoint(kin_of(value)):
+        return value
+    match value:
+        case Model(parameters=parameters):
+            return replace(value, parameters=join_tensors(parameters, _ANY))
+        case Instance(fields=fields):
+            kept = tuple((name, _forgotten(part, kin, exact)) for name, part in fields)
+            return replace(value, fields=kept, parameters=None)
+    return in_containers(lambda one: _forgotten(one, kin, exact), value)
+
+
+def recast(before: Value, after: Value) -> Iterator[tuple[Value, Value]]:
+    """The modules in an object before it was cast, and what became of each."""
+    if isinstance(before, Instance) and isinstance(after, Instance):
+        became = dict(after.fields)
+        for name, part in before.fields:
+            if isinstance(part, Model | Instance) and became.get(name, part) is not part:
+                yield part, became[name]
+                yield from recast(part, became[name])
+
+
+def copied(value: Value, kin: frozenset[Site]) -> Value:
+    """A copy of an object: it shares nothing with the object."""
+    match value:
+        case Model(members=members):
+            parts = (copied(one, kin) for one in members)
+            modules = tuple(one for one in parts if isinstance(one, Model | Instance))
+            return replace(value, kin=kin, members=modules)
+        case Instance(fields=fields):
+            own = tuple((name, copied(part, kin)) for name, part in fields)
+            return replace(value, kin=kin, fields=own)
+    return in_containers(lambda one: copied(one, kin), value)
