@@ -144,7 +144,7 @@ def test_an_import_is_added_to_the_cell_with_the_imports(tmp_path: Path) -> None
 
 def test_others_do_not_say_which_dtypes_a_notebook_has(tmp_path: Path) -> None:
     use = "import torch\ndef f(model):\n    return model.head.weight.numpy()\n"
-    half = "import torch\nx = torch.bfloat16\ng = c.f\n"
+    half = "import torch\nDTYPE = torch.bfloat16\ng = c.f\n"
     project(tmp_path, {"a.ipynb": notebook(use), "b.py": f"import c\n{half}", "c.py": use})
     ran = run("--output-format", "concise", cwd=tmp_path)
     assert ran.out.startswith("c.py:3:12: MP101")

@@ -61,7 +61,7 @@ def test_confidence_hides_what_is_less_sure(tmp_path: Path) -> None:
         tmp_path,
         {
             "a.py": "import torch\n\n\ndef f(model):\n    return model.head.weight.numpy()\n",
-            "b.py": "import torch\nimport a\n\nDTYPE, use = torch.bfloat16, a.f\n",
+            "b.py": "import torch\nimport a\n\nDTYPE = torch.bfloat16\nuse = a.f\n",
         },
     )
     for level, found in (("low", ["MP101"]), ("medium", ["MP101"]), ("high", [])):

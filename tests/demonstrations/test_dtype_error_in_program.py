@@ -26,7 +26,7 @@ def _raising_rows(path: Path) -> list[int]:
     for statement in ast.parse(path.read_text("utf-8")).body:
         try:
             exec(compile(ast.Module([statement], []), str(path), "exec"), scope)
-        except (RuntimeError, NotImplementedError) as error:
+        except (RuntimeError, TypeError) as error:
             frames = traceback.extract_tb(error.__traceback__)
             rows.append([each.lineno or 0 for each in frames if each.filename == str(path)][-1])
     return sorted(rows)

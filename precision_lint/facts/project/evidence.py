@@ -177,7 +177,7 @@ def is_stored(use: Use) -> bool:
 
 def is_of_weights(use: Use) -> bool:
     """True for a setting that gives the dtype of weights, not of autocast: `backbone_dtype`."""
-    return use.setting.endswith("dtype") and _AUTOCAST.search(use.setting) is None
+    return use.setting.lower().endswith("dtype") and _AUTOCAST.search(use.setting) is None
 
 
 def is_of_stored_weights(use: Use) -> bool:

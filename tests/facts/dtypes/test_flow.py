@@ -95,9 +95,14 @@ BF16 = "x = torch.ones(2, dtype=torch.bfloat16)\n"
             BF16 + "x = x.float() if c else x\nx.numpy()", "bfloat16 float32", id="ternary"
         ),
         pytest.param(
-            BF16 + "y = torch.ones(1)\nfor i in range(3):\n    y = x\ny.numpy()",
+            BF16 + "y = torch.ones(1)\nfor i in range(n):\n    y = x\ny.numpy()",
             "bfloat16 float32",
             id="loop",
+        ),
+        pytest.param(
+            BF16 + "y = torch.ones(1)\nfor i in range(3):\n    y = x\ny.numpy()",
+            "bfloat16",
+            id="loop with a pass",
         ),
         pytest.param(
             BF16 + "try:\n    x = x.float()\nexcept E:\n    pass\nx.numpy()",

@@ -57,7 +57,7 @@ from precision_lint.facts.dtypes.domain.values import (
     tensor,
 )
 from precision_lint.facts.dtypes.operators import functions, kinds, promotion
-from precision_lint.facts.dtypes.syntax.definitions import Module
+from precision_lint.facts.dtypes.syntax.definitions import Class, Module
 from precision_lint.facts.origin import Choice, Origin, Setting
 from precision_lint.model.finding import Span
 from precision_lint.source.python.parse import parse_python
@@ -198,6 +198,15 @@ def test_values_of_every_class_are_generated() -> None:
 @LAWS
 @given(values, values, values)
 def test_join_is_associative(one: Value, two: Value, three: Value) -> None:
+    assert exact(join(join(one, two), three)) == exact(join(one, join(two, three)))
+
+
+def test_fields_that_hold_conditions_keep_the_laws() -> None:
+    owner = CLASSES[0]
+    assert isinstance(owner, Class)
+    one = Symbol("torch.add")
+    two = Instance(owner, (("y", Condition(Span(0, 1))),))
+    three = Instance(owner, (("y", Tensor(scalar=True)),))
     assert exact(join(join(one, two), three)) == exact(join(one, join(two, three)))
 
 

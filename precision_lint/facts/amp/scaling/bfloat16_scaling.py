@@ -201,12 +201,16 @@ def _scaler(call: Call, node: ast.Call, file: PythonFile) -> Scaling | None:
 
 
 def _is_unused(node: ast.Call, file: PythonFile) -> bool:
-    """True for a scaler in a variable of a function that nothing reads."""
+    """True for a scaler in a variable that nothing reads, in other files neither."""
     syntax = syntax_tree(file)
     function = syntax.function(node)
     match syntax.parent(node):
-        case ast.Assign(targets=[ast.Name(id=name)]) if function is not None:
-            return not syntax.reads(function, name)
+        case ast.Assign(targets=[ast.Name(id=name)]):
+            if function is not None:
+                return not syntax.reads(function, name)
+            attributes = (each.attr for each in syntax.nodes if isinstance(each, ast.Attribute))
+            is_read = syntax.reads(syntax.tree, name) or name in attributes
+            return not is_read and next(file.project.importing(file.text.path, name), None) is None
     return False
 
 

@@ -83,13 +83,14 @@ def link_casts(
             cast[effect] = _cast_in(effect)
     if not cast:
         return
-    makers: dict[str, list[DefUse]] = {}
+    parts: dict[str, set[str]] = {}
     for effect in effects:
-        if _may_make(effect.node):
+        if effect.writes and _may_make(effect.node):
+            given = _GIVEN.findall(effect.source.text, effect.span.start, effect.span.end)
             for name in effect.writes:
-                makers.setdefault(name, []).append(effect)
+                parts.setdefault(name, set()).update(given)
     for effect, names in cast.items():
-        effect.casts = called() & _with_parts(names, makers)
+        effect.casts = called() & _with_parts(names, parts)
 
 
 def _is_within(span: Span, places: list[int]) -> bool:
@@ -132,15 +133,13 @@ def _names_in(node: ast.expr) -> set[str]:
     return found | ({"self"} if isinstance(node, ast.Name) and node.id == "self" else set())
 
 
-def _with_parts(names: Collection[str], makers: Mapping[str, list[DefUse]]) -> set[str]:
+def _with_parts(names: Collection[str], parts: Mapping[str, set[str]]) -> set[str]:
     """Some names, and those that their values were made of."""
     pending, found = [*names], set(names)
     while pending:
-        for effect in makers.get(pending.pop(), ()):
-            given = _GIVEN.findall(effect.source.text, effect.span.start, effect.span.end)
-            new = {*given} - found
-            found |= new
-            pending += new
+        new = parts.get(pending.pop(), set()) - found
+        found |= new
+        pending += new
     return found
 
 
