@@ -88,7 +88,7 @@ def _own(options: Iterable[Related], file: ParsedPython) -> list[Related]:
 def _keys_read(
     name: str, scope: ast.AST, module: ParsedPython
 ) -> Iterator[tuple[ast.expr, ParsedPython]]:
-    """The keys that the table of a name is asked for in a scope."""
+    """The keys that a scope looks up in the table of a name."""
     syntax = syntax_tree(module)
     for read in syntax.reads(scope, name):
         if (key := key_of_lookup(read, syntax)) is not None:
@@ -139,7 +139,7 @@ class _Search:
     def _lookups(
         self, table: ast.Dict, module: ParsedPython
     ) -> Iterator[tuple[ast.expr, ParsedPython]]:
-        """The keys that a table is asked for, at once or by the name that it is assigned to."""
+        """The keys looked up in a table, at once or by the name that it is assigned to."""
         syntax = syntax_tree(module)
         if (key := key_of_lookup(table, syntax)) is not None:
             yield key, module
@@ -153,7 +153,7 @@ class _Search:
     def follow(
         self, node: ast.expr, value: Chosen, module: ParsedPython, user: _User, hops: int
     ) -> None:
-        """Take down the options that an expression reads, if a run can give them the value."""
+        """Record the options that an expression reads, if a run can give them the value."""
         if hops == 0:
             return
         node, syntax = bare(node), syntax_tree(module)
@@ -233,7 +233,7 @@ class _Search:
 
 
 def _with_value(choice: Choice) -> Related:
-    """The place of a choice; that of a default says how it is asked for."""
+    """The place of a choice; that of a default names the option that gives it."""
     related = choice.origin.related
     is_default = choice.option and not related.message.startswith("with ")
     message = f"with `{choice.option} {choice.value}`" if is_default else related.message

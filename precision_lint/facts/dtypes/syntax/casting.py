@@ -74,7 +74,7 @@ def _holding(body: list[ast.stmt], rows: list[int]) -> Iterator[str]:
 def link_casts(
     effects: Sequence[DefUse], casts: Casts, called: Callable[[], frozenset[str]]
 ) -> None:
-    """Take down which modules a statement may cast: those it names, and what these were made of."""
+    """Record which modules a statement may cast: those it names, and what these were made of."""
     cast: dict[DefUse, Collection[str]] = {}
     for effect in effects:
         if _is_within(effect.span, casts.calls):
