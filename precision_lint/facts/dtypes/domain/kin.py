@@ -1,8 +1,8 @@
 """Modules that may be the same object, or parts of one: a cast in place changes all of them.
 
-A module is told from others by the calls that made it and what it was made of: its kin. Two whose
-kin has a call in common may share parameters. So nothing is said any more of one when another is
-cast, unless it is known to be the same.
+The kin of a module are the calls that made it, and those that made its parts. Two modules whose
+kin have a call in common may share parameters. When one of them is cast, the dtype of the other is
+no longer known, unless the two are known to be the same object.
 """
 
 from __future__ import annotations
