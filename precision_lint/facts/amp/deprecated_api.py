@@ -146,7 +146,25 @@ def _supports_older_torch(file: PythonFile) -> bool:
     oldest = file.project.lowest_version_of("torch", file.text.path)
     if oldest is not None:
         return oldest < _SINCE
-    return _holds(_SUPPORTS_OLDER, file) or _needs_older_torch(file)
+    return (
+        _holds(_SUPPORTS_OLDER, file) or _needs_older_torch(file) or _has_code_for_older_torch(file)
+    )
+
+
+def _has_code_for_older_torch(file: PythonFile) -> bool:
+    """True if a file that declares no version has code that only an older torch runs."""
+    return re.search(_ONLY_IN_OLDER, file.text.text) is not None
+
+
+_OLDER_RELEASE = r"[\"'](?:1\.\d+|2\.[0-3])(?:\.\d*)*[\"']"
+
+_ONLY_IN_OLDER = (
+    r"\btorch\.__version__[^\n#]*(?:\bstartswith\b|<=?|==|\bin\b)[^\n#]*" + _OLDER_RELEASE
+)
+"""A test such as `torch.__version__.startswith("1.8.")` or `torch.__version__ < "2.0"`.
+
+A test for a newer release, `torch.__version__ >= "2.0"`, has a purpose without the older ones, too.
+"""
 
 
 def _needs_older_torch(file: PythonFile) -> bool:
