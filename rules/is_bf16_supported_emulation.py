@@ -8,7 +8,9 @@ that the program is meant for older GPUs, too.
 Not reported: `is_bf16_supported(including_emulation=False)`, a condition that asks for the compute
 capability as well, uses that choose nothing between the two, projects that pin a torch before 2.4,
 which has no such parameter, and projects whose [`target-gpu`](../configuration.md) computes in
-bfloat16, such as `A100`.
+bfloat16, such as `A100`. Nor is it reported where float16 would not help an older GPU: in files
+that load a model with FlashAttention, which needs Ampere, and for `bf16=…, fp16=not …` in files
+that load it in bfloat16 in any case.
 
 ## Why it hurts
 `torch.cuda.is_bf16_supported()` is true on GPUs before Ampere (V100, T4), where bfloat16 is
@@ -81,6 +83,8 @@ RULE = Rule(
 _FUNCTION = "torch.cuda.is_bf16_supported"
 _SINCE = (2, 4)
 _OF_A_GPU = frozenset({"is_available", "is_bf16_supported"})
+_FLASH = {"attn_implementation": re.compile(r"'flash_attention_[23]'")}
+_BFLOAT16 = dict.fromkeys(("dtype", "torch_dtype"), re.compile(r"(torch\.)?bfloat16|'bfloat16'"))
 _ALSO_ASKED = re.compile(r"capab|major|_sm\b|ampere", re.IGNORECASE)
 
 
@@ -91,9 +95,11 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
         return
     syntax = syntax_tree(file)
     found = [each for each in syntax.calls("is_bf16_supported") if _counts_emulation(each, syntax)]
+    if found and _loads(syntax, _FLASH):
+        return
     for call in found:
         fallback = _fallback(call, file, syntax)
-        if fallback is None:
+        if fallback is None or (_is_switch(fallback) and _loads(syntax, _BFLOAT16)):
             continue
         negated = _negated_in(syntax.parent(syntax.parent(call) or call), found)
         yield file.finding(
@@ -105,6 +111,21 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             fix=_fix([call, *negated], file),
             related=[file.related(file.span_of(fallback), "float16 is chosen for the other GPUs")],
         )
+
+
+def _loads(syntax: SyntaxTree, arguments: dict[str, re.Pattern[str]]) -> bool:
+    """True if the file loads a model with one of these arguments, written out."""
+    return any(
+        pattern.fullmatch(ast.unparse(keyword.value))
+        for call in syntax.calls("from_pretrained")
+        for keyword in call.keywords
+        if (pattern := arguments.get(keyword.arg or "")) is not None
+    )
+
+
+def _is_switch(fallback: ast.expr) -> bool:
+    """True for `fp16=not …`, which leaves the weights as they were loaded."""
+    return isinstance(fallback, ast.UnaryOp)
 
 
 def _counts_emulation(call: ast.Call, syntax: SyntaxTree) -> bool:
