@@ -28,6 +28,7 @@ _INDENT = re.compile(r"[ \t\f]*")
 _CELL_MAGIC = re.compile(r"(?:[ \t]*[\r\n])*%%(\w*)([^\r\n]*)(?:\r\n|\r|\n|\Z)")
 _LINE = re.compile(r"(?:[^\r\n\\]|\\(?:\r\n|\r|\n)?)*")
 _WORDS = re.compile(r"([A-Za-z_]\w*)[ \t]+(?:(\w+)|[./~\"'$])[^\r\n]*")
+_INSTALLER = re.compile(r"(?:pip|conda|mamba|micromamba|uv)[ \t]+--?\w[^\r\n]*")
 _VISIBLE = re.compile(r"[^\r\n]")
 _SIGNS = ("!", "%", "?", ",", ";", "/")
 _MAY_ESCAPE = re.compile(r"[!%?]|^[ \t\f]*[,;/]", re.MULTILINE)
@@ -102,8 +103,11 @@ def cell_magic(text: str) -> CellMagic | None:
 
 def is_typed_magic(text: str) -> bool:
     """True for a cell of one line that is a magic without its `%`: `pip install torch`."""
-    match = _WORDS.fullmatch(text.strip())
-    return match is not None and not (iskeyword(match[1]) or iskeyword(match[2] or ""))
+    line = text.strip()
+    match = _WORDS.fullmatch(line)
+    if match is None:
+        return _INSTALLER.fullmatch(line) is not None
+    return not (iskeyword(match[1]) or iskeyword(match[2] or ""))
 
 
 def escapes(text: str) -> Iterator[Escape]:

@@ -82,6 +82,8 @@ def test_code_cells_are_numbered_among_all() -> None:
         ("@manual{Intro,\n title={Counting cells},\n}", None),
         ("@cache\ndef f(): ...", "python"),
         ("pip install torch", None),
+        ('pip -q install "torch<=2.6"', None),
+        ("pip - q", "python"),
         ("cd ../x", None),
         ("import torch", "python"),
         ("print(x) if x else y", "python"),
