@@ -11,12 +11,19 @@ from precision_lint.source.python.parse import ParsedPython
 
 
 def load_beside(
-    file: ParsedPython, scope: ast.AST, key: str, saved: ast.expr, name: str, owner: str
+    file: ParsedPython,
+    scope: ast.AST,
+    key: str,
+    saved: ast.expr,
+    name: str,
+    owner: str,
+    *,
+    may_be_none: bool = False,
 ) -> list[Edit]:
     """`owner.load_state_dict(state["name"])` after each `saved.load_state_dict(state["key"])`.
 
     Under a condition, as older checkpoints lack the name, and only below the line where the scope
-    assigns `owner`.
+    assigns `owner`. Where `owner` or its state may be None, the condition asks for both.
     """
     first = _assigned_in(scope, owner)
     edits: list[Edit] = []
@@ -39,8 +46,11 @@ def load_beside(
                 indent = before_on_line(file.text, file.span_of(node).start)
                 step = "\t" if indent.startswith("\t") else "    "
                 key_text = f"{quote}{name}{quote}"
+                condition = f"{key_text} in {checkpoint}"
+                if may_be_none:
+                    condition = f"{owner} is not None and {checkpoint}.get({key_text}) is not None"
                 lines = (
-                    f"if {key_text} in {checkpoint}:",
+                    f"if {condition}:",
                     f"{indent}{step}{owner}.load_state_dict({checkpoint}[{key_text}])",
                 )
                 edit = insert_after(file, node, file.text.newline.join(lines))

@@ -147,16 +147,32 @@ def _finding(scaler: str, value: ast.expr, file: PythonFile, fix: Fix | None) ->
 def _saved_too(
     scaler: str, key: ast.expr | None, value: ast.expr, scope: ast.AST, file: PythonFile
 ) -> Fix:
-    name = _name_beside(key)
-    edits = add_entry(file, key, value, name, f"{scaler}.state_dict()")
+    name, may_be_none = _name_beside(key), _may_be_none(scaler, file.tree)
+    state = f"{scaler}.state_dict()"
+    if may_be_none:
+        state += f" if {scaler} is not None else None"
+    edits = add_entry(file, key, value, name, state)
     loads: list[Edit] = []
     match key, value:
         case ast.Constant(value=str(written)), ast.Call(func=ast.Attribute(value=saved)):
             for each in _loading(scaler, scope, value, file.tree):
-                loads += load_beside(file, each, written, saved, name, scaler)
+                loads += load_beside(
+                    file, each, written, saved, name, scaler, may_be_none=may_be_none
+                )
     when = "" if loads else " when the run resumes"
     message = f"Save the state of the scaler too, and load it{when}"
     return Fix(Applicability.DISPLAY, message, (*edits, *loads))
+
+
+def _may_be_none(scaler: str, tree: ast.Module) -> bool:
+    """True if the file assigns None to the scaler, always or under a condition."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assign(targets=[target], value=value) if dotted(target) == scaler:
+                sides = [value.body, value.orelse] if isinstance(value, ast.IfExp) else [value]
+                if any(isinstance(one, ast.Constant) and one.value is None for one in sides):
+                    return True
+    return False
 
 
 def _loading(scaler: str, scope: ast.AST, saved: ast.expr, tree: ast.Module) -> Iterator[ast.AST]:

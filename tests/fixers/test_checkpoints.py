@@ -110,6 +110,20 @@ def test_the_scale_is_that_of_the_checkpoint_after_a_resume(tmp_path: Path) -> N
     assert resumed_scale(repaired, tmp_path / "old.pt", saved_by=TRAINER) == 65536.0
 
 
+def test_a_scaler_that_may_be_none_is_asked_first(tmp_path: Path) -> None:
+    scaled = TRAINER.replace('("cpu")', '("cpu") if torch.get_num_threads() else None')
+    assert resumed_scale(shown(scaled), tmp_path / "state.pt") == 4096.0
+    unscaled = scaled.replace("torch.get_num_threads()", "not torch.get_num_threads()")
+    scope: dict[str, Any] = {}
+    exec(compile(shown(unscaled), "case.py", "exec"), scope)
+    model = torch.nn.Linear(1, 1)
+    trainer = scope["Trainer"](model, torch.optim.SGD(model.parameters(), lr=1.0))
+    trainer.save(tmp_path / "unscaled.pt")
+    state = trainer.load(tmp_path / "unscaled.pt")
+    assert trainer.scaler is None
+    assert state["scaler"] is None
+
+
 def test_the_state_is_loaded_in_the_function_that_makes_the_scaler() -> None:
     saved = "optimizer.state_dict(), 'scaler': scaler.state_dict()}"
     expected = FUNCTION.replace("optimizer.state_dict()}", saved).replace(
