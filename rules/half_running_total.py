@@ -4,7 +4,8 @@
 Finds a tensor of one number that is made in bfloat16 or float16, by `torch.zeros((), dtype=…)`,
 `torch.zeros(1, dtype=…)` or `torch.tensor(0.0, dtype=…)`, and to which a loop adds. The dtype must
 be known: a literal, or a setting with its value. Not reported: totals in float32, Python numbers,
-and tensors of more numbers, to which mostly a few terms are added.
+tensors of more numbers, to which mostly a few terms are added, and `total = total + loss` of two
+tensors, which is in the wider dtype of both.
 
 ## Why it hurts
 There is no error. A total stops where its next step is larger than twice the addend: with additions

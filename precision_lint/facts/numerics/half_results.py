@@ -284,9 +284,9 @@ def _added_in_loop(made: ast.Call, file: PythonFile) -> ast.stmt | None:
         match node:
             case ast.AugAssign(op=ast.Add()) if dotted(node.target) == name:
                 pass
-            case ast.Assign(targets=[again], value=ast.BinOp(op=ast.Add(), left=left)) if (
-                name == dotted(again) == dotted(left)
-            ):
+            case ast.Assign(
+                targets=[again], value=ast.BinOp(op=ast.Add(), left=left, right=term)
+            ) if name == dotted(again) == dotted(left) and _is_number(term):
                 pass
             case _:
                 continue
@@ -294,6 +294,19 @@ def _added_in_loop(made: ast.Call, file: PythonFile) -> ast.stmt | None:
         if any(each not in set(syntax.within_function(made)) for each in loops):
             return node
     return None
+
+
+def _is_number(term: ast.expr) -> bool:
+    """True for a number of Python: a tensor that is added to is then as narrow as before.
+
+    The sum of two tensors is in the wider dtype, and so is the total after one iteration.
+    """
+    match term:
+        case ast.Constant() | ast.Call(func=ast.Attribute(attr="item")):
+            return True
+        case ast.Call(func=ast.Name(id="float" | "int" | "len")):
+            return True
+    return False
 
 
 def _is_called_ema(node: ast.Call, file: PythonFile) -> bool:
