@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from precision_lint.project import disk
+from precision_lint.project import disk, images
 from precision_lint.project.cuda_builds import COMPANIONS, newest_torch, torch_of_companion
 
 FILES = (
@@ -43,6 +43,7 @@ DOCUMENTS = tuple(map(_in_any_case, _DOCUMENTS))
 _MAX_BYTES = 4_000_000
 
 _INSTALL = re.compile(r"(?i)\binstall\b([^\n]*)")
+_EXACT = re.compile(r"\s*===?\s*(\d+(?:\.\d+)+)")
 _COMMENT = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _SPECIFIER = re.compile(r"(===|==|~=|!=|>=|<=|>|<|\^|~|=)?\s*(\d+(?:\.\d+)*)")
 
@@ -65,6 +66,9 @@ def pinned_version(root: Path, library: str) -> str | None:
     for content in _contents(root, FILES):
         if match := pin.search(content):
             return match["plain"] or match["conda"] or match["locked"] or match["pipfile"]
+    for specifiers in images.requirements(root, conda):
+        if exact := _EXACT.match(specifiers):
+            return exact[1]
     return _installed_version(root, conda)
 
 
@@ -92,10 +96,13 @@ def lowest_version(root: Path, library: str) -> str | None:
     """The lowest version of a library that the project declares to support; None if there is none.
 
     `torch>=2.1,<3` gives 2.1. With only an upper bound (`torch<2.3`), that bound is returned. Where
-    no requirement has a version of torch, that of torchvision or torchaudio gives it, then what its
-    documents say ("PyTorch 2.0 required"), and then for which CUDA its commands install torch.
+    no requirement has a version, code that builds an image gives it (of torch, then torchvision or
+    torchaudio), then what the documents say ("PyTorch 2.0 required"), and then for which CUDA
+    commands install torch.
     """
     declared = [*_declared(root, library)]
+    if not declared:
+        declared += _in_images(root, library)
     if not declared and library == "torch":
         declared += _by_companions(root)
     if not declared:
@@ -120,6 +127,13 @@ def _declared(root: Path, library: str) -> Iterator[tuple[int, ...]]:
         for match in requirement.finditer(_COMMENT.sub("", content)):
             if (version := _lowest(match["specifiers"])) is not None:
                 yield version
+
+
+def _in_images(root: Path, library: str) -> Iterator[tuple[int, ...]]:
+    """The lowest version that each image of the code allows."""
+    for specifiers in images.requirements(root, _conda_name(library)):
+        if (version := _lowest(specifiers)) is not None:
+            yield version
 
 
 def _by_companions(root: Path) -> Iterator[tuple[int, ...]]:

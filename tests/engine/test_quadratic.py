@@ -30,6 +30,7 @@ TEXTS = {
     "Pipfile.lock": '"torch": {' * (MANY // 10),
     "pyproject.toml": 'x = "torch = {' * (MANY // 14) + "\n[project.scripts]\n" + "a" * MANY,
     "environment.yml": "- " * MANY,
+    "app.py": "# /// script\n#" + "install " * (MANY // 8) + "'torch" * (MANY // 6) + " " * MANY,
     "jobs.yaml": "fp16: " + "{{ " * (MANY // 3) + "\nbf16: ${{",
 }
 

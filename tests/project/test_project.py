@@ -106,6 +106,18 @@ def test_a_pin_precedes_the_documentation(tmp_path: Path) -> None:
         ("requirements.txt", "torch\ntorchaudio==0.9.0\n", None),
         ("environment.yml", "dependencies:\n  - pytorch\n  - cudatoolkit=10.2\n", "1.12"),
         ("environment.yml", "dependencies:\n  - jax\n  - cudatoolkit=10.2\n", None),
+        ("app.py", 'i = modal.Image.debian_slim().pip_install("torch==2.1.2", "x")\n', "2.1.2"),
+        ("app.py", 'i = (\n  I().uv_pip_install([\n    "numpy",\n    "torch>=2.2,<3",\n', "2.2"),
+        ("app.py", 'i = I().run_commands("pip install -U numpy torch==2.0.1+cu118")\n', "2.0.1"),
+        ("app.py", "i = I().run_commands('pip install \"torch~=2.3\"')\n", "2.3"),
+        ("app.py", 'i = Image(python_packages=["torch[opt]==1.13.1"])\n', "1.13.1"),
+        ("app.py", "task = sky.Task(setup='conda install pytorch==1.12.0')\n", "1.12.0"),
+        ("app.py", "# /// script\n# dependencies = ['torch==2.3']\n# ///\n", "2.3"),
+        ("app.py", 'i = I().pip_install("torch", "torchmetrics==1.0", "x-torch==1.1")\n', None),
+        ("app.py", 'i = I().pip_install("einops==0.7")\nassert v >= "2.1", "torch"\n', None),
+        ("app.py", 'KNOWN = ["torch==1.13"]\n', None),
+        ("app.py", 'torch_version = "2.1"\ni.pip_install("numpy==1.26")\n', None),
+        ("src/app.py", 'i = I().pip_install("torch==2.1.2")\n', None),
     ],
 )
 def test_lowest_version(name: str, content: str, version: str | None, tmp_path: Path) -> None:
@@ -121,6 +133,16 @@ def test_documents_count_where_no_requirement_has_a_version(tmp_path: Path) -> N
     assert lowest_version(tmp_path, "torch") == "2.4"
     (tmp_path / "requirements.txt").write_text("torch\n")
     assert lowest_version(tmp_path, "torch") == "1.13"
+
+
+def test_images_count_where_no_requirement_has_a_version(tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("Tested with PyTorch 1.13.\n")
+    (tmp_path / "app.py").write_text('image = Image().pip_install("torch==2.1.2")\n')
+    (tmp_path / "requirements.txt").write_text("torch\n")
+    assert lowest_version(tmp_path, "torch") == "2.1.2"
+    assert pinned_version(tmp_path, "torch") == "2.1.2"
+    (tmp_path / "requirements.txt").write_text("torch>=2.6\n")
+    assert lowest_version(tmp_path, "torch") == "2.6"
 
 
 def test_the_lowest_of_all_declarations_counts(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from precision_lint.facts.triton.dtypes import HALF
 from precision_lint.facts.triton.kernels import Kernel
 from precision_lint.facts.triton.notes.note import Note
 from precision_lint.facts.triton.rejections import ReportedError
+from precision_lint.facts.triton.users import only_in_float32
 from precision_lint.model.finding import Confidence, Severity
 
 
@@ -26,7 +27,7 @@ def certainty(rejection: ReportedError, kernel: Kernel, file: PythonFile) -> Con
     if rejection.always:
         return Confidence.MEDIUM if rejection.is_conditional else Confidence.HIGH
     if kernel.is_launched and _is_meant_for_half(rejection):
-        return file.chosen_by_caller()
+        return _chosen_by_caller(kernel, file)
     return Confidence.LOW
 
 
@@ -59,5 +60,12 @@ def note_certainty(note: Note, kernel: Kernel, file: PythonFile) -> Confidence:
             Confidence.LOW
         )  # the number is fine in the other half dtype, which may be the one used
     if kernel.is_launched and note.is_shown:
-        return file.chosen_by_caller(is_float16="bf16" not in note.holds_for)
+        return _chosen_by_caller(kernel, file, is_float16="bf16" not in note.holds_for)
     return Confidence.LOW
+
+
+def _chosen_by_caller(kernel: Kernel, file: PythonFile, *, is_float16: bool = False) -> Confidence:
+    """What the rest of a project uses says nothing of a kernel that has users of its own."""
+    if only_in_float32(file, kernel.name):
+        return Confidence.LOW
+    return file.chosen_by_caller(is_float16=is_float16)

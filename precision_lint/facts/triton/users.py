@@ -1,0 +1,67 @@
+"""Who uses a kernel, by the functions and classes of its file that lead to its launches."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.project.evidence import is_used_in
+from precision_lint.model.memo import fact
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import DEFINITIONS, own_statements
+from precision_lint.source.python.syntax import last_name
+
+
+def only_in_float32(file: PythonFile, kernel: str) -> bool:
+    """True if benchmarks alone use a kernel, and neither they nor its file name a half dtype.
+
+    A library is used by anybody: what a package hands on is not used by its benchmarks alone.
+    """
+    users = [*_users(file, kernel)]
+    if not users or is_used_in(file):
+        return False
+    return all(file.project.is_secondary(user.text.path) and not is_used_in(user) for user in users)
+
+
+def _users(file: PythonFile, kernel: str) -> Iterator[ParsedPython]:
+    """The other files, but for tests, that use what leads to a kernel, or hand it on."""
+    project, own = file.project, file.text.path
+    for name in _leading_to(kernel, file):
+        for path in project.importing(own, name):
+            if path.stem != "__init__" and not project.uses(path, own):
+                continue  # it imports something else of this name
+            user = project.module(path)
+            if user is not None and (path.stem == "__init__" or _reads(user, name)):
+                yield user
+
+
+def _reads(user: ParsedPython, name: str) -> bool:
+    """True if a file does more than to import a name."""
+    return any(
+        isinstance(node, ast.Name | ast.Attribute) and last_name(node) == name
+        for node in walk(user.tree)
+    )
+
+
+def _leading_to(kernel: str, file: PythonFile) -> Iterator[str]:
+    """The kernel, and what the file defines that names it, by others or by itself."""
+    named_in = _named_in(file)
+    pending, seen = [kernel], {kernel}
+    while pending:
+        name = pending.pop()
+        yield name
+        new = [other for other, names in named_in.items() if name in names and other not in seen]
+        seen.update(new)
+        pending += new
+
+
+@fact
+def _named_in(file: PythonFile) -> dict[str, frozenset[str]]:
+    """The functions and classes at the top level of a file, with the names that each reads."""
+    return {
+        node.name: frozenset(each.id for each in walk(node) if isinstance(each, ast.Name))
+        for node in own_statements(file.tree.body)
+        if isinstance(node, DEFINITIONS) and not isinstance(node, ast.Lambda)
+    }

@@ -1,0 +1,42 @@
+"""Versions that Python code pins where it builds the image that the project runs in.
+
+Modal, Beam and SkyPilot need no requirement file: `Image().pip_install("torch==2.1.2")`. A script
+can have its requirements at its top (`# /// script`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from precision_lint.project import disk
+
+_BUILDERS = re.compile(
+    rb"pip_install\(|conda_install\(|mamba_install\(|python_packages|add_python_packages"
+    rb"|\brun_commands\(|\bsetup[ \t]*=[^\n]{0,99}install|[\"'][^\"'\n]{0,99}pip3? install "
+    rb"|^# /// script",
+    re.MULTILINE,
+)
+_MAX_BYTES = 1_000_000
+
+
+def requirements(folder: Path, name: str) -> Iterator[str]:
+    """The specifiers for a library, a pattern, in the Python files of a folder that build images.
+
+    As code goes, a requirement is a string of its own or stands in an install command.
+    """
+    pattern = re.compile(
+        rf"""(?ix)
+        (?: ["'] | \b install \b [^"'\n]{{0,299}} [ \t] ["']? ) {name} (?: \[ [^\]\n]{{0,99}} \] )?
+        [ \t]* (?P<specifiers> (?: [=~<>]=?=? [ \t]* \d [\w.+*]* [ \t]* (?: , [ \t]* )? )+ )
+        """
+    )
+    for path in disk.matching(folder, "*.py"):
+        try:
+            content = disk.read(path, _MAX_BYTES)
+        except OSError:
+            continue
+        if _BUILDERS.search(content):
+            for match in pattern.finditer(content.decode("utf-8", "replace")):
+                yield match["specifiers"]
