@@ -15,13 +15,15 @@ from precision_lint.source.python.syntax import last_name
 
 
 def only_in_float32(file: PythonFile, kernel: str) -> bool:
-    """True if benchmarks alone use a kernel, and neither they nor its file name a half dtype.
+    """True if benchmarks alone use a kernel, or its own file, and none of them names a half dtype.
 
     A library is used by anybody: what a package hands on is not used by its benchmarks alone.
     """
-    users = [*_users(file, kernel)]
-    if not users or is_used_in(file):
+    if is_used_in(file):
         return False
+    users = [*_users(file, kernel)]
+    if not users:
+        return _is_run_by(file, kernel)
     return all(file.project.is_secondary(user.text.path) and not is_used_in(user) for user in users)
 
 
@@ -35,6 +37,21 @@ def _users(file: PythonFile, kernel: str) -> Iterator[ParsedPython]:
             user = project.module(path)
             if user is not None and (path.stem == "__init__" or _reads(user, name)):
                 yield user
+
+
+def _is_run_by(file: PythonFile, kernel: str) -> bool:
+    """True if a file is a program that launches a kernel of its own."""
+    leading = {*_leading_to(kernel, file)}
+    return _MAIN in leading or any(
+        isinstance(node, ast.Name) and node.id in leading
+        for statement in file.tree.body
+        if not isinstance(statement, DEFINITIONS)
+        for node in walk(statement)
+    )
+
+
+_MAIN = "main"
+"""What runs a program, whoever calls it."""
 
 
 def _reads(user: ParsedPython, name: str) -> bool:
