@@ -72,12 +72,21 @@ def _function_of(parameter: ast.arg, syntax: SyntaxTree) -> FunctionDefinition |
 
 
 def _stored(store: ast.AST, syntax: SyntaxTree) -> ast.expr | None:
-    """The value that a plain assignment gives."""
-    match syntax.parent(store):
+    """The value that a plain assignment gives, also of several values to as many names."""
+    parent = syntax.parent(store)
+    match parent:
         case ast.Assign(targets=[target], value=value) if target is store:
             return value
         case ast.AnnAssign(value=value):
             return value
+        case ast.Tuple(elts=names):
+            match syntax.parent(parent):
+                case ast.Assign(targets=[target], value=ast.Tuple(elts=values)) if (
+                    target is parent
+                    and len(names) == len(values)
+                    and not any(isinstance(one, ast.Starred) for one in (*names, *values))
+                ):
+                    return next(v for n, v in zip(names, values, strict=True) if n is store)
     return None
 
 

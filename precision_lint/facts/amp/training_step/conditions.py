@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import copy
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 PathConditions = Mapping[str, bool]
 
@@ -34,7 +34,39 @@ def truth(test: ast.expr, assumed: PathConditions) -> bool | None:
                 case ast.IsNot() | ast.NotEq():
                     return not (type(one) is type(other) and one == other)
     text, positive = _atom(test)
-    return assumed[text] is positive if text in assumed else None
+    return assumed[text] is positive if text in assumed else _compared(test, assumed)
+
+
+def _compared(test: ast.expr, assumed: PathConditions) -> bool | None:
+    """Whether `x == "a"` or `x in ("a", "b")` holds, by what else `x` is compared with."""
+    match test:
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
+            texts = [right]
+        case ast.Compare(
+            left=left,
+            ops=[ast.In() | ast.NotIn() as op],
+            comparators=[ast.List(elts=texts) | ast.Tuple(elts=texts) | ast.Set(elts=texts)],
+        ):
+            pass
+        case _:
+            return None
+    if not all(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in texts):
+        return None
+    holds = _equals_one_of(ast.unparse(left), [*map(ast.unparse, texts)], assumed)
+    return None if holds is None else holds is isinstance(op, ast.Eq | ast.In)
+
+
+def _equals_one_of(left: str, texts: Sequence[str], assumed: PathConditions) -> bool | None:
+    known = [assumed.get(f"{left} == {text}") for text in texts]
+    if True in known:
+        return True
+    if None not in known:
+        return False
+    is_another_text = (
+        holds and re.fullmatch(rf"{re.escape(left)} == (['\"]).*\1", condition) is not None
+        for condition, holds in assumed.items()
+    )
+    return False if any(is_another_text) else None
 
 
 def assuming(test: ast.expr, holds: bool, assumed: PathConditions) -> PathConditions:
