@@ -9,9 +9,9 @@ earlier versions use float32. `tl.max` and sums that pick one element round noth
 
 Kernels are typed by all launches of the project, through wrappers in other files: casts,
 allocations, what a backward pass saves and gets. Confidence is low where no launch shows that half
-precision arrives, where benchmarks or its own program alone use the kernel and name no half dtype,
-where the host offers float32 under another condition, and where a few programs each add once to a
-place (split products).
+precision arrives, where benchmarks or its own file alone use the kernel and name no half dtype
+(unless it is in a package, or casts to the dtype of what it is given), where the host offers
+float32 under another condition, and where a few programs each add once to a place (split products).
 
 ## Why it hurts
 Every addition is rounded to the 8 bits of bfloat16 or the 11 of float16. A bfloat16 sum of ones
