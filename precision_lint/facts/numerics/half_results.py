@@ -32,6 +32,9 @@ SCORES = frozenset({"softmax", "log_softmax"})
 _SCORED_BY = frozenset({"tolist", "item", "gather", "topk", "argsort", "sort", "cumsum", "numpy"})
 """What is done with scores that are compared, ranked, or reported."""
 
+_SAMPLING = re.compile(r"(?:^|_)sampl(?:e|ing)(?:_(?:ids?|tokens?|logits))?$")
+"""What chooses a token is called: `self.sampling_ids(logp, …)`."""
+
 _OF_SAMPLING = frozenset({"top_p", "top_k", "typical_p", "min_p"})
 """Parameters of functions that choose a token: they compare scores with a threshold."""
 
@@ -77,8 +80,8 @@ def _needs_few_digits(node: ast.Call, file: PythonFile) -> bool:
 
 
 def _samples_or_stores(call: ast.Call) -> bool:
-    name = callee_name(call)
-    if name in {"multinomial", "half"}:
+    name = callee_name(call) or ""
+    if name in {"multinomial", "half"} or _SAMPLING.search(name) is not None:
         return True
     is_cast = name in {"astype", "to", "type"}
     given = (*call.args, *(each.value for each in call.keywords if each.arg == "dtype"))

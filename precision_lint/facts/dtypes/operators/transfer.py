@@ -41,7 +41,7 @@ def result(row: Operator, given: CallSite) -> Value:
     if "out" in given.keywords and isinstance(out := given.keywords["out"].value, Tensor):
         return out
     scalar = _scalar(row, given)
-    dtype = given.find(row.dtype, "dtype")
+    dtype = given.find(row.dtype, "dtype") or given.keywords.get("out_dtype")
     if dtype is not None and dtype.value != Constant(None):
         return replace(as_dtype(dtype.value).of_tensor(), scalar=scalar)
     return _packed(row.result, replace(_operand(row, given), scalar=scalar), given.default_dtype)
