@@ -181,8 +181,12 @@ def is_of_weights(use: Use) -> bool:
 
 
 def is_of_stored_weights(use: Use) -> bool:
-    """Modules have the dtype: other tensors of a program say nothing of its weights."""
-    return is_stored(use) and (use.module or is_of_weights(use))
+    """Modules have the dtype: other tensors of a program say nothing of its weights.
+
+    Nor does what quantized weights are computed in, `bnb_4bit_compute_dtype`.
+    """
+    is_computed_in = "compute" in use.setting.lower()
+    return is_stored(use) and not is_computed_in and (use.module or is_of_weights(use))
 
 
 ACCEPTED: Mapping[str, tuple[str, Callable[[Use], bool]]] = {
