@@ -5,7 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from precision_lint.facts.dtypes.domain.containers import concatenated, item_of, updated
+from precision_lint.facts.dtypes.domain.containers import (
+    concatenated,
+    item_of,
+    updated,
+    with_default,
+)
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.domain.lattice import join, join_tensors
 from precision_lint.facts.dtypes.domain.values import (
@@ -137,6 +142,8 @@ class Changes:
                 others = [self._evaluate(argument, env) for argument in node.args]
                 keywords = [(key.arg, self._evaluate(key.value, env)) for key in node.keywords]
                 result = updated(held, others, keywords)
+            case Dictionary() if method == "setdefault" and node.args:
+                result = with_default(held, *(self._evaluate(each, env) for each in node.args))
             case Model(members=(_, *_)):  # a Sequential that takes another module
                 result = replace(held, parameters=caller_chosen(), members=())
             case _:

@@ -42,7 +42,9 @@ from precision_lint.facts.dtypes.interpreter import (
     builders,
     casts,
     defaults,
+    handing,
     hooking,
+    iterating,
     loaded_in_half,
     methods,
     models,
@@ -51,7 +53,7 @@ from precision_lint.facts.dtypes.interpreter import (
 from precision_lint.facts.dtypes.interpreter.attributes import named
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate, Interprocedural
 from precision_lint.facts.dtypes.libraries.networks import IMAGES, PIPELINE
-from precision_lint.facts.dtypes.libraries.terms import Checkpoint, Library
+from precision_lint.facts.dtypes.libraries.terms import Checkpoint, Library, Loaded
 from precision_lint.facts.dtypes.operators import functions, lookup
 from precision_lint.facts.dtypes.operators.autocast import opened, opened_by
 from precision_lint.facts.dtypes.operators.module_inputs import rejected
@@ -59,7 +61,7 @@ from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.definitions import Class
 from precision_lint.facts.dtypes.syntax.mutations import ADAPTING
 from precision_lint.facts.origin import Origin, Setting
-from precision_lint.source.python.syntax import dotted, innermost_name
+from precision_lint.source.python.syntax import dotted, innermost_name, last_name
 
 _APPLYING = frozenset({"map", "starmap", "filter", "imap", "imap_unordered"})
 _TENSOR_ONLY = frozenset({"cpu", "detach", "cuda", "numpy", "float", "half", "bfloat16"})
@@ -205,6 +207,14 @@ def _result(
         )
     if isinstance(node.func, ast.Name) and node.func.id in _APPLYING and given.arguments:
         return _applied(evaluator, node, node.func.id, given, env)
+    if isinstance(function, Unknown | Symbol):
+
+        def call_with(target: Value, inner: CallSite) -> Value:
+            return applied(evaluator, node, UNKNOWN, target, inner, env)
+
+        handed = handing.called(last_name(node.func), given, call_with)
+        if handed is not None:
+            return handed
     match function:
         case Partial(function=called):
             whole = builders.with_arguments(function, given, given.arguments)
@@ -284,7 +294,25 @@ def _of_library(
             bind(target, value, env)
     if isinstance(row.gives, Checkpoint) and _is_in_dataset(evaluator):
         return UNKNOWN  # it reads data, and no weights
+    if isinstance(row.gives, Loaded):
+        given = _with_samples(evaluator, given)
     return lookup.result(row, given, receiver, called)
+
+
+def _with_samples(evaluator: Evaluate, given: CallSite) -> CallSite:
+    """A call of `DataLoader` with the samples of the data set in its place."""
+
+    def samples(argument: Argument) -> Argument:
+        return replace(argument, value=iterating.iterated(evaluator.analysis, argument.value))
+
+    keywords = {
+        name: samples(each) if name == "dataset" else each for name, each in given.keywords.items()
+    }
+    return replace(
+        given,
+        arguments=(*map(samples, given.arguments[:1]), *given.arguments[1:]),
+        keywords=keywords,
+    )
 
 
 def _is_in_dataset(evaluator: Evaluate) -> bool:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ast
 
 ADDING = frozenset(
-    {"add", "append", "appendleft", "extend", "insert", "put", "put_nowait", "update"}
-)
+    {
+        "add", "append", "appendleft", "extend", "insert", "put", "put_nowait", "setdefault",
+        "update",
+    }
+)  # fmt: skip
 """Methods that put something into a container."""
 
 MUTATING = ADDING | {"clear", "pop", "remove", "reverse", "sort"}
