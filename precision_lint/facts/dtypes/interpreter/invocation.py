@@ -59,6 +59,7 @@ from precision_lint.facts.dtypes.operators.autocast import opened, opened_by
 from precision_lint.facts.dtypes.operators.module_inputs import rejected
 from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.definitions import Class
+from precision_lint.facts.dtypes.syntax.file_names import file_name
 from precision_lint.facts.dtypes.syntax.mutations import ADAPTING
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.source.python.syntax import dotted, innermost_name, last_name
@@ -75,6 +76,10 @@ _LOADING = frozenset(
         "accelerate.utils.load_state_dict", "transformers.modeling_utils.load_state_dict",
     }
 )  # fmt: skip
+
+
+_WRITING = frozenset({"torch.save", "safetensors.torch.save_file"})
+_READING = frozenset({"torch.load", "safetensors.torch.load_file"})
 
 
 def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
@@ -328,6 +333,26 @@ def _given_as(node: ast.Call, position: int, keyword: str) -> list[ast.expr]:
     return [each for each in given if isinstance(each, ast.Name | ast.Attribute)]
 
 
+def _write(evaluator: Evaluate, node: ast.Call, given: CallSite) -> None:
+    """`torch.save(value, path)`: who reads the file gets the value."""
+    match [*node.args, *(each.value for each in node.keywords if each.arg in {"f", "filename"})]:
+        case [_, path, *_] if (name := _file_name(evaluator, path)) is not None:
+            evaluator.analysis.records.written_to(evaluator.frame, node, name, given.first)
+
+
+def _read(evaluator: Evaluate, node: ast.Call) -> Value | None:
+    """What `torch.load(path)` gives, if programs of the project write bfloat16 into the file."""
+    match [*node.args, *(each.value for each in node.keywords if each.arg in {"f", "filename"})]:
+        case [path, *_] if (name := _file_name(evaluator, path)) is not None:
+            module = evaluator.frame.module
+            return evaluator.analysis.files.holding_bfloat16(name, module)
+    return None
+
+
+def _file_name(evaluator: Evaluate, path: ast.expr) -> str | None:
+    return file_name(path, evaluator.frame.module, evaluator.frame.function)
+
+
 def _of_symbol(
     evaluator: Evaluate,
     name: str,
@@ -341,6 +366,10 @@ def _of_symbol(
         if isinstance(receiver, LibraryObject):
             return opened_by(receiver, given)
         return opened(name, given)
+    if name in _WRITING:
+        _write(evaluator, node, given)
+    elif name in _READING and (written := _read(evaluator, node)) is not None:
+        return written
     last = name.rpartition(".")[2]
     keeps_float32 = evaluator.analysis.configuration.adapts_in_float32
     if (adapted := training.wrapped(last, given, keeps_float32)) is not None:

@@ -29,6 +29,7 @@ from precision_lint.facts.dtypes.whole_program.activations import Activations
 from precision_lint.facts.dtypes.whole_program.callers import Callers
 from precision_lint.facts.dtypes.whole_program.calling import Calling
 from precision_lint.facts.dtypes.whole_program.classes import Classes
+from precision_lint.facts.dtypes.whole_program.files import Files
 from precision_lint.facts.dtypes.whole_program.instances import Instances
 from precision_lint.facts.dtypes.whole_program.names import Names
 from precision_lint.facts.dtypes.whole_program.program import Program
@@ -107,6 +108,7 @@ class Interpretation:
         self.callers = Callers(self, self.classes, calling, self.tracing, table)
         self.resolve = self.callers.resolve
         self.instances = Instances(self, program, self.classes, self.tracing, self.resolve, table)
+        self.files = Files(self, program, self.tracing, self.resolve, table)
         self.summaries = Summaries(self, activations, table)
 
     def close(self) -> None:

@@ -50,8 +50,10 @@ def entry_state(analysis: Interprocedural, definition: Function) -> Environment:
     """The parameters of a function whoever calls: terms, where callers know more."""
     env = Environment()
     for parameter, default in with_defaults(definition.node.args):
-        of_run = _in_run_of_test(analysis, definition, parameter.arg)
-        of_run = of_run or _of_option(analysis, definition, parameter.arg)
+        name = parameter.arg
+        of_run = _in_run_of_test(analysis, definition, name) or _of_option(
+            analysis, definition, name
+        )
         value = of_run or _declared_or_given(analysis, definition, parameter, default)
         bind(ast.Name(parameter.arg, ast.Store()), value, env)
     arguments = definition.node.args
