@@ -187,6 +187,7 @@ def applied(
         value = loaded_in_half.looked_up(node, given, value)
     module = evaluator.frame.module
     if isinstance(function, Variable):
+        evaluator.analysis.records.open_function(evaluator.frame, node, function, given)
         return function.then(Step("call", node, operand=given, module=module), value)
     if isinstance(receiver, Variable) and isinstance(node.func, ast.Attribute):
         evaluator.analysis.records.open_call(evaluator.frame, node, receiver, given)
