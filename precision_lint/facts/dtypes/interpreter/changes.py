@@ -30,7 +30,7 @@ from precision_lint.facts.dtypes.domain.values import (
 from precision_lint.facts.dtypes.interpreter import casts, models, training
 from precision_lint.facts.dtypes.interpreter.assignments import Assignments
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
-from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, changed
+from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, TAKING_IN, changed
 from precision_lint.facts.dtypes.syntax.relevance import REGISTERING, kept_by
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32, FLOATING
@@ -52,6 +52,10 @@ class Changes:
             for name, expression in kept_by(node).items():
                 target = ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
                 self._assignments.assign(target, self._evaluate(expression, env), None, env)
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in TAKING_IN:
+                parts = [self._evaluate(part, env) for part in node.args]
+                casts.take_in(self._evaluate.read(owner, env), parts, env)
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in MUTATING:
                 self._change(self._entry(owner, env), method, node, env)

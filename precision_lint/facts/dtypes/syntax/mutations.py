@@ -12,6 +12,9 @@ ADDING = frozenset(
 )  # fmt: skip
 """Methods that put something into a container."""
 
+TAKING_IN = ADDING | {"add_module", "register_module"}
+"""Methods by which a module takes others as its parts."""
+
 MUTATING = ADDING | {"clear", "pop", "remove", "reverse", "sort"}
 """Methods that change a container."""
 
