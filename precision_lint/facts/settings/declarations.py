@@ -221,6 +221,12 @@ def _option(call: ast.Call) -> Iterator[_Declaration]:
     )
 
 
+def names_of_option(call: ast.Call) -> set[str]:
+    """The names that the parameter of `@click.option("-d", "--dtype", "dtype")` can have."""
+    names = (name for name in map(_string, call.args) if name)
+    return {key_path(name.partition("/")[0])[-1] for name in names}
+
+
 def _flag(call: ast.Call) -> Iterator[_Declaration]:
     """`flags.DEFINE_enum("dtype", "bf16", ["bf16", "fp32"], "help")`."""
     kind = _word(call.func)

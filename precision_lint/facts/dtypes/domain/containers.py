@@ -113,6 +113,14 @@ def with_item(mapping: Dictionary, key: Value, value: Value) -> Dictionary:
     return replace(mapping, item=item, items=tuple(items.items()))
 
 
+def with_default(mapping: Dictionary, key: Value, *default: Value) -> Dictionary:
+    """A mapping after `mapping.setdefault(key, default)`."""
+    value = default[0] if default else Constant(None)
+    if mapping.items is None or not isinstance(key, Constant):
+        return replace(mapping, item=join(mapping.item, value), items=None)
+    return mapping if key.value in dict(mapping.items) else with_item(mapping, key, value)
+
+
 def updated(
     mapping: Dictionary, others: Iterable[Value], keywords: Iterable[tuple[str | None, Value]]
 ) -> Dictionary:

@@ -23,6 +23,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Tensor,
     Value,
 )
+from precision_lint.model.dtypes import HALF
 
 _ANY = Tensor(may_be_other=True)
 
@@ -61,7 +62,9 @@ def _forgotten(value: Value, kin: frozenset[Site], exact: Collection[int]) -> Va
         return value
     match value:
         case Model(parameters=parameters):
-            return replace(value, parameters=join_tensors(parameters, _ANY))
+            # What was cast to half precision may be another part: float32 is no evidence then.
+            is_half = bool(parameters.dtypes & HALF)
+            return replace(value, parameters=join_tensors(parameters, _ANY) if is_half else _ANY)
         case Instance(fields=fields):
             kept = tuple((name, _forgotten(part, kin, exact)) for name, part in fields)
             return replace(value, fields=kept, parameters=None)

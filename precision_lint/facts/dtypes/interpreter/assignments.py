@@ -19,13 +19,14 @@ from precision_lint.facts.dtypes.domain.values import (
     ClassObject,
     Dictionary,
     Instance,
+    Model,
     ModelOutput,
     Sequence,
     Tensor,
     Unknown,
     Value,
 )
-from precision_lint.facts.dtypes.interpreter import models, training
+from precision_lint.facts.dtypes.interpreter import casts, models, training
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOATING
@@ -74,6 +75,8 @@ class Assignments:
                 if isinstance(held, ClassObject):
                     self._records.attribute_of_class(self._frame, held.definition, name, value)
                 self._records.attribute_from_outside(self._frame, held, name, value)
+                if isinstance(held, Model):
+                    casts.take_in(held, [value], env)
                 bind(target, value, env)
                 self.set_field(holder, name, value, env)
             case ast.Subscript(value=ast.Attribute() | ast.Subscript() as owner, slice=key):

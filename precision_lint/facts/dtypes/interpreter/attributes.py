@@ -36,7 +36,7 @@ from precision_lint.facts.dtypes.domain.values import (
     perhaps_floating,
     tensor,
 )
-from precision_lint.facts.dtypes.interpreter import models
+from precision_lint.facts.dtypes.interpreter import iterating, models
 from precision_lint.facts.dtypes.interpreter.methods import members_of
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.operators import array_results, numbers
@@ -206,8 +206,10 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         ):
             values = [value for _, value in owner.fields]
             return values[position] if -len(values) <= position < len(values) else UNKNOWN
-        case Instance(), Constant(value=str(key)):
-            return owner.field(key) or UNKNOWN
+        case Instance(), Constant(value=str(key)) if (field := owner.field(key)) is not None:
+            return field
+        case Instance(), _:
+            return iterating.entry(evaluator.analysis, owner) or UNKNOWN
         case Model(members=(_, *_) as members), Constant(value=int(position)):
             is_there = -len(members) <= position < len(members)
             return members_of(owner)[position] if is_there else UNKNOWN

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
 
 from precision_lint.facts.dtypes.domain.calls import CallSite
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
@@ -86,6 +87,13 @@ def change(
         known.append(owner)
         kin |= kin_of(owner)
     forget_kin(kin, known, env)
+
+
+def take_in(holder: Value, parts: Iterable[Value], env: Environment) -> None:
+    """A module that others become parts of: a cast of it casts them."""
+    kin = _NONE.union(*map(kin_of, parts))
+    if kin and isinstance(holder, Model | Instance):
+        replace_everywhere(holder, related(holder, kin), env)
 
 
 def cast_by(routine: FunctionValue, given: Environment, env: Environment) -> None:

@@ -5,7 +5,12 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from precision_lint.facts.dtypes.domain.containers import concatenated, item_of, updated
+from precision_lint.facts.dtypes.domain.containers import (
+    concatenated,
+    item_of,
+    updated,
+    with_default,
+)
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.domain.lattice import join, join_tensors
 from precision_lint.facts.dtypes.domain.values import (
@@ -25,7 +30,7 @@ from precision_lint.facts.dtypes.domain.values import (
 from precision_lint.facts.dtypes.interpreter import casts, models, training
 from precision_lint.facts.dtypes.interpreter.assignments import Assignments
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
-from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, changed
+from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, TAKING_IN, changed
 from precision_lint.facts.dtypes.syntax.relevance import REGISTERING, kept_by
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32, FLOATING
@@ -47,6 +52,10 @@ class Changes:
             for name, expression in kept_by(node).items():
                 target = ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
                 self._assignments.assign(target, self._evaluate(expression, env), None, env)
+        match node:
+            case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in TAKING_IN:
+                parts = [self._evaluate(part, env) for part in node.args]
+                casts.take_in(self._evaluate.read(owner, env), parts, env)
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in MUTATING:
                 self._change(self._entry(owner, env), method, node, env)
@@ -137,6 +146,8 @@ class Changes:
                 others = [self._evaluate(argument, env) for argument in node.args]
                 keywords = [(key.arg, self._evaluate(key.value, env)) for key in node.keywords]
                 result = updated(held, others, keywords)
+            case Dictionary() if method == "setdefault" and node.args:
+                result = with_default(held, *(self._evaluate(each, env) for each in node.args))
             case Model(members=(_, *_)):  # a Sequential that takes another module
                 result = replace(held, parameters=caller_chosen(), members=())
             case _:

@@ -55,6 +55,10 @@ class Configuration:
                 return self._project.setting(asked, module.file.text.path)
         return None
 
+    def option(self, module: Module, name: str) -> Setting | None:
+        """What the project makes of an option of the command line."""
+        return self._project.setting((name,), module.file.text.path)
+
     def variable(self, module: Module, name: str) -> Setting | None:
         """What the project's env files and launch scripts make of an environment variable."""
         return self._project.variable(name, module.file.text.path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from precision_lint.facts.dtypes.domain.containers import MOST_ENTRIES, item_of
+from precision_lint.facts.dtypes.domain.containers import MOST_ENTRIES, item_of, updated
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, path_of
 from precision_lint.facts.dtypes.domain.lattice import join_all, reading
 from precision_lint.facts.dtypes.domain.terms import Step
@@ -31,6 +31,7 @@ from precision_lint.facts.dtypes.interpreter import (
     casts,
     defaults,
     invocation,
+    iterating,
     loaded_in_half,
 )
 from precision_lint.facts.dtypes.interpreter.decisions import decided
@@ -140,7 +141,7 @@ class Evaluator:
     def dict_comprehension(self, node: ast.DictComp, env: Environment) -> Value:
         match node.generators:
             case [ast.comprehension(ifs=[]) as only]:
-                iterated = self(only.iter, env)
+                iterated = iterating.iterated(self.analysis, self(only.iter, env))
                 entries = self._entries(node, only.target, iterated, env)
                 if entries is not None:
                     return Dictionary(join_all(entries.values()), tuple(entries.items()))
@@ -179,7 +180,9 @@ class Evaluator:
         inner = env.copy()
         guards = []
         for generator in generators:
-            bind(generator.target, item_of(self(generator.iter, inner)), inner)
+            bind(
+                generator.target, iterating.item(self.analysis, self(generator.iter, inner)), inner
+            )
             for condition in generator.ifs:
                 self(condition, inner)
                 inner = refine(self, condition, inner, True).copy()
@@ -284,6 +287,8 @@ class Evaluator:
         """The value of a binary operator."""
         if isinstance(left, Bottom) or isinstance(right, Bottom):
             return BOTTOM
+        if op is ast.BitOr and isinstance(left, Dictionary) and isinstance(right, Dictionary):
+            return updated(left, [right], [])
         value = operator(left, right, op, self.frame.region, self.analysis.default_dtype)
         return loaded_in_half.kept_wide(left, right, value) if self.analysis.is_half_run else value
 
@@ -309,8 +314,11 @@ class Evaluator:
             inner = refine(self, value, inner, isinstance(node.op, ast.And))
         if any(isinstance(value, Condition) for value in values):
             return Condition(self.span_of(node))
+        is_or = isinstance(node.op, ast.Or)
+        if is_or:  # `given or {}`, where None is given
+            values = [*(one for one in values[:-1] if not _is_false(one)), values[-1]]
         joined = join_all(values)
-        if isinstance(node.op, ast.Or):
+        if is_or:
             span = self.span_of(node.values[-1])
             return defaults.or_default(joined, values[-1], self.source, span)
         return joined
@@ -372,3 +380,8 @@ _EVALUATE: dict[type[ast.expr], Callable[..., Value]] = {
     ast.Call: Evaluator.call,
     ast.JoinedStr: Evaluator.text,
 }
+
+
+def _is_false(value: Value) -> bool:
+    """True for a constant that `or` passes over."""
+    return isinstance(value, Constant) and not value.value

@@ -42,7 +42,9 @@ from precision_lint.facts.dtypes.interpreter import (
     builders,
     casts,
     defaults,
+    handing,
     hooking,
+    iterating,
     loaded_in_half,
     methods,
     models,
@@ -51,15 +53,16 @@ from precision_lint.facts.dtypes.interpreter import (
 from precision_lint.facts.dtypes.interpreter.attributes import named
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate, Interprocedural
 from precision_lint.facts.dtypes.libraries.networks import IMAGES, PIPELINE
-from precision_lint.facts.dtypes.libraries.terms import Checkpoint, Library
+from precision_lint.facts.dtypes.libraries.terms import Checkpoint, Library, Loaded
 from precision_lint.facts.dtypes.operators import functions, lookup
 from precision_lint.facts.dtypes.operators.autocast import opened, opened_by
 from precision_lint.facts.dtypes.operators.module_inputs import rejected
 from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.definitions import Class
+from precision_lint.facts.dtypes.syntax.file_names import file_name
 from precision_lint.facts.dtypes.syntax.mutations import ADAPTING
 from precision_lint.facts.origin import Origin, Setting
-from precision_lint.source.python.syntax import dotted, innermost_name
+from precision_lint.source.python.syntax import dotted, innermost_name, last_name
 
 _APPLYING = frozenset({"map", "starmap", "filter", "imap", "imap_unordered"})
 _TENSOR_ONLY = frozenset({"cpu", "detach", "cuda", "numpy", "float", "half", "bfloat16"})
@@ -73,6 +76,10 @@ _LOADING = frozenset(
         "accelerate.utils.load_state_dict", "transformers.modeling_utils.load_state_dict",
     }
 )  # fmt: skip
+
+
+_WRITING = frozenset({"torch.save", "safetensors.torch.save_file"})
+_READING = frozenset({"torch.load", "safetensors.torch.load_file"})
 
 
 def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
@@ -180,6 +187,7 @@ def applied(
         value = loaded_in_half.looked_up(node, given, value)
     module = evaluator.frame.module
     if isinstance(function, Variable):
+        evaluator.analysis.records.open_function(evaluator.frame, node, function, given)
         return function.then(Step("call", node, operand=given, module=module), value)
     if isinstance(receiver, Variable) and isinstance(node.func, ast.Attribute):
         evaluator.analysis.records.open_call(evaluator.frame, node, receiver, given)
@@ -205,6 +213,14 @@ def _result(
         )
     if isinstance(node.func, ast.Name) and node.func.id in _APPLYING and given.arguments:
         return _applied(evaluator, node, node.func.id, given, env)
+    if isinstance(function, Unknown | Symbol):
+
+        def call_with(target: Value, inner: CallSite) -> Value:
+            return applied(evaluator, node, UNKNOWN, target, inner, env)
+
+        handed = handing.called(last_name(node.func), given, call_with)
+        if handed is not None:
+            return handed
     match function:
         case Partial(function=called):
             whole = builders.with_arguments(function, given, given.arguments)
@@ -284,7 +300,25 @@ def _of_library(
             bind(target, value, env)
     if isinstance(row.gives, Checkpoint) and _is_in_dataset(evaluator):
         return UNKNOWN  # it reads data, and no weights
+    if isinstance(row.gives, Loaded):
+        given = _with_samples(evaluator, given)
     return lookup.result(row, given, receiver, called)
+
+
+def _with_samples(evaluator: Evaluate, given: CallSite) -> CallSite:
+    """A call of `DataLoader` with the samples of the data set in its place."""
+
+    def samples(argument: Argument) -> Argument:
+        return replace(argument, value=iterating.iterated(evaluator.analysis, argument.value))
+
+    keywords = {
+        name: samples(each) if name == "dataset" else each for name, each in given.keywords.items()
+    }
+    return replace(
+        given,
+        arguments=(*map(samples, given.arguments[:1]), *given.arguments[1:]),
+        keywords=keywords,
+    )
 
 
 def _is_in_dataset(evaluator: Evaluate) -> bool:
@@ -300,6 +334,26 @@ def _given_as(node: ast.Call, position: int, keyword: str) -> list[ast.expr]:
     return [each for each in given if isinstance(each, ast.Name | ast.Attribute)]
 
 
+def _write(evaluator: Evaluate, node: ast.Call, given: CallSite) -> None:
+    """`torch.save(value, path)`: who reads the file gets the value."""
+    match [*node.args, *(each.value for each in node.keywords if each.arg in {"f", "filename"})]:
+        case [_, path, *_] if (name := _file_name(evaluator, path)) is not None:
+            evaluator.analysis.records.written_to(evaluator.frame, node, name, given.first)
+
+
+def _read(evaluator: Evaluate, node: ast.Call) -> Value | None:
+    """What `torch.load(path)` gives, if programs of the project write bfloat16 into the file."""
+    match [*node.args, *(each.value for each in node.keywords if each.arg in {"f", "filename"})]:
+        case [path, *_] if (name := _file_name(evaluator, path)) is not None:
+            module = evaluator.frame.module
+            return evaluator.analysis.files.holding_bfloat16(name, module)
+    return None
+
+
+def _file_name(evaluator: Evaluate, path: ast.expr) -> str | None:
+    return file_name(path, evaluator.frame.module, evaluator.frame.function)
+
+
 def _of_symbol(
     evaluator: Evaluate,
     name: str,
@@ -313,6 +367,10 @@ def _of_symbol(
         if isinstance(receiver, LibraryObject):
             return opened_by(receiver, given)
         return opened(name, given)
+    if name in _WRITING:
+        _write(evaluator, node, given)
+    elif name in _READING and (written := _read(evaluator, node)) is not None:
+        return written
     last = name.rpartition(".")[2]
     keeps_float32 = evaluator.analysis.configuration.adapts_in_float32
     if (adapted := training.wrapped(last, given, keeps_float32)) is not None:

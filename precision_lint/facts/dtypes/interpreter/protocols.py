@@ -112,6 +112,14 @@ class Callers(Protocol):
     """How often a parameter was needed while it was being worked out."""
 
 
+class Files(Protocol):
+    """What programs write into files (`files`)."""
+
+    def holding_bfloat16(self, name: str, reader: Module) -> Value | None:
+        """What is in a file of a name if it can be bfloat16."""
+        ...
+
+
 class Tracing(Protocol):
     """Interprets bodies for what is at some of their rows (`tracing`)."""
 
@@ -155,6 +163,9 @@ class Interprocedural(Protocol):
 
     @property
     def callers(self) -> Callers: ...
+
+    @property
+    def files(self) -> Files: ...
 
     @property
     def tracing(self) -> Tracing: ...

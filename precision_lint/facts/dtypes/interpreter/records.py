@@ -77,6 +77,10 @@ class Records:
         """Those of them that stand in a document."""
         self.open_calls: dict[str, dict[ast.Call, tuple[Variable, CallSite]]] = {}
         """By name, the calls of methods whose object is a term."""
+        self.open_functions: dict[ast.Call, tuple[Variable, CallSite]] = {}
+        """The calls of functions that are terms: those that somebody hands in."""
+        self.written: dict[tuple[Module, str], dict[ast.Call, Value]] = {}
+        """By module and the name of the file, what calls write into files."""
         self.assigned: dict[tuple[Class, str], Value] = {}
         """What the methods of a class assign to its attributes."""
         self._before: dict[tuple[Class, str], tuple[Frame, Value]] = {}
@@ -229,6 +233,19 @@ class Records:
         if frame.records and isinstance(node.func, ast.Attribute):
             self._is_at(frame, node, node.func.attr)
             self.open_calls.setdefault(node.func.attr, {})[node] = receiver, given
+
+    def open_function(
+        self, frame: Frame, node: ast.Call, function: Variable, given: CallSite
+    ) -> None:
+        """A function that is a term is called: `callback(x)`, `self.callback(x)`."""
+        if frame.records:
+            self._is_at(frame, node, callee_name(node))
+            self.open_functions[node] = function, given
+
+    def written_to(self, frame: Frame, node: ast.Call, name: str, value: Value) -> None:
+        """`torch.save(value, path)`, where the path ends with a name."""
+        if frame.records:
+            self.written.setdefault((frame.module, name), {})[node] = value
 
     @contextmanager
     def through(self, frame: Frame, node: ast.Call, name: str) -> Iterator[None]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from precision_lint.facts.dtypes.domain.containers import item_of
 from precision_lint.facts.dtypes.domain.environment import (
     Environment,
     bind,
@@ -26,6 +25,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Unknown,
     Value,
 )
+from precision_lint.facts.dtypes.interpreter import iterating
 from precision_lint.facts.dtypes.interpreter.annotations import annotated
 from precision_lint.facts.dtypes.interpreter.assignments import Assignments
 from precision_lint.facts.dtypes.interpreter.changes import Changes
@@ -248,7 +248,11 @@ class StatementInterpreter:
                     self.evaluate(node.test, inner)
                 inner = refine(self.evaluate, node.test, inner, True).copy()
             elif self.frame.evaluates(node):
-                bind(node.target, item_of(self.evaluate(node.iter, inner)), inner)
+                bind(
+                    node.target,
+                    iterating.item(self.analysis, self.evaluate(node.iter, inner)),
+                    inner,
+                )
             ends = [inner] if self.block(node.body, inner) else []
             ends += self.frame.left
             join_into([before, *ends], env)
@@ -277,7 +281,7 @@ class StatementInterpreter:
         if held is None or isinstance(reading(held), Sequence):
             return
         inner = start.copy()
-        bind(node.target, item_of(self.evaluate(node.iter, inner)), inner)
+        bind(node.target, iterating.item(self.analysis, self.evaluate(node.iter, inner)), inner)
         self.block([*found.before], inner)
         replace_everywhere(held, Dictionary(self.evaluate(found.value, inner)), env)
 

@@ -61,8 +61,8 @@ _TO_PYTHON = frozenset({"numpy", "asnumpy", "tolist", "item", "data_ptr"})
 _MOVES = frozenset({"cpu", "cuda", "detach", "contiguous", "clone"})
 """Methods that show that an unknown value is a tensor."""
 _OF_THE_MODEL = "parameters have the model's dtype"
-_TAKING = frozenset({"get", "get_nowait", "pop", "popleft"})
-"""Methods of lists and queues that give one item."""
+_TAKING = frozenset({"get", "get_nowait", "pop", "popleft", "result"})
+"""Methods of lists, queues and futures that give one item."""
 _OF_DICTIONARIES = frozenset({"items", "values", "keys", "get", "pop", "setdefault"})
 _FLAGS = {"unique": (2, 3), "unique_consecutive": (1, 2)}
 """Where `return_inverse` and `return_counts` stand."""

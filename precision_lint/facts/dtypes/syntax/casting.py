@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from precision_lint.facts.dtypes.syntax.mentions import words_called
-from precision_lint.facts.dtypes.syntax.mutations import CASTING, changed
+from precision_lint.facts.dtypes.syntax.mutations import CASTING, TAKING_IN, changed
 from precision_lint.facts.dtypes.syntax.relevance import DefUse, roots
 from precision_lint.facts.dtypes.syntax.sources import WEIGHTS
 from precision_lint.model.finding import Span
@@ -103,6 +103,8 @@ def _may_make(node: ast.stmt) -> bool:
     match node:
         case ast.For() | ast.AsyncFor():
             return True
+        case ast.Expr(value=ast.Call(func=ast.Attribute(attr=method))):
+            return method in TAKING_IN
         case ast.Assign(value=value) | ast.AnnAssign(value=ast.expr() as value):
             made, _ = changed(value)
             if not isinstance(made, ast.Call):

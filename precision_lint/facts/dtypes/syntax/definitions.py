@@ -14,7 +14,7 @@ from precision_lint.facts.dtypes.syntax.casting import (
     casts_of,
     link_casts,
 )
-from precision_lint.facts.dtypes.syntax.mentions import variables_called
+from precision_lint.facts.dtypes.syntax.mentions import variables_called, variables_with_weights
 from precision_lint.facts.dtypes.syntax.mutations import root
 from precision_lint.facts.dtypes.syntax.own_attributes import (
     assigned_to_class,
@@ -462,10 +462,12 @@ class Module(Memo):
 
     @cached_property
     def _called(self) -> frozenset[str]:
-        return frozenset(variables_called(self.file.text.text))
+        text = self.file.text.text
+        return frozenset((*variables_called(text), *variables_with_weights(text)))
 
     def called(self) -> frozenset[str]:
-        """The variables, and attributes of `self`, that the file calls like functions."""
+        """The variables, and attributes of `self`, that the file calls like functions, or whose
+        weights it reads."""
         return self._called
 
     @cached_property

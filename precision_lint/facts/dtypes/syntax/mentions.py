@@ -99,6 +99,15 @@ def variables_called(text: str) -> Iterator[str]:
             yield f"self.{name}"
 
 
+_WITH_WEIGHTS = re.compile(r"(?<![\w.])((?:self\.)?[^\W\d]\w*)\.(?:weight|bias)\b")
+
+
+def variables_with_weights(text: str) -> Iterator[str]:
+    """The variables, and attributes of `self`, whose weights a file reads: `layer.weight`."""
+    if ".weight" in text or ".bias" in text:
+        yield from _WITH_WEIGHTS.findall(text)
+
+
 @lru_cache(maxsize=16)
 def words_called(text: str) -> tuple[tuple[int, str], ...]:
     """The words before parentheses, with their offsets; several ask for those of one file."""

@@ -5,9 +5,15 @@ from __future__ import annotations
 import ast
 
 ADDING = frozenset(
-    {"add", "append", "appendleft", "extend", "insert", "put", "put_nowait", "update"}
-)
+    {
+        "add", "append", "appendleft", "extend", "insert", "put", "put_nowait", "setdefault",
+        "update",
+    }
+)  # fmt: skip
 """Methods that put something into a container."""
+
+TAKING_IN = ADDING | {"add_module", "register_module"}
+"""Methods by which a module takes others as its parts."""
 
 MUTATING = ADDING | {"clear", "pop", "remove", "reverse", "sort"}
 """Methods that change a container."""

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
-from precision_lint.facts.dtypes.domain.lattice import by_dtypes, join, reading
+from precision_lint.facts.dtypes.domain.calls import CallSite
+from precision_lint.facts.dtypes.domain.environment import Environment
+from precision_lint.facts.dtypes.domain.lattice import by_dtypes, join, join_all, reading
 from precision_lint.facts.dtypes.domain.terms import Root
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
@@ -15,15 +19,18 @@ from precision_lint.facts.dtypes.domain.values import (
     Bottom,
     Constant,
     DtypeSet,
+    FunctionValue,
     Instance,
     Unknown,
     Value,
+    Variable,
 )
 from precision_lint.facts.dtypes.interpreter import defaults
 from precision_lint.facts.dtypes.interpreter.entries import Table
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.dtypes.syntax.definitions import Function
+from precision_lint.facts.dtypes.whole_program.callbacks import Callbacks
 from precision_lint.facts.dtypes.whole_program.calling import Calling
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.parameters import as_given, bound
@@ -49,12 +56,14 @@ class Callers:
         analysis: Interprocedural,
         classes: Classes,
         calling: Calling,
+        callbacks: Callbacks,
         tracing: Tracing,
         table: Table,
     ) -> None:
         self._analysis = analysis
         self._classes = classes
         self._calling = calling
+        self._callbacks = callbacks
         self._tracing = tracing
         self._table = table
         self.resolve = Resolution(analysis, self._given, table.note)
@@ -64,6 +73,8 @@ class Callers:
         self._given_values: dict[Root, Value] = {}
         self._being_given: dict[Root, Value] = {}
         """The parameters whose callers are being asked, with what is known of them so far."""
+        self._handed_in: set[Function] = set()
+        """The functions that are handed to others, which call them."""
         self._asked: dict[Function, bool] = {}
         """The functions whose callers were traced, and whether there are more."""
 
@@ -98,6 +109,7 @@ class Callers:
         """The join of what all callers give, but for those in documents."""
         is_open = self._trace(root.definition)
         self._bind_open_calls(root.definition)
+        self._bind_open_functions(root.definition)
         given = self._given_at(root, is_shown=False)
         # the callers that were not asked may give anything
         return join(given, UNKNOWN) if is_open else given
@@ -116,6 +128,10 @@ class Callers:
         """Trace the callers of a function; true if there are some that cannot be read."""
         if definition not in self._asked:
             found = list(islice(self._calling.bodies(definition), _MOST_CALLERS + 1))
+            taking = list(islice(self._callbacks.taking(definition), _MOST_CALLERS))
+            if taking:
+                self._handed_in.add(definition)
+                found += taking
             self._table.note(lambda: self._asked.pop(definition, None))
             self._asked[definition] = len(found) > _MOST_CALLERS or any(
                 caller is None for caller, _ in found
@@ -150,6 +166,30 @@ class Callers:
                 method.owner, reading(self.resolve(receiver))
             ):
                 sites[node] = bound(self._analysis, method, Instance(method.owner), given)
+
+    def _bind_open_functions(self, definition: Function) -> None:
+        """Take the calls of what is handed in for calls of a function where it is handed in."""
+        if definition not in self._handed_in:
+            return
+        records = self._analysis.records
+        sites = records.call_sites.setdefault(definition, {})
+        for node, (function, given) in list(records.open_functions.items()):
+            if node not in sites and (found := [*self._handing(definition, function, given)]):
+                names = dict.fromkeys(name for env in found for name in env)
+                known = {name: join_all([env.get(name, BOTTOM) for env in found]) for name in names}
+                sites[node] = Environment(known)
+
+    def _handing(
+        self, definition: Function, function: Variable, given: CallSite
+    ) -> Iterator[Environment]:
+        """What a function gets from where it is handed to; each place hands its own values, too."""
+        self.resolve(function)  # so that the callers are traced
+        for taking in dict.fromkeys(term.root.definition for term in function.terms):
+            for env in list(self._analysis.records.call_sites.get(taking, {}).values()):
+                resolve = Resolution(self._analysis, partial(_of_call, taking, env))
+                match reading(self.resolve(resolve(function))):
+                    case FunctionValue(definition=found, receiver=receiver) if found is definition:
+                        yield bound(self._analysis, definition, receiver, resolve.given(given))
 
     def _handed_on(self, node: ast.AST, name: str, value: Value) -> Value:
         """What a call site gives to a parameter; the site is part of the way of a dtype.
@@ -196,3 +236,8 @@ def _named_by(value: Value) -> frozenset[str]:
         case _:
             by_dtypes(note, value)
     return frozenset(found)
+
+
+def _of_call(definition: Function, given: Environment, root: Root) -> Value | None:
+    """What a call of a function gives to one of its parameters; None for those of others."""
+    return given.get(root.name, UNKNOWN) if root.definition is definition else None

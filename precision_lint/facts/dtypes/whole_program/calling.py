@@ -28,7 +28,11 @@ class Calling:
         if (owner := _called_by_objects(definition)) is not None:
             yield from _calling_objects(owner, definition.module)
         name = _called_as(definition)
-        if name is None or definition.enclosing is not None:
+        if name is not None and (maker := definition.enclosing) is not None:
+            if _returns(maker, name):  # `module.register_forward_hook(self.hook(name))`
+                yield from self.bodies(maker)
+            return
+        if name is None:
             return
         made = _made_by(definition)
         is_method = definition.owner is not None and made is None
@@ -188,11 +192,18 @@ def _returning(module: Module, name: str) -> Iterator[str]:
     for body, _ in bodies_mentioning(module, name):
         if not isinstance(body, Function) or module.top.get(body.name) is not body:
             continue
-        assert not isinstance(body.node, ast.Lambda)
-        for statement in own_statements(body.node.body):
-            if isinstance(statement, ast.Return) and _hands_out(statement.value, name):
-                yield body.name
-                break
+        if _returns(body, name):
+            yield body.name
+
+
+def _returns(function: Function, name: str) -> bool:
+    """True for a function that returns what has a name, uncalled."""
+    if isinstance(function.node, ast.Lambda):
+        return False
+    return any(
+        isinstance(statement, ast.Return) and _hands_out(statement.value, name)
+        for statement in own_statements(function.node.body)
+    )
 
 
 def _hands_out(value: ast.expr | None, name: str) -> bool:

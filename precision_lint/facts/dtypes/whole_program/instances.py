@@ -35,7 +35,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Variable,
     caller_chosen,
 )
-from precision_lint.facts.dtypes.interpreter import casts, loaded_in_half
+from precision_lint.facts.dtypes.interpreter import casts, defaults, loaded_in_half
 from precision_lint.facts.dtypes.interpreter.annotations import annotated
 from precision_lint.facts.dtypes.interpreter.entries import Summary, Table
 from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
@@ -51,6 +51,7 @@ from precision_lint.facts.dtypes.whole_program.parameters import bound
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.dtypes.whole_program.resolution import Resolution
 from precision_lint.facts.dtypes.whole_program.tracing import Tracing
+from precision_lint.facts.origin import Setting
 from precision_lint.model.dtypes import FLOATING, HALF
 
 _WRAPPED = frozenset({"module", "_orig_mod"})
@@ -285,8 +286,24 @@ class Instances:
         for each in self._classes.bases(definition):
             if name in each.declared:
                 declared = each.declared[name]
-                return annotated(self._analysis, each.module, declared.annotation, declared.target)
+                return self._default_of(each, name) or annotated(
+                    self._analysis, each.module, declared.annotation, declared.target
+                )
         return BOTTOM
+
+    def _default_of(self, definition: Class, name: str) -> Dtype | Setting | None:
+        """The half dtype that a field has by default, as one of those that it can have."""
+        field = definition.annotated.get(name)
+        if field is None or field.value is None:
+            return None
+        file = definition.module.file
+        default = self._defaults(definition)[name]
+        match defaults.or_default(UNKNOWN, default, file.text, file.span_of(field.value)):
+            case Dtype(dtypes=dtypes) as dtype if dtypes & HALF:
+                return replace(dtype, may_be_other=True)
+            case Setting() as setting:
+                return setting
+        return None
 
     def _as_held(self, owner: Class, value: Value) -> Value:
         """A module that an object holds: whoever holds the object may have moved it."""
@@ -328,6 +345,8 @@ def _default(evaluate: Evaluator, declared: ast.expr) -> Value:
     match declared:
         case ast.Call(func=ast.Name(id="field"), keywords=keywords):
             given = {keyword.arg: keyword.value for keyword in keywords}
+            if "default" in given:
+                return evaluate(given["default"], Environment())
             match given.get("default_factory"):
                 case ast.Name(id="list"):
                     return Sequence(BOTTOM, ())

@@ -26,9 +26,11 @@ from precision_lint.facts.dtypes.interpreter.entries import new_table
 from precision_lint.facts.dtypes.interpreter.records import Records
 from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.dtypes.whole_program.activations import Activations
+from precision_lint.facts.dtypes.whole_program.callbacks import Callbacks
 from precision_lint.facts.dtypes.whole_program.callers import Callers
 from precision_lint.facts.dtypes.whole_program.calling import Calling
 from precision_lint.facts.dtypes.whole_program.classes import Classes
+from precision_lint.facts.dtypes.whole_program.files import Files
 from precision_lint.facts.dtypes.whole_program.instances import Instances
 from precision_lint.facts.dtypes.whole_program.names import Names
 from precision_lint.facts.dtypes.whole_program.program import Program
@@ -104,9 +106,11 @@ class Interpretation:
         regions = Regions(self, self.classes, calling, subject.around)
         activations = Activations(self, regions)
         self.tracing = Tracing(self, subject.asked, activations, regions, table)
-        self.callers = Callers(self, self.classes, calling, self.tracing, table)
+        callbacks = Callbacks(program)
+        self.callers = Callers(self, self.classes, calling, callbacks, self.tracing, table)
         self.resolve = self.callers.resolve
         self.instances = Instances(self, program, self.classes, self.tracing, self.resolve, table)
+        self.files = Files(self, program, self.tracing, self.resolve, table)
         self.summaries = Summaries(self, activations, table)
 
     def close(self) -> None:

@@ -38,9 +38,10 @@ from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.interpreter.test_runs import given_by_runner, in_a_run
 from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.definitions import Function
-from precision_lint.facts.origin import Origin
+from precision_lint.facts.origin import Origin, Setting
+from precision_lint.facts.settings.declarations import names_of_option
 from precision_lint.model.dtypes import FLOATING
-from precision_lint.source.python.syntax import with_defaults
+from precision_lint.source.python.syntax import callee_name, with_defaults
 
 _D = TypeVar("_D", bound=DtypeSet)
 
@@ -49,7 +50,10 @@ def entry_state(analysis: Interprocedural, definition: Function) -> Environment:
     """The parameters of a function whoever calls: terms, where callers know more."""
     env = Environment()
     for parameter, default in with_defaults(definition.node.args):
-        of_run = _in_run_of_test(analysis, definition, parameter.arg)
+        name = parameter.arg
+        of_run = _in_run_of_test(analysis, definition, name) or _of_option(
+            analysis, definition, name
+        )
         value = of_run or _declared_or_given(analysis, definition, parameter, default)
         bind(ast.Name(parameter.arg, ast.Store()), value, env)
     arguments = definition.node.args
@@ -65,6 +69,17 @@ def _in_run_of_test(analysis: Interprocedural, definition: Function, name: str) 
     given = given_by_runner(definition, name) if definition.decorators or definition.owner else []
     evaluate = Evaluator(analysis, Frame(definition.module))
     return in_a_run(name, [evaluate(each, Environment()) for each in given])
+
+
+def _of_option(analysis: Interprocedural, definition: Function, name: str) -> Setting | None:
+    """What the command line gives to a parameter: `@click.option("--dtype", default="bf16")`."""
+    options = (
+        names_of_option(each)
+        for each in definition.decorators
+        if isinstance(each, ast.Call) and callee_name(each) in {"option", "argument"}
+    )
+    is_option = any(name in each for each in options)
+    return analysis.configuration.option(definition.module, name) if is_option else None
 
 
 def bind_self(definition: Function, env: Environment, receiver: Value | None) -> None:

@@ -162,6 +162,12 @@ class Program:
             if self._runs_with(path):
                 yield self.module(path)
 
+    def holding(self, pattern: bytes) -> Iterator[Module]:
+        """The modules that hold what a regular expression matches, if these are few."""
+        paths = self.project.python_sources_matching(pattern)
+        if len(paths) <= _MOST_DEFINED:
+            yield from filter(None, map(self.module, paths))
+
     def showing(self, name: str) -> Iterator[Module]:
         """The programs of documents that name a function or class, as modules of their own."""
         for path in self.project.documents(self.main.file.text.path, name):

@@ -215,7 +215,7 @@ class Resolution:
             case "right of", ast.BinOp(op=op) | ast.AugAssign(op=op):
                 return evaluator.operate(reading(operand), value, type(op))
             case (("call" | "method"), ast.Call() as node) if isinstance(step.operand, CallSite):
-                given = self._given(step.operand)
+                given = self.given(step.operand)
                 env = Environment()
                 if step.kind == "call":
                     return invocation.applied(evaluator, node, UNKNOWN, value, given, env)
@@ -224,7 +224,8 @@ class Resolution:
                 return invocation.applied(evaluator, node, value, function, given, env)
         raise AssertionError(step.kind)
 
-    def _given(self, given: CallSite) -> CallSite:
+    def given(self, given: CallSite) -> CallSite:
+        """What a call gives, with its terms replaced."""
         return replace(
             given,
             arguments=tuple(map(self.argument, given.arguments)),

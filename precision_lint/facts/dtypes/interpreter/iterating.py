@@ -1,0 +1,56 @@
+"""Objects of the project that are iterated over or indexed: data sets, streams, collections."""
+
+from __future__ import annotations
+
+from precision_lint.facts.dtypes.domain.containers import item_of
+from precision_lint.facts.dtypes.domain.environment import Environment
+from precision_lint.facts.dtypes.domain.lattice import reading
+from precision_lint.facts.dtypes.domain.values import (
+    UNKNOWN,
+    FunctionValue,
+    Instance,
+    Sequence,
+    Value,
+)
+from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
+
+
+def iterated(analysis: Interprocedural, value: Value) -> Value:
+    """What a loop or a `DataLoader` goes through: an object whose items its class makes as a list.
+
+    `__iter__` yields them or hands out another object, `__getitem__` gives one for each number.
+    """
+    match reading(value):
+        case Instance() as made:
+            items = _result(analysis, made, "__iter__")
+            match None if items is None else reading(items):
+                case Sequence() as several:
+                    return several
+                case Instance() as iterator if one := _result(analysis, iterator, "__next__"):
+                    return Sequence(one)
+            if items is None and (one := entry(analysis, made)) is not None:
+                return Sequence(one)
+    return value
+
+
+def item(analysis: Interprocedural, value: Value) -> Value:
+    """What iterating over a value yields."""
+    return item_of(iterated(analysis, value))
+
+
+def entry(analysis: Interprocedural, made: Instance) -> Value | None:
+    """What the `__getitem__` of an object gives, whatever the index; None if it has none."""
+    return _result(analysis, made, "__getitem__")
+
+
+def _result(analysis: Interprocedural, made: Instance, name: str) -> Value | None:
+    """What a method without arguments, or with an index alone, returns."""
+    if analysis.is_intraprocedural:
+        return None
+    match analysis.instances.attribute(made, name):
+        case FunctionValue(definition=definition) as method:
+            given = Environment()
+            for parameter in definition.parameters[1:]:
+                given[parameter.arg] = UNKNOWN
+            return analysis.summaries.result(method, given, None).value
+    return None
