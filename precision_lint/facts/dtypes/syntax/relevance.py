@@ -235,9 +235,7 @@ def rows_within(found: Iterable[DefUse], within: Slice) -> frozenset[int]:
     return frozenset(evaluated - others)
 
 
-def _effect(
-    node: ast.stmt, parent: ast.stmt | None, source: SourceText, position: int
-) -> DefUse:
+def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText, position: int) -> DefUse:
     writes = set(bound_names(node))
     last_row = node.end_lineno or node.lineno
     match node:
