@@ -56,6 +56,13 @@ from precision_lint.rule_api import (
     running_total,
 )
 
+_GAP = rb'(?:[\s",]|\\[nrt])*'  # in a notebook, lines are strings in a list
+_ONE_NUMBER = (
+    rb"\bzeros" + _GAP + rb"\(" + _GAP + rb"(?:[(\[]" + _GAP + rb"[)\]\d(#T]|[\dT#])"
+    rb"|\btensor" + _GAP + rb"\(" + _GAP + rb"[\d.TF(#]"
+)  # fmt: skip
+"""The start of a call that makes a tensor of one number: `zeros(())`, `zeros(1)`, `tensor(0.0)`."""
+
 RULE = Rule(
     code="MP306",
     name="half-running-total",
@@ -65,6 +72,7 @@ RULE = Rule(
     precisions=("fp16", "bf16"),
     fix="always",
     triggers=((b"torch",), (b"zeros(", b"tensor("), (b"dtype",), (b"for ", b"while ")),
+    pattern=_ONE_NUMBER,
     calls=TOTALS,
     pitfalls=("E10",),
     yields_to="MP310",

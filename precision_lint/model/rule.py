@@ -15,6 +15,7 @@ what it does, why it hurts, example, use instead, fix safety, references.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -31,8 +32,9 @@ class Rule:
     """The identity of a rule and what the engine must know before it runs it.
 
     `triggers` are byte strings in conjunctive form: a file is parsed for this rule only if it
-    contains at least one literal of every group. `calls` are what `check_call` wants to see: the
-    last component of a callee (`numpy`), or a package and all of its functions (`matplotlib.*`).
+    contains at least one literal of every group, and matches `pattern`. `calls` are what
+    `check_call` wants to see: the last component of a callee (`numpy`), or a package and all of its
+    functions (`matplotlib.*`).
     """
 
     code: str
@@ -42,6 +44,9 @@ class Rule:
     since: str
     fix: FixAvailability = "never"
     triggers: tuple[tuple[bytes, ...], ...] = ()
+    pattern: bytes = b""
+    """A regular expression for what no literal says, or nothing. It has to match notebooks, too."""
+
     calls: frozenset[str] = frozenset()
     intraprocedural: frozenset[str] = frozenset()
     """Those of `calls` for which callers, classes and other files need not be asked."""
@@ -69,8 +74,10 @@ class Rule:
         return f"{DOCS}/{self.name}.md"
 
     def wants(self, content: Searched) -> bool:
-        """True if the bytes hold a literal of every trigger group."""
-        return all(any(map(content.holds, group)) for group in self.triggers)
+        """True if the bytes hold a literal of every trigger group, and match the pattern."""
+        return all(any(map(content.holds, group)) for group in self.triggers) and (
+            not self.pattern or content.matches(self.pattern)
+        )
 
 
 class Searched:
@@ -86,3 +93,7 @@ class Searched:
         if found is None:
             found = self._found[literal] = literal in self._content
         return found
+
+    def matches(self, pattern: bytes) -> bool:
+        """True if a regular expression matches somewhere in the bytes."""
+        return re.search(pattern, self._content) is not None

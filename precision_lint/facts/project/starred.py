@@ -68,14 +68,22 @@ class Starred:
         self._files = files
         self._numbers = numbers
         self._reached = Reaching(numbers, self._starred_by)
+        self._offered: dict[Path, frozenset[str] | None] = {}
+        """The names that a module may give; None for one that may give any."""
 
     def offers(self, path: Path, name: str) -> bool:
         """True if a module may bind a name, or import it with a star from one that may."""
+        if path not in self._offered:
+            self._offered[path] = self._names(path)
+        offered = self._offered[path]
+        return offered is None or name in offered or not name.isascii()
+
+    def _names(self, path: Path) -> frozenset[str] | None:
         reached = self._reached({self._numbers.of(path)})
-        if len(reached) >= MOST_LINKED or not name.isascii():
-            return True
-        line = f"\n{name}\n"
-        return any(line in self._of(self._numbers.paths[number]) for number in reached)
+        if len(reached) >= MOST_LINKED:
+            return None
+        lines = (self._of(self._numbers.paths[number]).split("\n") for number in reached)
+        return frozenset[str]().union(*lines)
 
     def _of(self, path: Path) -> str:
         return self._records.of("top", path)

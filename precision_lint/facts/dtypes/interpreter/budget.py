@@ -73,13 +73,19 @@ class Budget:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """What is evaluated in this block costs the rest of the file nothing."""
-        start = self.spent
-        self._limit += _INTERPROCEDURAL_BUDGET
-        yield
-        self._limit -= _INTERPROCEDURAL_BUDGET
-        self._aside -= self.spent - start
-        self.spent = start
+        """What is evaluated in this block costs the rest of the file nothing.
+
+        It ends where its own budget is spent: what was found out until then is known.
+        """
+        start, limit, beyond = self.spent, self._limit, self._beyond
+        self._limit, self._beyond = start + self._aside, self._aside
+        try:
+            yield
+        except BudgetExceeded:
+            pass
+        finally:
+            self._aside -= self.spent - start
+            self.spent, self._limit, self._beyond = start, limit, beyond
 
     def is_running_late(self) -> bool:
         """True if no time is left to compute recursive entries again."""

@@ -108,7 +108,8 @@ def anything(definition: Function) -> dict[OuterName, Change]:
 
 def calling(definition: Function, env: Environment, closure: Mapping[str, Value]) -> frozenset[str]:
     """The names by which a body can call functions that change variables of other scopes."""
-    reads = {name for effect in definition.def_uses for name in effect.reads}
+    effects = definition.def_uses if closure else ()
+    reads = {name for effect in effects for name in effect.reads}
     closed_over = (name for name in reads if name in closure and _is_changing(closure[name]))
     given = (name for name, value in env.items() if _is_changing(value))
     return frozenset((*closed_over, *given))

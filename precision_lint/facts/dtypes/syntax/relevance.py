@@ -1,14 +1,14 @@
 """Which statements of a body can matter to the question at hand; the others are not interpreted.
 
-A backward slice that does not look at the order of statements: what a question reads, what is
-assigned to that, and so on. Control flow is always kept, for it decides what reaches what.
+A backward slice: what a question reads, what is assigned to that before, and so on. Control flow is
+always kept, for it decides what reaches what.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -20,6 +20,7 @@ from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import (
     Definition,
     FunctionDefinition,
+    Loop,
     TryStar,
     With,
     blocks,
@@ -57,7 +58,7 @@ class DefUse:
     Names are those of variables, and `self.name` for attributes of `self`; `self.*` is any of them.
     `casts_parameters` if it may cast parameters of modules that it does not name, `casts` are those
     that it may cast (see `casting`). What it reads is searched for on demand: a slice needs it of
-    few statements.
+    few statements. `position` is its place in the order of the body.
     """
 
     node: ast.stmt
@@ -67,7 +68,11 @@ class DefUse:
     source: SourceText
     span: Span
     casts_parameters: bool
+    position: int
     casts: frozenset[str] = frozenset()
+    until: int = 0
+    """The first position whose statement cannot run before this one reads: the next one, or that
+    after the outermost loop around it. A function that is defined here reads later."""
 
     @cached_property
     def reads(self) -> frozenset[str]:
@@ -77,6 +82,12 @@ class DefUse:
     def mentions_dtype(self) -> bool:
         """For those who want to know which names hold a dtype."""
         return _OF_DTYPES.search(self.source.text, self.span.start, self.span.end) is not None
+
+    @property
+    def reads_later(self) -> bool:
+        """True for what defines a function: it reads when it is called."""
+        text, span = self.source.text, self.span
+        return isinstance(self.node, Definition) or text.find("lambda", *span) >= 0
 
     @property
     def is_always_seen(self) -> bool:
@@ -100,15 +111,35 @@ class Slice:
     entered: frozenset[ast.stmt]
 
 
-def def_uses(body: list[ast.stmt], source: SourceText) -> Iterator[DefUse]:
+def def_uses(body: list[ast.stmt], source: SourceText) -> list[DefUse]:
     """The effects of a body's statements, nested ones too, but for those of nested functions."""
     pending: list[tuple[ast.stmt, ast.stmt | None]] = [(node, None) for node in reversed(body)]
+    found: list[DefUse] = []
     while pending:
         node, parent = pending.pop()
-        yield _effect(node, parent, source)
+        found.append(_effect(node, parent, source, len(found)))
         if not isinstance(node, FunctionDefinition):
             for block in reversed(blocks(node)):
                 pending += [(inner, node) for inner in reversed(block.body)]
+    _order(found)
+    return found
+
+
+def _order(effects: Sequence[DefUse]) -> None:
+    """Record what may run before each statement reads."""
+    last = {effect.node: effect.position for effect in effects}
+    for effect in reversed(effects):
+        if effect.parent is not None:
+            last[effect.parent] = max(last[effect.parent], last[effect.node])
+    until: dict[ast.stmt | None, int] = {}
+    """The end of the outermost loop around what stands in a statement."""
+    for effect in effects:
+        end = until.get(effect.parent)
+        if end is None and isinstance(effect.node, Loop):
+            end = last[effect.node] + 1
+        if end is not None:
+            until[effect.node] = end
+        effect.until = len(effects) if effect.reads_later else end or effect.position + 1
 
 
 def link(
@@ -135,30 +166,51 @@ def link(
         effect.writes = effect.writes.union(*(found[name] for name in effect.reads & found.keys()))
 
 
+class _Wanted:
+    """The names that a slice reads, and the first position whose statement is too late for each."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, int] = {}
+        self._attribute_until = 0
+
+    def add(self, names: Iterable[str], until: int) -> None:
+        for name in names:
+            if self._until.get(name, 0) < until:
+                self._until[name] = until
+                if name.startswith("self."):
+                    self._attribute_until = max(self._attribute_until, until)
+
+    def is_changed_by(self, effect: DefUse) -> bool:
+        """True if a statement may assign or cast one of the names before it is read."""
+        until, position = self._until, effect.position
+        for names in (effect.writes, effect.casts):
+            if not names.isdisjoint(until) and any(until.get(name, 0) > position for name in names):
+                return True
+        return "self.*" in effect.writes and self._attribute_until > position
+
+
 def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) -> Slice:
-    """The statements that what is asked depends on, and those that ask."""
+    """The statements that what is asked depends on, and those that ask.
+
+    What is assigned after the last statement that reads it does not count, but in a loop around it.
+    """
     every = list(found)
-    names: set[str] = set()
+    wanted = _Wanted()
     evaluated: set[ast.stmt] = set()
     for effect in every:
         if is_asked(effect) or isinstance(effect.node, _ALWAYS) or effect.is_always_seen:
             evaluated.add(effect.node)
-            names |= effect.reads | effect.writes
-    pending = every
+            wanted.add(effect.reads | effect.writes, effect.until)
+    pending = [effect for effect in reversed(every) if effect.node not in evaluated]
     is_growing = True
     while is_growing:
         is_growing = False
         rest = []
-        reads_self = any(name.startswith("self.") for name in names)
-        for effect in pending:
-            if effect.node in evaluated:
-                continue
-            changes = not (effect.writes.isdisjoint(names) and effect.casts.isdisjoint(names))
-            if changes or (reads_self and "self.*" in effect.writes):
+        for effect in pending:  # the last one first: what it reads was assigned before
+            if wanted.is_changed_by(effect):
                 evaluated.add(effect.node)
-                if not effect.reads <= names:
-                    names |= effect.reads
-                    is_growing = True
+                wanted.add(effect.reads, effect.until)
+                is_growing |= effect.until > effect.position + 1
             else:
                 rest.append(effect)
         pending = rest
@@ -183,7 +235,7 @@ def rows_within(found: Iterable[DefUse], within: Slice) -> frozenset[int]:
     return frozenset(evaluated - others)
 
 
-def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefUse:
+def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText, position: int) -> DefUse:
     writes = set(bound_names(node))
     last_row = node.end_lineno or node.lineno
     match node:
@@ -213,7 +265,7 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText) -> DefU
             writes |= set(changed_by(function.body))
     ends = node.lineno if isinstance(node, Definition) else last_row
     casts = _casts_parameters(node)
-    return DefUse(node, parent, frozenset(writes), ends, source, span, casts)
+    return DefUse(node, parent, frozenset(writes), ends, source, span, casts, position)
 
 
 _CASTING = (
