@@ -1,0 +1,122 @@
+"""What settings are for that no run is seen to understand: the places that they go to.
+
+Their values are not followed. A person who asks for the precision of a run still wants to know who
+reads a setting, and what for. No rule asks for this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from precision_lint.facts.frameworks.reading import EffectiveConfig
+from precision_lint.facts.frameworks.recognition import program_of
+from precision_lint.facts.frameworks.runs import environment
+from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.flows import Asked, flows
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.reaching import reached
+from precision_lint.facts.runs.readers import readers
+from precision_lint.facts.runs.roles import of_place, reading_of
+from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.facts.runs.unread import Unread
+from precision_lint.facts.runs.unread_trees import sections
+from precision_lint.facts.runs.uses import Use
+from precision_lint.facts.settings.given import normal
+from precision_lint.source.config.settings_tree import Member, mappings
+
+_MOST = 60
+"""Settings of one launch or file that are followed."""
+_MOST_PLACES = 12
+"""Places of one setting that are looked at."""
+
+
+@dataclass(frozen=True)
+class Purposes:
+    """Finds out what settings of a project are for, each way through a program once."""
+
+    project: Recording
+    _known: dict[tuple[Path, Asked], list[TorchPlace]] = field(default_factory=dict)
+
+    def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
+        """What the programs that get these settings have them for."""
+        for path in self._programs(rest):
+            opened = rest.file.text.path if rest.launch is None else None
+            run = environment(path, rest.file, rest.launch, self.project, opened)
+            used = [*self._uses(rest, run)]
+            if used:
+                given = dict(of_place(use, run) for use in used)
+                settings = tuple(one for use in used for one in use.settings)
+                reading = reading_of(given, settings, run)
+                yield from (reading,) if reading is not None else ()
+
+    def _programs(self, rest: Unread) -> tuple[Path, ...]:
+        if rest.launch is None:
+            return readers(rest.file, self.project)
+        path = program_of(rest.launch, rest.file, self.project)
+        return (path,) if path is not None else ()
+
+    def _uses(self, rest: Unread, run: RunEnvironment) -> Iterator[Use]:
+        evaluator = Evaluator(run)
+        for written, asked in islice(_asked(rest, run), _MOST):
+            key = (run.program.path, asked)
+            if key not in self._known:
+                self._known[key] = [*islice(flows(asked, run.program), _MOST_PLACES)]
+            best = _best(self._known[key], evaluator)
+            if best is not None:
+                sink, by = best
+                value = _shown(written.value)
+                if by is not None:
+                    value = f"not used: {by.name} is {_shown(by.value)}"
+                yield Use(sink, value, False, (written,), written)
+
+
+def _best(
+    places: list[TorchPlace], evaluator: Evaluator
+) -> tuple[TorchPlace, Occurrence | None] | None:
+    """The first place that the run may come to, with no setting that keeps it from there; no
+    argument of a call if there is another one.
+    """
+    ways = []
+    for place in places:
+        state, around = evaluator.noting(partial(reached, place.node, place.file, evaluator))
+        by = next(reversed(around), None) if state is False else None
+        if state is False and by is None:
+            continue  # nothing calls it
+        # A default says nothing: the setting beside it is not followed, either.
+        is_default = by is None or isinstance(by.origin, CodePlace)
+        ways.append((place, None if is_default else by))
+    ways.sort(key=lambda way: (way[1] is not None, way[0].kind == "argument"))
+    return ways[0] if ways else None
+
+
+def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Asked]]:
+    """The settings, each as the program asks for it."""
+    if rest.launch is not None:
+        for one in rest.settings:
+            section, _, name = one.name.rpartition(".")
+            declared = run.program.flags.get(normal(name))
+            name = declared.path[-1] if declared is not None else normal(name)
+            yield one, Asked(name, normal(section.rpartition(".")[2]))
+        return
+    names = sections(rest.file)
+    homes: dict[str, set[str]] = {}
+    for mapping in mappings(rest.file.documents):
+        for name in mapping.names:
+            homes.setdefault(name, set()).add(names.get(id(mapping), ""))
+    for one in rest.settings:
+        if isinstance(one.origin, Member):
+            section = names.get(id(one.origin.mapping), "")
+            yield one, Asked(one.name, section, frozenset(homes[one.name] - {section}))
+
+
+def _shown(value: object) -> str:
+    """A value as people write it."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return str(value)
