@@ -21,7 +21,7 @@ from precision_lint.facts.runs.flows import Asked, flows
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.reaching import reached
-from precision_lint.facts.runs.readers import readers
+from precision_lint.facts.runs.readers import possible_readers
 from precision_lint.facts.runs.roles import of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.unread import Unread
@@ -57,7 +57,7 @@ class Purposes:
 
     def _programs(self, rest: Unread) -> tuple[Path, ...]:
         if rest.launch is None:
-            return readers(rest.file, self.project)
+            return possible_readers(rest.file, self.project)
         path = program_of(rest.launch, rest.file, self.project)
         return (path,) if path is not None else ()
 

@@ -16,8 +16,10 @@ from typing import TypeAlias
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.formats import yacs
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
+from precision_lint.facts.runs.started import started_programs
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
+from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
 
@@ -31,9 +33,11 @@ _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", 
 _STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 """What a program holds that is started. A boundary before a word would take five times as long."""
 _LOADERS = {
-    "json": r"\bjson\.loads?\(",
+    "json": r"\bjson\.loads?\(|\bfrom_(?:json|file)\(|\b(?:load|read)_json\w*\("
+    r"|\bparse_json_file\(",
     "yaml": r"\byaml\.(?:safe_|full_|unsafe_)?load\(|\bOmegaConf\.load\(|\bYAML\(|\bhydra\.main\b"
-    rf"|\bload_hyperpyyaml\(|\bfrom sconf import|\bcompose\(|{yacs.MERGING}",
+    rf"|\bload_hyperpyyaml\(|\bfrom sconf import|\bcompose\(|{yacs.MERGING}"
+    r"|\bSerializable\b|\bfrom_(?:yaml|file)\(|\b(?:load|read)_yaml\w*\(|\bparse_yaml_file\(",
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
@@ -48,12 +52,29 @@ _CLEAR_KEYS = 12
 _MOST_KEYS = 400
 _MOST_PROGRAMS = 40
 _MOST_READERS = 4
+_MOST_REFERRING = 8
+"""Files that name another one and are asked who reads them."""
 _MOST_FILES = 30
 """Of a program, the nearest first: what reads its settings is near its start."""
 
 
-def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
-    """The programs that read a file, the best first; none if it says nothing of precision."""
+def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
+    """The programs that read a file, or else those that a launch gives it to, that read a file
+    which names it, or that load such files and mention half of its keys.
+    """
+    return (
+        readers(file, project)
+        or tuple(dict.fromkeys(_given(file, project)))
+        or tuple(dict.fromkeys(_of_naming_files(file, project)))
+        or readers(file, project, _NAMED_SHARE)
+    )
+
+
+def readers(file: ParsedConfig, project: Recording, least: float = _SHARE) -> tuple[Path, ...]:
+    """The programs that read a file, the best first; none if it says nothing of precision.
+
+    One that does not name it mentions so much of its keys at `least`.
+    """
     root = file.documents[0] if file.documents else None
     if not isinstance(root, Mapping) or file.format not in _LOADERS:
         return ()
@@ -78,7 +99,7 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
         if (share := len(names & words) / len(names)) and (loads or _is_clear(share, names))
     ]
     best = max((score for score, _ in scores), default=0.0)
-    if best < _SHARE:
+    if best < least:
         return ()
     words = _words(file.text.path.relative_to(project.root))
     near = sorted(
@@ -102,11 +123,35 @@ def _naming(
     for path in project.config_files.named_in_python(file.text.path):
         if path.suffix != ".py" or not _is_started(path, project):
             continue
+        beside = path.with_name(file.text.path.name)
+        if beside != file.text.path and disk.is_file(beside):
+            continue  # it names the one beside it
         parts = tuple(islice(program_of(path, project), _MOST_FILES))
         words = frozenset[str]().union(*(_mentioned(part, project) for part in parts))
         is_for = precise & words and len(names & words) >= _NAMED_SHARE * len(names)
         if is_for and any(_loads(part, file.format, project) for part in parts):
             yield path
+
+
+def _given(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that scripts start with the name of the file."""
+    name = file.text.path.name
+    for script in project.config_files.referring(file.text.path):
+        for part, launch, path in started_programs(script, project):
+            named = (word.text for word in (*launch.words, *launch.launcher))
+            paths = (text.rpartition("=")[2] for text in named if text.endswith(name))
+            found = (
+                project.config_files.find(text, part.text.path, launch.directory) for text in paths
+            )
+            if file.text.path in found:
+                yield path
+
+
+def _of_naming_files(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs of the settings that name the file: `quantization: configs/4bit.yaml`."""
+    for other in project.config_files.referring(file.text.path)[:_MOST_REFERRING]:
+        if other.text.path != file.text.path and other.script is None:
+            yield from readers(other, project)
 
 
 def _is_started(path: Path, project: Recording) -> bool:
