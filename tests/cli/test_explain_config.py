@@ -303,6 +303,30 @@ def test_equal_runs_are_told_once(tmp_path: Path) -> None:
     assert ran.out.count("Hugging Face Trainer, started") == 1
 
 
+def test_markdown(tmp_path: Path) -> None:
+    text = RUN["run.sh"].replace("--do_train", "--half_dtype 'a|b`c'")
+    files = {**RUN, "run.sh": text, "other.sh": text, "loose.yaml": "dtype: auto\n"}
+    out = run("explain-config", "--output-format", "markdown", cwd=project(tmp_path, files)).out
+    head, *tables = out.split("### ")
+    assert head == ""
+    hugging_face = next(one for one in tables if one.startswith("other.sh:1: Hugging Face"))
+    assert hugging_face.splitlines()[2:7] == [
+        "The same for 1 more run: run.sh:1.",
+        "",
+        "| role | setting | written |",
+        "|---|---|---|",
+        "| compute | `fp16 = true` | `other.sh:3`; overrides `--fp16 False` (other.sh:3) |",
+    ]
+    assert "**deepspeed**: conf/ds.json: DeepSpeed\n" in hugging_face
+    assert "- not understood: `--half_dtype 'a\\|b'c'` (other.sh:2)\n" in hugging_face
+    assert tables[-1] == (
+        "loose.yaml: no framework is known to read it\n\n"
+        "- not understood: `dtype: auto` (loose.yaml:1)\n\n"
+    )
+    empty = run("explain-config", "--output-format", "markdown", "src", cwd=tmp_path)
+    assert empty.out == "No run sets a precision.\n"
+
+
 def test_what_changed_between_two_files(tmp_path: Path) -> None:
     changed = CONFIG.replace("fp16: true", "fp16: false")
     project(tmp_path, {"a.yaml": CONFIG, "b.yaml": changed})
