@@ -65,6 +65,10 @@ _POLICIES = {
 _OF_JAX = frozenset({"jax_default_matmul_precision", "jax_enable_x64"})
 """Options about precision: `jax.config.update(name, value)`."""
 
+_KEEPING = re.compile(
+    r"(?:args|config|cfg|opts|options|params|settings|parser|namespace)$", re.IGNORECASE
+)
+"""Names of classes that hold settings."""
 _OF_DTYPE = re.compile(r"dtype|precision", re.IGNORECASE)
 
 _Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
@@ -211,7 +215,7 @@ class _Flow:
             yield call, file
         elif isinstance(argument, str) and self._is_field(argument, name):
             yield from self._starts(Asked(argument))
-        if name in _TELLING or not isinstance(argument, str):
+        if name in _TELLING or _KEEPING.search(name) or not isinstance(argument, str):
             return
         # What the switches of its own functions do is seen inside of them.
         is_own = functions or self.program.classes(name)
@@ -275,12 +279,12 @@ class _Flow:
         for target in targets:
             match target:
                 case ast.Name(id=name):
-                    scope = syntax.function(target) or syntax.tree
-                    yield from self._reads(scope, name, file)
+                    yield from self._reads(_scope(target, file), name, file)
                 case ast.Attribute(value=ast.Name(id="self"), attr=name):
                     for node, holder in members(file).get(name, ()):
                         if isinstance(holder, ast.Name) and holder.id == "self":
                             yield node, file
+                    yield from self._starts(Asked(name))
                 case ast.Attribute(value=holder, attr=name):
                     yield from self._starts(Asked(name, last_name(holder)))
                 case ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=str(key))):
@@ -319,6 +323,17 @@ class _Flow:
             match syntax.parent(read):
                 case ast.keyword(arg=None) as spread:
                     yield from _argument(syntax.parent(spread), key, read, file)
+
+
+def _scope(target: ast.Name, file: ParsedPython) -> Scope:
+    """Where a variable is read that a statement binds: the whole file for a global one."""
+    syntax = syntax_tree(file)
+    function = syntax.function(target)
+    if function is None or any(
+        isinstance(each, ast.Global) for each in syntax.reads(function, target.id)
+    ):
+        return syntax.tree
+    return function
 
 
 def _is_of_library(node: ast.expr, call: ast.Call, file: ParsedPython) -> bool:

@@ -7,7 +7,7 @@ reads a setting, and what for. No rule asks for this.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -20,10 +20,12 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.flows import Asked, flows
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.readers import possible_readers
 from precision_lint.facts.runs.roles import of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.facts.runs.understood import written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
@@ -44,16 +46,21 @@ class Purposes:
     _known: dict[tuple[Path, Asked], list[TorchPlace]] = field(default_factory=dict)
 
     def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
-        """What the programs that get these settings have them for."""
+        """What the programs that get these settings have them for, the likely program first."""
         for path in self._programs(rest):
             opened = rest.file.text.path if rest.launch is None else None
             run = environment(path, rest.file, rest.launch, self.project, opened)
             used = [*self._uses(rest, run)]
+            told = {written_at(one) for use in used for one in use.settings}
+            left = (one for one in rest.settings if written_at(one) not in told)
+            rest = replace(rest, settings=tuple(left))
             if used:
                 given = dict(of_place(use, run) for use in used)
                 settings = tuple(one for use in used for one in use.settings)
                 reading = reading_of(given, settings, run)
                 yield from (reading,) if reading is not None else ()
+            if not rest.settings:
+                return
 
     def _programs(self, rest: Unread) -> tuple[Path, ...]:
         if rest.launch is None:
@@ -67,7 +74,7 @@ class Purposes:
             key = (run.program.path, asked)
             if key not in self._known:
                 self._known[key] = [*islice(flows(asked, run.program), _MOST_PLACES)]
-            best = _best(self._known[key], evaluator)
+            best = _best(self._known[key], written, evaluator)
             if best is not None:
                 sink, by = best
                 value = _shown(written.value)
@@ -77,22 +84,27 @@ class Purposes:
 
 
 def _best(
-    places: list[TorchPlace], evaluator: Evaluator
+    places: list[TorchPlace], written: Occurrence, evaluator: Evaluator
 ) -> tuple[TorchPlace, Occurrence | None] | None:
-    """The first place that the run may come to, with no setting that keeps it from there; no
-    argument of a call if there is another one.
+    """The first place that the run may come to, and no argument of a call if there is another one;
+    or else one that another setting keeps it from, with that setting.
     """
     ways = []
     for place in places:
+        if not may_run(place.node, place.file, evaluator.program):
+            continue
         state, around = evaluator.noting(partial(reached, place.node, place.file, evaluator))
         by = next(reversed(around), None) if state is False else None
-        if state is False and by is None:
-            continue  # nothing calls it
         # A default says nothing: the setting beside it is not followed, either.
-        is_default = by is None or isinstance(by.origin, CodePlace)
-        ways.append((place, None if is_default else by))
-    ways.sort(key=lambda way: (way[1] is not None, way[0].kind == "argument"))
-    return ways[0] if ways else None
+        if by is not None and (isinstance(by.origin, CodePlace) or _is_same(by, written)):
+            by = None
+        ways.append((state is False, place.kind == "argument", place, by))
+    ways.sort(key=lambda way: way[:2])
+    return ways[0][2:] if ways else None
+
+
+def _is_same(one: Occurrence, other: Occurrence) -> bool:
+    return written_at(one) == written_at(other)
 
 
 def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Asked]]:

@@ -41,7 +41,7 @@ _LOADERS = {
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
-_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=")
+_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=")
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _NAMED_SHARE = 0.5
@@ -52,6 +52,7 @@ _CLEAR_KEYS = 12
 _MOST_KEYS = 400
 _MOST_PROGRAMS = 40
 _MOST_READERS = 4
+_MOST_POSSIBLE = 6
 _MOST_REFERRING = 8
 """Files that name another one and are asked who reads them."""
 _MOST_FILES = 30
@@ -59,25 +60,32 @@ _MOST_FILES = 30
 
 
 def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
-    """The programs that read a file, or else those that a launch gives it to, that read a file
-    which names it, or that load such files and mention half of its keys.
+    """The programs that may read a file, the likely ones first: those that read it, that a launch
+    gives it to, that read a file which names it, or that load such files and mention half of its
+    keys.
     """
-    return (
-        readers(file, project)
-        or tuple(dict.fromkeys(_given(file, project)))
-        or tuple(dict.fromkeys(_of_naming_files(file, project)))
-        or readers(file, project, _NAMED_SHARE)
+    found = (
+        *readers(file, project),
+        *_given(file, project),
+        *_of_naming_files(file, project),
+        *(path for _, path in _near(file, project, _NAMED_SHARE)),
     )
+    return tuple(dict.fromkeys(found))[:_MOST_POSSIBLE]
 
 
-def readers(file: ParsedConfig, project: Recording, least: float = _SHARE) -> tuple[Path, ...]:
-    """The programs that read a file, the best first; none if it says nothing of precision.
+def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
+    """The programs that read a file, the best first; none if it says nothing of precision."""
+    near = _near(file, project, _SHARE)
+    return tuple(path for words, path in near if words == near[0][0])[:_MOST_READERS]
 
-    One that does not name it mentions so much of its keys at `least`.
+
+def _near(file: ParsedConfig, project: Recording, least: float) -> list[tuple[int, Path]]:
+    """The programs that name a file, or mention the most of its keys, and at least so much; those
+    with more words of its path in their names are nearer.
     """
     root = file.documents[0] if file.documents else None
     if not isinstance(root, Mapping) or file.format not in _LOADERS:
-        return ()
+        return []
     found = [*islice(_entries(root), _MOST_KEYS)]
     names = {
         entry.name
@@ -86,12 +94,12 @@ def readers(file: ParsedConfig, project: Recording, least: float = _SHARE) -> tu
     }
     precise = {entry.name for entry, section in found if entry.name and _is_precise(entry, section)}
     if not precise or len(names) < _LEAST_KEYS:
-        return ()
+        return []
     mentioned = "|".join(map(re.escape, sorted(precise)))
     if not project.python_source_matches(rf"\b(?:{mentioned})\b".encode()):
-        return ()
-    if naming := tuple(islice(_naming(file, names, precise, project), _MOST_READERS)):
-        return naming
+        return []
+    if naming := [*islice(_naming(file, names, precise, project), _MOST_READERS)]:
+        return [(0, path) for path in naming]
     scores = [
         (share, path)
         for path, words, loads in _programs(file.format, project)
@@ -100,20 +108,19 @@ def readers(file: ParsedConfig, project: Recording, least: float = _SHARE) -> tu
     ]
     best = max((score for score, _ in scores), default=0.0)
     if best < least:
-        return ()
-    words = _words(file.text.path.relative_to(project.root))
+        return []
+    path_words = _words(file.text.path.relative_to(project.root))
     near = sorted(
         (
-            -len(_words(path.stem) & words),
+            -len(_words(path.stem) & path_words),
             -_shared(path, file.text.path),
             "train" not in path.name,
             path,
         )
         for score, path in scores
-        if score == best and not _is_for_another(path.stem, words)
+        if score == best and not _is_for_another(path.stem, path_words)
     )
-    named = [row for row in near if row[0] == near[0][0]]
-    return tuple(path for *_, path in named[:_MOST_READERS])
+    return [(words, path) for words, *_, path in near]
 
 
 def _naming(
@@ -210,7 +217,10 @@ def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
 
 
 def _found(format: str, project: Recording) -> Iterator[_Reading]:
-    started = project.python_sources_matching(_STARTED)
+    started = [
+        path for path in project.python_sources_matching(_STARTED) if not project.is_test(path)
+    ]
+    started.sort(key=lambda path: not _loads(path, format, project))
     for path in started[:_MOST_PROGRAMS]:
         parts = tuple(islice(program_of(path, project), _MOST_FILES))
         if any(_is_precise_code(part, project) for part in parts):
