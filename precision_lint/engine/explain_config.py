@@ -25,6 +25,7 @@ from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.purposes import Purposes
 from precision_lint.facts.runs.records import is_record
+from precision_lint.facts.runs.roles import distinct, with_keys
 from precision_lint.facts.runs.understood import understood, written_at
 from precision_lint.facts.runs.unread import Unread, unread, unread_lines
 from precision_lint.facts.settings.vocabulary import WORDS, chooses_precision, is_precise
@@ -247,10 +248,9 @@ def _with_more(run: EffectiveConfig, other: EffectiveConfig) -> EffectiveConfig:
     source, more = run.source, other.source
     assert isinstance(source, RolesSource)
     assert isinstance(more, RolesSource)
-    given = {**more.given, **source.given}
-    framework = replace(run.framework, keys={**other.framework.keys, **run.framework.keys})
+    given = distinct((*source.given.items(), *more.given.items()))
     both = replace(source, given=given, settings=(*source.settings, *more.settings))
-    return replace(run, framework=framework, source=both)
+    return replace(run, framework=with_keys(run.framework, given), source=both)
 
 
 def _without_shapes(runs: list[Run]) -> list[Run]:

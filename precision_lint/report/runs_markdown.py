@@ -61,8 +61,8 @@ def _table(explained: Explained, report: Report) -> Iterator[str]:
     if rows:
         yield "| role | setting | written |\n|---|---|---|\n"
     for one in rows:
-        lost = (f"; overrides {_told(each, report)}" for each in one.overridden)
-        written = "".join((code(origin_of(one, report)), *lost))
+        losers = (f"; overrides {_told(each, report)}" for each in one.overridden)
+        written = "".join((code(origin_of(one, report)), *losers))
         yield row([one.key.role, code(value_of(one, report)), written])
     yield "\n" if rows else "No precision setting is written here.\n\n"
     for path in explained.beneath:

@@ -35,6 +35,7 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
+    dotted,
     last_name,
     named_parameters,
     positional_parameters,
@@ -203,6 +204,10 @@ class _Flow:
         if _is_of_library(node, call, file):
             path = qualified(call.func, syntax_tree(file).names)
             yield TorchPlace("argument", call, file, node, subject=f"{path}()")
+            return
+        if name == "to" and isinstance(call.func, ast.Attribute):
+            subject = dotted(call.func.value) or "a tensor"
+            yield TorchPlace("cast", call, file, node, subject=subject)
             return
         functions = self._functions(name, call, file)
         is_of_names = name in _HANDING_ON or _OF_DTYPE.search(name)

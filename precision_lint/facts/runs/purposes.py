@@ -12,28 +12,32 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.flows import Asked, flows
+from precision_lint.facts.runs.handed_words import handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.readers import possible_readers
-from precision_lint.facts.runs.roles import of_place, reading_of
+from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.settings.given import normal
+from precision_lint.model.finding import Span
 from precision_lint.source.config.settings_tree import Member, mappings
 
 _MOST = 60
 """Settings of one launch or file that are followed."""
+_UNKNOWN = "unknown until run time"
 _MOST_PLACES = 12
 """Places of one setting that are looked at."""
 
@@ -47,6 +51,10 @@ class Purposes:
 
     def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
         """What the programs that get these settings have them for, the likely program first."""
+        if rest.launch is None and rest.file.script is not None:
+            for part in _by_launch(rest):
+                yield from self.of(part)
+            return
         for path in self._programs(rest):
             opened = rest.file.text.path if rest.launch is None else None
             run = environment(path, rest.file, rest.launch, self.project, opened)
@@ -55,7 +63,7 @@ class Purposes:
             left = (one for one in rest.settings if written_at(one) not in told)
             rest = replace(rest, settings=tuple(left))
             if used:
-                given = dict(of_place(use, run) for use in used)
+                given = distinct(of_place(use, run) for use in used)
                 settings = tuple(one for use in used for one in use.settings)
                 reading = reading_of(given, settings, run)
                 yield from (reading,) if reading is not None else ()
@@ -77,10 +85,21 @@ class Purposes:
             best = _best(self._known[key], written, evaluator)
             if best is not None:
                 sink, by = best
-                value = _shown(written.value)
+                value = _shown_of(written)
                 if by is not None:
                     value = f"not used: {by.name} is {_shown(by.value)}"
                 yield Use(sink, value, False, (written,), written)
+
+
+def _by_launch(rest: Unread) -> Iterator[Unread]:
+    """The settings in variables of a script, with the launches that get them."""
+    found: dict[Span, tuple[Launch, list[Occurrence]]] = {}
+    for one in rest.settings:
+        for each in handed(one):
+            given = replace(one, name=each.option) if each.option else one
+            found.setdefault(each.launch.span, (each.launch, []))[1].append(given)
+    for span, (started, settings) in found.items():
+        yield Unread(rest.file, span, started, tuple(settings))
 
 
 def _best(
@@ -98,7 +117,7 @@ def _best(
         # A default says nothing: the setting beside it is not followed, either.
         if by is not None and (isinstance(by.origin, CodePlace) or _is_same(by, written)):
             by = None
-        ways.append((state is False, place.kind == "argument", place, by))
+        ways.append((state is False, place.kind in ("argument", "cast"), place, by))
     ways.sort(key=lambda way: way[:2])
     return ways[0][2:] if ways else None
 
@@ -125,6 +144,11 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
         if isinstance(one.origin, Member):
             section = names.get(id(one.origin.mapping), "")
             yield one, Asked(one.name, section, frozenset(homes[one.name] - {section}))
+
+
+def _shown_of(written: Occurrence) -> str:
+    is_null = written.value is None and isinstance(written.origin, Member)
+    return _shown(written.value) if written.value is not None or is_null else _UNKNOWN
 
 
 def _shown(value: object) -> str:

@@ -8,8 +8,9 @@ of its weights. The places are in `sinks`, their values under the run come from 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 
 from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.frameworks.launches import Launch
@@ -77,14 +78,23 @@ def reading_of(
         return None
     span = run.span or Span(0, 0)
     source = RolesSource(run.file, span, run.launch, given, code, Span(0, 0), settings)
-    return EffectiveConfig(_with_keys(frameworks()[_SLUG], given), source)
+    return EffectiveConfig(with_keys(frameworks()[_SLUG], given), source)
 
 
 def _written(problem: Mapping[str, Occurrence]) -> Occurrence:
     return next(iter(problem.values()))
 
 
-def _with_keys(table: Framework, given: Mapping[str, Occurrence]) -> Framework:
+def distinct(given: Iterable[tuple[str, Occurrence]]) -> dict[str, Occurrence]:
+    """What is given to places, each under a name of its own: branches give different values."""
+    found: dict[str, Occurrence] = {}
+    for name, written in given:
+        names = chain((name,), (f"{name}, way {number}" for number in count(2)))
+        found[next(one for one in names if one not in found)] = written
+    return found
+
+
+def with_keys(table: Framework, given: Mapping[str, Occurrence]) -> Framework:
     """The table, with a key for each place where there are several of a kind."""
     keys = dict(table.keys)
     for name in given:

@@ -29,7 +29,7 @@ from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 SinkKind: TypeAlias = Literal[
     "autocast", "scaler", "weights", "4-bit weights", "8-bit weights", "4-bit products",
-    "default dtype", "matmul", "argument",
+    "default dtype", "matmul", "cast", "argument",
 ]  # fmt: skip
 Node: TypeAlias = "ast.Call | ast.Assign | ast.Return"
 
@@ -42,6 +42,7 @@ NOTES: Mapping[SinkKind, str] = {
     "default dtype": "the default dtype",
     "4-bit products": "what 4-bit weights are computed in",
     "matmul": "the precision of products",
+    "cast": "the cast",
     "argument": "the argument of a call",
 }
 CLEAR_MARKS = (

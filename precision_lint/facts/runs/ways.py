@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.runs.torch_sinks import TorchPlace, torch_places
 from precision_lint.model.memo import fact
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.syntax import dotted, last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
+
+_CASTS = frozenset({"float", "half", "bfloat16", "double"})
 
 
 @fact
@@ -31,6 +34,10 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
     for place in torch_places(file):
         if place.is_module and start <= place.node.lineno <= end:
             yield place
+    for each in walk(node):
+        match each:
+            case ast.Call(func=ast.Attribute(value=cast, attr=method), args=[]) if method in _CASTS:
+                yield TorchPlace("cast", each, file, subject=dotted(cast) or "a tensor")
 
 
 @fact
