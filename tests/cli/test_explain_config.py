@@ -583,12 +583,15 @@ NO_PRECISION = {
     "distill.yaml": "kd_loss_scale: 0.5\naux_loss_scale: 1.0\nce_loss_scale: 3\n",
     "columns.json": '{"selected_dtypes": ["float32", "int64"], "column_dtype": "number"}',
     "out/result.json": '{"config": {"dtype": "bfloat16"}, "loss": 2.0391557, "ppl": 7.6841213}',
+    "out/short.json": '{"dtype": "half", "eval_loss": 2.1, "elapsed_seconds": 3, "accuracy": 0.9}',
+    "out/env.json": '{"dtype": "half", "git_commit": "ab12", "hostname": "a", "gpu_name": "T4"}',
 }
 PRECISION = {
     "scaled.yaml": "static_loss_scale: 1024.0\nmin_loss_scale: 1\nloss_scale: 1000\n",
     "used.json": '{"dtype": "bfloat16", "loss": 2.0391557, "ppl": 7.6841213}',
     "conf.json": '{"dtype": "bfloat16", "mean": [0.48145466, 0.4578275], "scale": 0.18215}',
     "read.py": 'import json\njson.load(open("used.json"))\n',
+    "limits.json": '{"dtype": "half", "max_loss": 2, "timeout_seconds": 3, "target_accuracy": 0.9}',
 }
 
 
@@ -596,6 +599,7 @@ def test_what_is_no_precision_is_not_listed(tmp_path: Path) -> None:
     rows = run("explain-config", cwd=project(tmp_path, NO_PRECISION | PRECISION)).out.splitlines()
     assert [row.partition(": ")[2] for row in rows if row.startswith("  not understood: ")] == [
         '"dtype": "bfloat16" (conf.json:1)',
+        '"dtype": "half" (limits.json:1)',
         "static_loss_scale: 1024.0 (scaled.yaml:1)",
         "min_loss_scale: 1 (scaled.yaml:2)",
         "loss_scale: 1000 (scaled.yaml:3)",
