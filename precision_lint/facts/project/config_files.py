@@ -182,7 +182,7 @@ class ConfigFiles:
         return None
 
     def _from_elsewhere(self, path: Path) -> Path | None:
-        """A file of the project by its path on another machine: `/home/me/project/conf/a.yaml`.
+        """A file of the project by its path on another machine: `/data/me/project/conf/a.yaml`.
 
         Its folder is in the project, too: a name alone may be that of any file.
         """
