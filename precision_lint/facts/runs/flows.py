@@ -138,7 +138,7 @@ class _Flow:
         """True for an object that may hold the setting: `x.dtype` is that of a tensor."""
         name = key_of_holder(holder)
         if asked.others and asked.section:
-            return name == asked.section
+            return name == asked.section or _is_chosen(holder)
         if name in asked.others:
             return False
         if not isinstance(node, ast.Attribute):
@@ -328,6 +328,11 @@ class _Flow:
             match syntax.parent(read):
                 case ast.keyword(arg=None) as spread:
                     yield from _argument(syntax.parent(spread), key, read, file)
+
+
+def _is_chosen(holder: ast.expr) -> bool:
+    """True for a section that only run time knows: `cfg[args.mode]`."""
+    return isinstance(holder, ast.Subscript) and not isinstance(holder.slice, ast.Constant)
 
 
 def _scope(target: ast.Name, file: ParsedPython) -> Scope:

@@ -6,6 +6,7 @@ reads a setting, and what for. No rule asks for this.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,6 +23,7 @@ from precision_lint.facts.runs.flows import Asked, flows
 from precision_lint.facts.runs.handed_words import handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.readers import possible_readers
@@ -33,7 +35,8 @@ from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.settings.given import normal
 from precision_lint.model.finding import Span
-from precision_lint.source.config.settings_tree import Member, mappings
+from precision_lint.source.config.settings_tree import Mapping, Member, mappings
+from precision_lint.source.python.syntax import callee_name
 
 _MOST = 60
 """Settings of one launch or file that are followed."""
@@ -117,9 +120,17 @@ def _best(
         # A default says nothing: the setting beside it is not followed, either.
         if by is not None and (isinstance(by.origin, CodePlace) or _is_same(by, written)):
             by = None
-        ways.append((state is False, place.kind in ("argument", "cast"), place, by))
+        ways.append((state is False, _rank(place, evaluator.program), place, by))
     ways.sort(key=lambda way: way[:2])
     return ways[0][2:] if ways else None
+
+
+def _rank(place: TorchPlace, program: Program) -> int:
+    """How little a place says: one of torch, then what a library gets, then a call of its own."""
+    if place.kind not in ("argument", "cast"):
+        return 0
+    name = callee_name(place.node) if isinstance(place.node, ast.Call) else ""
+    return 2 if program.functions(name) or program.classes(name) else 1
 
 
 def _is_same(one: Occurrence, other: Occurrence) -> bool:
@@ -136,14 +147,22 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
             yield one, Asked(name, normal(section.rpartition(".")[2]))
         return
     names = sections(rest.file)
-    homes: dict[str, set[str]] = {}
+    homes: dict[str, list[Mapping]] = {}
     for mapping in mappings(rest.file.documents):
         for name in mapping.names:
-            homes.setdefault(name, set()).add(names.get(id(mapping), ""))
+            homes.setdefault(name, []).append(mapping)
     for one in rest.settings:
         if isinstance(one.origin, Member):
-            section = names.get(id(one.origin.mapping), "")
-            yield one, Asked(one.name, section, frozenset(homes[one.name] - {section}))
+            own = one.origin.mapping
+            others = {names.get(id(each), "") for each in homes[one.name] if not _alike(each, own)}
+            section = names.get(id(own), "")
+            yield one, Asked(one.name, section, frozenset(others - {section}))
+
+
+def _alike(one: Mapping, other: Mapping) -> bool:
+    """True for sections of one kind, such as the models of a table: all are read in one place."""
+    shared = {*one.names} & {*other.names}
+    return one is other or len(shared) >= max(2, 0.5 * max(len([*one.names]), len([*other.names])))
 
 
 def _shown_of(written: Occurrence) -> str:

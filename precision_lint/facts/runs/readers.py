@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
@@ -52,7 +53,7 @@ _CLEAR_KEYS = 12
 _MOST_KEYS = 400
 _MOST_PROGRAMS = 40
 _MOST_READERS = 4
-_MOST_POSSIBLE = 6
+_MOST_POSSIBLE = 10
 _MOST_REFERRING = 8
 """Files that name another one and are asked who reads them."""
 _MOST_FILES = 30
@@ -64,28 +65,52 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
     gives it to, that read a file which names it, or that load such files and mention half of its
     keys.
     """
+    keys = _keys(file, project)
     found = (
         *readers(file, project),
         *_given(file, project),
         *_of_naming_files(file, project),
-        *(path for _, path in _near(file, project, _NAMED_SHARE)),
+        *(row.path for row in _near(keys, file, project) if row.share >= _NAMED_SHARE),
     )
-    return tuple(dict.fromkeys(found))[:_MOST_POSSIBLE]
+    programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
+    return tuple(islice(programs, _MOST_POSSIBLE))
 
 
 def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that read a file, the best first; none if it says nothing of precision."""
-    near = _near(file, project, _SHARE)
-    return tuple(path for words, path in near if words == near[0][0])[:_MOST_READERS]
+    keys = _keys(file, project)
+    if naming := tuple(islice(_naming(keys, file, project), _MOST_READERS)):
+        return naming
+    near = _near(keys, file, project)
+    best = [row for row in near if row.share == near[0].share >= _SHARE]
+    words = max((row.words for row in best), default=0)
+    return tuple(row.path for row in best if row.words == words)[:_MOST_READERS]
 
 
-def _near(file: ParsedConfig, project: Recording, least: float) -> list[tuple[int, Path]]:
-    """The programs that name a file, or mention the most of its keys, and at least so much; those
-    with more words of its path in their names are nearer.
+@dataclass(frozen=True)
+class _Keys:
+    """The names of the settings of a file that a program mentions, and those about precision."""
+
+    names: frozenset[str] = frozenset()
+    precise: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Near:
+    """A program, the share of the keys that it mentions, and the words that its name has in common
+    with the path of the file.
     """
+
+    share: float
+    words: int
+    path: Path
+
+
+def _keys(file: ParsedConfig, project: Recording) -> _Keys:
+    """The keys of a file; none if it says nothing of precision that code mentions."""
     root = file.documents[0] if file.documents else None
     if not isinstance(root, Mapping) or file.format not in _LOADERS:
-        return []
+        return _Keys()
     found = [*islice(_entries(root), _MOST_KEYS)]
     names = {
         entry.name
@@ -93,40 +118,46 @@ def _near(file: ParsedConfig, project: Recording, least: float) -> list[tuple[in
         if entry.name and _KEY.fullmatch(entry.name) and not _HANDED_ON.search(section)
     }
     precise = {entry.name for entry, section in found if entry.name and _is_precise(entry, section)}
-    if not precise or len(names) < _LEAST_KEYS:
-        return []
     mentioned = "|".join(map(re.escape, sorted(precise)))
+    if not precise or len(names) < _LEAST_KEYS:
+        return _Keys()
     if not project.python_source_matches(rf"\b(?:{mentioned})\b".encode()):
-        return []
-    if naming := [*islice(_naming(file, names, precise, project), _MOST_READERS)]:
-        return [(0, path) for path in naming]
-    scores = [
-        (share, path)
-        for path, words, loads in _programs(file.format, project)
-        if precise & words
-        if (share := len(names & words) / len(names)) and (loads or _is_clear(share, names))
-    ]
-    best = max((score for score, _ in scores), default=0.0)
-    if best < least:
+        return _Keys()
+    return _Keys(frozenset(names), frozenset(precise))
+
+
+def _near(keys: _Keys, file: ParsedConfig, project: Recording) -> list[_Near]:
+    """The programs about precision that load such files, the nearest to one with these keys first:
+    by what they mention, by the words in its path, and by the folders in common.
+    """
+    if not keys.precise:
         return []
     path_words = _words(file.text.path.relative_to(project.root))
-    near = sorted(
-        (
-            -len(_words(path.stem) & path_words),
-            -_shared(path, file.text.path),
-            "train" not in path.name,
-            path,
+    found = []
+    for path, mentioned, loads in _programs(file.format, project):
+        share = len(keys.names & mentioned) / len(keys.names)
+        if not keys.precise & mentioned or _is_for_another(path.stem, path_words):
+            continue
+        if loads or _is_clear(share, keys.names):
+            found.append(_Near(share, len(_words(path.stem) & path_words), path))
+    here = file.text.path
+    found.sort(
+        key=lambda row: (
+            -row.share,
+            -row.words,
+            -_shared(row.path, here),
+            "train" not in row.path.name,
+            row.path,
         )
-        for score, path in scores
-        if score == best and not _is_for_another(path.stem, path_words)
     )
-    return [(words, path) for words, *_, path in near]
+    return found
 
 
-def _naming(
-    file: ParsedConfig, names: Set[str], precise: Set[str], project: Recording
-) -> Iterator[Path]:
+def _naming(keys: _Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
     """The programs that name the file and read it: they load such files, and mention its keys."""
+    names, precise = keys.names, keys.precise
+    if not precise:
+        return
     for path in project.config_files.named_in_python(file.text.path):
         if path.suffix != ".py" or not _is_started(path, project):
             continue
