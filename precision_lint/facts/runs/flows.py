@@ -98,6 +98,8 @@ class _Flow:
     _seen: set[int] = field(default_factory=set)
 
     def of(self, asked: Asked) -> Iterator[TorchPlace]:
+        if self._is_replaced(asked.name):
+            return
         pending = deque(self._starts(asked))
         for _ in range(_MOST_STEPS):
             if not pending:
@@ -122,6 +124,22 @@ class _Flow:
         for path in paths:
             if name in project.config_files.text(path) and (file := project.module(path)):
                 yield file
+
+    def _is_replaced(self, name: str) -> bool:
+        """True if the program certainly puts something else in place of what a setting says."""
+        for file, node in self.program.assigned.get(name, ()):
+            syntax = syntax_tree(file)
+            statement = syntax.parent(node)
+            around = syntax.within_function(node)
+            if (
+                isinstance(statement, ast.Assign)
+                and isinstance(node, ast.Attribute | ast.Subscript)
+                and holds_settings(_root(node))
+                and not any(isinstance(each, ast.If | ast.Try | ast.For) for each in around)
+                and name not in ast.unparse(statement.value)
+            ):
+                return True
+        return False
 
     def _starts(self, asked: Asked) -> Iterator[_Read]:
         """Where the program reads the setting from what holds its settings, or declares it as a
@@ -328,6 +346,13 @@ class _Flow:
             match syntax.parent(read):
                 case ast.keyword(arg=None) as spread:
                     yield from _argument(syntax.parent(spread), key, read, file)
+
+
+def _root(node: ast.expr) -> str:
+    """The variable that a member is reached from: `cfg` of `cfg["training"].precision`."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return last_name(node)
 
 
 def _is_chosen(holder: ast.expr) -> bool:

@@ -90,6 +90,42 @@ import jax
 def main():
     jax.config.update("jax_default_matmul_precision", settings.kind_dtype)
 """
+REPLACED = """\
+def main():
+    settings.kind_dtype = chosen_by(settings.model)
+    engine = Engine(settings.model, dtype=settings.kind_dtype)
+"""
+CORRECTED = """\
+def main():
+    settings.kind_dtype = tool.dtype_of(settings.kind_dtype)
+    if settings.seed:
+        settings.kind_dtype = "float32"
+    engine = Engine(settings.model, dtype=settings.kind_dtype)
+"""
+CHOSEN = """\
+def main():
+    engine = Engine(settings.model, dtype=settings[settings.data]["kind_dtype"])
+"""
+GLOBAL = """\
+_HALF = False
+
+def switch(on):
+    global _HALF
+    _HALF = bool(on)
+
+def region():
+    return torch.autocast("cuda") if _HALF else None
+
+def main():
+    switch(settings.get("data", {}).get("kind_dtype", True))
+    region()
+"""
+CAST = """\
+def main():
+    logits = model(x)
+    if settings.kind_dtype == "float16":
+        logits = logits.half()
+"""
 PRINTED = """\
 def main():
     print(settings.kind_dtype)
@@ -115,6 +151,11 @@ def main():
         (ENGINE, "argument of Engine(dtype=)"),
         (POLICY, "argument of tensorflow.keras.mixed_precision.set_global_policy()"),
         (JAX, "argument of jax.config.update()"),
+        (CORRECTED, "argument of Engine(dtype=)"),
+        (CHOSEN, "argument of Engine(dtype=)"),
+        (GLOBAL, "autocast"),
+        (CAST, "cast of logits"),
+        (REPLACED, ""),
         (PRINTED, ""),
         (TENSOR, ""),
     ],
