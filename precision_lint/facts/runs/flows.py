@@ -31,6 +31,7 @@ from precision_lint.facts.runs.ways import (
 )
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import may_choose_precision
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
@@ -96,6 +97,8 @@ def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
 class _Flow:
     program: Program
     _seen: set[int] = field(default_factory=set)
+    _entered: set[FunctionDefinition] = field(default_factory=set)
+    """The functions that a call gives the value to: what they return is that call, and no other."""
 
     def of(self, asked: Asked) -> Iterator[TorchPlace]:
         if self._is_replaced(asked.name):
@@ -277,6 +280,7 @@ class _Flow:
         self, name: str, function: FunctionDefinition, file: ParsedPython
     ) -> Iterator[_Read]:
         if any(each.arg == name for each in named_parameters(function.args)):
+            self._entered.add(function)
             yield from self._reads(function, name, file)
 
     def _reads(self, scope: Scope, name: str, file: ParsedPython) -> Iterator[_Read]:
@@ -290,7 +294,7 @@ class _Flow:
         match statement:
             case ast.Return():
                 function = syntax.function(statement)
-                if isinstance(function, FunctionDefinition):
+                if isinstance(function, FunctionDefinition) and function not in self._entered:
                     yield from self._results(function)
                 return
             case ast.Assign(targets=targets):
@@ -307,11 +311,17 @@ class _Flow:
                     for node, holder in members(file).get(name, ()):
                         if isinstance(holder, ast.Name) and holder.id == "self":
                             yield node, file
-                    yield from self._starts(Asked(name))
+                    if self._is_of_settings(target, file):
+                        yield from self._starts(Asked(name))
                 case ast.Attribute(value=holder, attr=name):
                     yield from self._starts(Asked(name, last_name(holder)))
                 case ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=str(key))):
                     yield from self._spread(table, key, target, file)
+
+    def _is_of_settings(self, member: ast.expr, file: ParsedPython) -> bool:
+        """True for a member of a class that holds settings, which others read from its objects."""
+        owner = enclosing_class(member, syntax_tree(file))
+        return owner is not None and _KEEPING.search(owner.name) is not None
 
     def _results(self, function: FunctionDefinition) -> Iterator[_Read]:
         """Where what a function returns is used: its calls, or the reads of a property."""

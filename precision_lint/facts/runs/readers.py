@@ -47,6 +47,8 @@ _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _NAMED_SHARE = 0.5
 """The same, if the program names the file."""
+_LIKELY_SHARE = 0.7
+"""The same for a program that may read the file, among others."""
 _LEAST_KEYS = 5
 _CLEAR_SHARE = 0.95
 _CLEAR_KEYS = 12
@@ -62,7 +64,7 @@ _MOST_FILES = 30
 
 def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that may read a file, the likely ones first: those that read it, that a launch
-    gives it to, that read a file which names it, or that load such files and mention half of its
+    gives it to, that read a file which names it, or that load such files and mention most of its
     keys.
     """
     keys = _keys(file, project)
@@ -70,7 +72,7 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
         *readers(file, project),
         *_given(file, project),
         *_of_naming_files(file, project),
-        *(row.path for row in _near(keys, file, project) if row.share >= _NAMED_SHARE),
+        *(row.path for row in _near(keys, file, project) if row.share >= _LIKELY_SHARE),
     )
     programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
     return tuple(islice(programs, _MOST_POSSIBLE))

@@ -126,6 +126,14 @@ def main():
     if settings.kind_dtype == "float16":
         logits = logits.half()
 """
+SHARED = """\
+def named(kind):
+    return getattr(torch, kind)
+
+def main():
+    network = AutoModel.from_pretrained("m", torch_dtype=named(settings.model))
+    engine = Engine("m", dtype=named(settings.kind_dtype))
+"""
 PRINTED = """\
 def main():
     print(settings.kind_dtype)
@@ -155,6 +163,7 @@ def main():
         (CHOSEN, "argument of Engine(dtype=)"),
         (GLOBAL, "autocast"),
         (CAST, "cast of logits"),
+        (SHARED, "argument of Engine(dtype=)"),
         (REPLACED, ""),
         (PRINTED, ""),
         (TENSOR, ""),
