@@ -16,11 +16,17 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from precision_lint.facts.frameworks.recognition import called
 from precision_lint.facts.runs.interpreter.classes import record
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace
+from precision_lint.facts.runs.taking_calls import (
+    holds_them,
+    is_telling,
+    takes_by_position,
+    takes_settings,
+    unpacked,
+)
+from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.ways import (
     commands,
     decided,
@@ -54,23 +60,6 @@ _SAME = frozenset({"lower", "upper", "strip", "casefold", "replace", "split", "r
 _HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
 """Functions whose result says what they are given."""
 
-_TELLING = frozenset({
-    "print", "log", "info", "debug", "warning", "warn", "error", "format", "dict", "update", "init",
-    "Namespace", "SimpleNamespace", "add_argument", "add_option", "set_defaults", "field", "Field",
-    "option", "replace", "write", "append", "log_params", "dump", "dumps", "getattr", "partial",
-})  # fmt: skip
-"""Callees that only say what the settings are, or keep them."""
-_POLICIES = {
-    "set_global_policy": "mixed_precision", "set_policy": "mixed_precision", "get_policy": "jmp",
-}  # fmt: skip
-"""Functions of TensorFlow and JAX whose first argument is a precision, and their modules."""
-_OF_JAX = frozenset({"jax_default_matmul_precision", "jax_enable_x64"})
-"""Options about precision: `jax.config.update(name, value)`."""
-
-_KEEPING = re.compile(
-    r"(?:args|config|cfg|opts|options|params|settings|parser|namespace)$", re.IGNORECASE
-)
-"""Names of classes that hold settings."""
 _OF_DTYPE = re.compile(r"dtype|precision", re.IGNORECASE)
 
 _Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
@@ -182,7 +171,7 @@ class _Flow:
                 call = syntax.parent(parent)
                 if isinstance(call, ast.Call) and name is not None:
                     yield from self._given(node, call, name, file)
-                elif isinstance(call, ast.Call) and _takes_settings(call, file):
+                elif isinstance(call, ast.Call) and takes_settings(call, file):
                     subject = f"{callee_name(call)}(**)"
                     yield TorchPlace("argument", call, file, node, subject=subject)
             case ast.Call(func=function) if function is not node:
@@ -222,7 +211,7 @@ class _Flow:
     ) -> Iterator[TorchPlace | _Read]:
         """What a call does with an argument."""
         name = callee_name(call)
-        if _is_of_library(node, call, file):
+        if takes_by_position(node, call, file):
             path = qualified(call.func, syntax_tree(file).names)
             yield TorchPlace("argument", call, file, node, subject=f"{path}()")
             return
@@ -241,7 +230,7 @@ class _Flow:
             yield call, file
         elif isinstance(argument, str) and self._is_field(argument, name):
             yield from self._starts(Asked(argument))
-        if name in _TELLING or _KEEPING.search(name) or not isinstance(argument, str):
+        if is_telling(call, file) or not isinstance(argument, str):
             return
         # What the switches of its own functions do is seen inside of them.
         is_own = functions or self.program.classes(name)
@@ -321,7 +310,7 @@ class _Flow:
     def _is_of_settings(self, member: ast.expr, file: ParsedPython) -> bool:
         """True for a member of a class that holds settings, which others read from its objects."""
         owner = enclosing_class(member, syntax_tree(file))
-        return owner is not None and _KEEPING.search(owner.name) is not None
+        return owner is not None and holds_them(owner.name)
 
     def _results(self, function: FunctionDefinition) -> Iterator[_Read]:
         """Where what a function returns is used: its calls, or the reads of a property."""
@@ -343,7 +332,7 @@ class _Flow:
         syntax = syntax_tree(file)
         match syntax.parent(table):
             case ast.keyword(arg=None) as spread:
-                yield from _argument(syntax.parent(spread), key, table, file)
+                yield from unpacked(syntax.parent(spread), key, table, file)
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 yield from self._spread(name, key, table, file)
 
@@ -355,7 +344,7 @@ class _Flow:
         for read, _ in self._reads(syntax.function(near) or syntax.tree, table, file):
             match syntax.parent(read):
                 case ast.keyword(arg=None) as spread:
-                    yield from _argument(syntax.parent(spread), key, read, file)
+                    yield from unpacked(syntax.parent(spread), key, read, file)
 
 
 def _root(node: ast.expr) -> str:
@@ -379,28 +368,3 @@ def _scope(target: ast.Name, file: ParsedPython) -> Scope:
     ):
         return syntax.tree
     return function
-
-
-def _is_of_library(node: ast.expr, call: ast.Call, file: ParsedPython) -> bool:
-    """True for a precision that TensorFlow or JAX takes by position."""
-    path = qualified(call.func, syntax_tree(file).names)
-    match call.args:
-        case [first, *_] if first is node:
-            return _POLICIES.get(callee_name(call), "?") in path
-        case [ast.Constant(value=str(option)), value] if value is node:
-            return path == "jax.config.update" and option in _OF_JAX
-    return False
-
-
-def _takes_settings(call: ast.Call, file: ParsedPython) -> bool:
-    """True for a call of a framework, or one that loads a network: `TrainingArguments(**given)`."""
-    path = qualified(call.func, syntax_tree(file).names)
-    return callee_name(call) in LOADERS or bool(called(path))
-
-
-def _argument(
-    call: ast.AST | None, key: str, value: ast.expr, file: ParsedPython
-) -> Iterator[TorchPlace]:
-    name = callee_name(call) if isinstance(call, ast.Call) else ""
-    if isinstance(call, ast.Call) and may_choose_precision(key) and name not in _TELLING:
-        yield TorchPlace("argument", call, file, value, subject=f"{name}({key}=)")

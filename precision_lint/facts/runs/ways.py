@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from precision_lint.facts.runs.taking_calls import written_out
 from precision_lint.facts.runs.torch_sinks import TorchPlace, torch_places
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
@@ -38,6 +39,8 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
         match each:
             case ast.Call(func=ast.Attribute(value=cast, attr=method), args=[]) if method in _CASTS:
                 yield TorchPlace("cast", each, file, subject=dotted(cast) or "a tensor")
+            case ast.Call():
+                yield from written_out(each, file)
 
 
 @fact

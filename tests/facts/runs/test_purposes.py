@@ -126,6 +126,24 @@ def main():
     if settings.kind_dtype == "float16":
         logits = logits.half()
 """
+EXPORTED = """\
+def main():
+    builder = trt.Builder(logger)
+    if settings.kind_dtype == "float16":
+        builder.config.set_flag(trt.BuilderFlag.FP16)
+"""
+WRITTEN_OUT = """\
+def main():
+    if settings.kind_dtype == "float16":
+        engine = Engine("m", half=True)
+"""
+OF_FRAMEWORK = """\
+from trl import SFTConfig
+
+def main():
+    SFTConfig(model_init_kwargs=None, bf16=tool.is_dtype(settings.kind_dtype))
+    MyConfig(dtype=settings.kind_dtype)
+"""
 SHARED = """\
 def named(kind):
     return getattr(torch, kind)
@@ -163,6 +181,9 @@ def main():
         (CHOSEN, "argument of Engine(dtype=)"),
         (GLOBAL, "autocast"),
         (CAST, "cast of logits"),
+        (EXPORTED, "argument of set_flag(trt.BuilderFlag.FP16)"),
+        (WRITTEN_OUT, "argument of Engine(half=)"),
+        (OF_FRAMEWORK, "argument of SFTConfig(bf16=)"),
         (SHARED, "argument of Engine(dtype=)"),
         (REPLACED, ""),
         (PRINTED, ""),
