@@ -55,13 +55,21 @@ def grouped(runs: Sequence[Run]) -> list[list[Run]]:
 def signature(explained: Explained) -> tuple[object, ...]:
     """What two configurations have in common if their precision is the same."""
     reading = explained.reading
-    settings = tuple((one.key.name, one.status, str(one.value)) for one in explained.settings)
+    settings = tuple(
+        (one.key.name, one.status, str(one.value), _used_at(one)) for one in explained.settings
+    )
     links = tuple(
         (name, _apart(linked, explained), signature(linked)) for name, linked in explained.links
     )
     lost = tuple((one.name, str(one.reference.value)) for one in explained.lost)
     is_call = isinstance(reading.source, CallSource)  # in a program of its own
     return reading.framework.slug, settings, links, lost, () if is_call else (*explained.beneath,)
+
+
+def _used_at(one: Effective) -> Place | None:
+    """The place in a program that a setting is for."""
+    used_at = one.written.used_at if one.written is not None else None
+    return used_at.place if used_at is not None else None
 
 
 def _apart(linked: Explained, explained: Explained) -> Place | None:

@@ -70,11 +70,13 @@ class Asked:
     """A setting by its name in the program.
 
     `others` are the sections of other settings with this name: what holds it tells them apart.
+    `modules` are the texts beside it, which may name the module that reads it.
     """
 
     name: str
     section: str = ""
     others: frozenset[str] = frozenset()
+    modules: frozenset[str] = frozenset()
 
 
 def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
@@ -137,12 +139,22 @@ class _Flow:
         """Where the program reads the setting from what holds its settings, or declares it as a
         parameter of a function that the command line calls.
         """
-        for file in self._files(asked.name):
-            for node, holder in members(file).get(asked.name, ()):
-                if self._may_hold(node, holder, asked, file):
-                    yield node, file
-            for function in commands(file) if not asked.others else ():
+        found = [
+            (node, file)
+            for file in self._files(asked.name)
+            for node, holder in members(file).get(asked.name, ())
+            if self._may_hold(node, holder, asked, file)
+        ]
+        named = [read for read in found if self._is_named(read[1], asked.modules)]
+        yield from named or found
+        for file in self._files(asked.name) if not asked.others and not named else ():
+            for function in commands(file):
                 yield from self._parameter(asked.name, function, file)
+
+    def _is_named(self, file: ParsedPython, modules: frozenset[str]) -> bool:
+        """True for a file whose folder or name is a text among the settings: `app: vjepa_droid`."""
+        path = file.text.path.relative_to(self.program.project.root)
+        return not modules.isdisjoint((*path.parent.parts, path.stem))
 
     def _may_hold(self, node: ast.expr, holder: ast.expr, asked: Asked, file: ParsedPython) -> bool:
         """True for an object that may hold the setting: `x.dtype` is that of a tensor."""

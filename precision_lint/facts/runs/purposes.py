@@ -35,7 +35,8 @@ from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.settings.given import normal
 from precision_lint.model.finding import Span
-from precision_lint.source.config.settings_tree import Mapping, Member, mappings
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
 from precision_lint.source.python.syntax import callee_name
 
 _MOST = 60
@@ -147,6 +148,7 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
             yield one, Asked(name, normal(section.rpartition(".")[2]))
         return
     names = sections(rest.file)
+    modules = frozenset(_texts(rest.file))
     homes: dict[str, list[Mapping]] = {}
     for mapping in mappings(rest.file.documents):
         for name in mapping.names:
@@ -156,7 +158,16 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
             own = one.origin.mapping
             others = {names.get(id(each), "") for each in homes[one.name] if not _alike(each, own)}
             section = names.get(id(own), "")
-            yield one, Asked(one.name, section, frozenset(others - {section}))
+            yield one, Asked(one.name, section, frozenset(others - {section}), modules)
+
+
+def _texts(file: ParsedConfig) -> Iterator[str]:
+    """The texts among the settings of a file that may be names of modules."""
+    for mapping in mappings(file.documents):
+        for entry in mapping.entries:
+            match entry.value:
+                case Scalar(value=str(text)) if text.isidentifier() and "_" in text:
+                    yield text
 
 
 def _alike(one: Mapping, other: Mapping) -> bool:

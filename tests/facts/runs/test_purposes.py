@@ -216,6 +216,33 @@ def test_sections_tell_settings_of_one_name_apart(tmp_path: Path) -> None:
     assert "  not understood: kind_dtype: float32 (a.yaml:8)" in out
 
 
+MODULE = """\
+from tool import Engine
+
+def run(settings):
+    Engine("m", dtype=settings.kind_dtype)
+"""
+STARTING = """\
+import importlib
+
+def main():
+    importlib.import_module(f"apps.{settings.app}.run").run(settings)
+"""
+
+
+def test_the_module_that_a_setting_names(tmp_path: Path) -> None:
+    files = {
+        "train.py": READS.format(STARTING),
+        "apps/big_one/run.py": MODULE,
+        "apps/small_one/run.py": MODULE,
+        "a.yaml": FILE.format("app: small_one\nkind_dtype: float16"),
+        "b.yaml": FILE.format("app: big_one\nkind_dtype: float16"),
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "(argument of Engine(dtype=), apps/small_one/run.py:4)  a.yaml:7" in out
+    assert "(argument of Engine(dtype=), apps/big_one/run.py:4)  b.yaml:7" in out
+
+
 LAUNCHED = """\
 import argparse
 from tool import Engine
