@@ -112,26 +112,30 @@ def _best(
     """The first place that the run may come to, and no argument of a call if there is another one;
     or else one that another setting keeps it from, with that setting.
     """
-    ways = []
-    for place in places:
-        if not may_run(place.node, place.file, evaluator.program):
+    program = evaluator.program
+    idle: tuple[TorchPlace, Occurrence | None] | None = None
+    for place in sorted(places, key=lambda one: _rank(one, program)):
+        if not may_run(place.node, place.file, program):
             continue
         state, around = evaluator.noting(partial(reached, place.node, place.file, evaluator))
-        by = next(reversed(around), None) if state is False else None
+        if state is not False:
+            return place, None
+        by = next(reversed(around), None)
         # A default says nothing: the setting beside it is not followed, either.
         if by is not None and (isinstance(by.origin, CodePlace) or _is_same(by, written)):
             by = None
-        ways.append((state is False, _rank(place, evaluator.program), place, by))
-    ways.sort(key=lambda way: way[:2])
-    return ways[0][2:] if ways else None
+        idle = idle or (place, by)
+    return idle
 
 
 def _rank(place: TorchPlace, program: Program) -> int:
-    """How little a place says: one of torch, then what a library gets, then a call of its own."""
+    """How little a place says: a dtype of torch, whether a loss is scaled, what a library gets, and
+    then a call of its own.
+    """
     if place.kind not in ("argument", "cast"):
-        return 0
+        return int(place.kind == "scaler")
     name = callee_name(place.node) if isinstance(place.node, ast.Call) else ""
-    return 2 if program.functions(name) or program.classes(name) else 1
+    return 3 if program.functions(name) or program.classes(name) else 2
 
 
 def _is_same(one: Occurrence, other: Occurrence) -> bool:
