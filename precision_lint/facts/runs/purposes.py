@@ -38,6 +38,7 @@ from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
 from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST = 60
 """Settings of one launch or file that are followed."""
@@ -115,7 +116,7 @@ def _best(
     program = evaluator.program
     idle: tuple[TorchPlace, Occurrence | None] | None = None
     for place in sorted(places, key=lambda one: _rank(one, program)):
-        if not may_run(place.node, place.file, program):
+        if not may_run(place.node, place.file, program) and not _is_mentioned(place, program):
             continue
         state, around = evaluator.noting(partial(reached, place.node, place.file, evaluator))
         if state is not False:
@@ -126,6 +127,15 @@ def _best(
             by = None
         idle = idle or (place, by)
     return idle
+
+
+def _is_mentioned(place: TorchPlace, program: Program) -> bool:
+    """True if code mentions the function of a place: what calls it may be far from the start."""
+    function = syntax_tree(place.file).function(place.node)
+    name = getattr(function, "name", "")
+    if not name or name.startswith("__"):
+        return True
+    return program.project.python_source_matches(rb"(?<!def )\b%s\b" % name.encode())
 
 
 def _rank(place: TorchPlace, program: Program) -> int:

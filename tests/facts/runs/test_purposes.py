@@ -144,6 +144,13 @@ def main():
     SFTConfig(model_init_kwargs=None, bf16=tool.is_dtype(settings.kind_dtype))
     MyConfig(dtype=settings.kind_dtype)
 """
+NEVER_CALLED = """\
+def unused():
+    Engine("m", dtype=settings.kind_dtype)
+
+def main():
+    settings.steps
+"""
 SHARED = """\
 def named(kind):
     return getattr(torch, kind)
@@ -185,6 +192,7 @@ def main():
         (WRITTEN_OUT, "argument of Engine(half=)"),
         (OF_FRAMEWORK, "argument of SFTConfig(bf16=)"),
         (SHARED, "argument of Engine(dtype=)"),
+        (NEVER_CALLED, ""),
         (REPLACED, ""),
         (PRINTED, ""),
         (TENSOR, ""),
