@@ -162,8 +162,6 @@ def explain_config(
     options = Options(config=config, isolated=isolated, target=target, target_gpu=target_gpu)
     if compared:
         compare(compared, paths, options, output_format)
-    elif output_format == "markdown":
-        raise CannotRun("--output-format markdown goes with --diff")
     else:
         show(Session.open(existing(paths), options), output_format)
 

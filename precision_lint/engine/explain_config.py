@@ -16,13 +16,16 @@ from precision_lint.facts.frameworks.sources import (
     CodePlace,
     MappingSource,
     Occurrence,
+    RolesSource,
     launch_of,
 )
 from precision_lint.facts.frameworks.table import Key, Role, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
+from precision_lint.facts.runs.purposes import Purposes
 from precision_lint.facts.runs.records import is_record
+from precision_lint.facts.runs.roles import distinct, with_keys
 from precision_lint.facts.runs.understood import understood, written_at
 from precision_lint.facts.runs.unread import Unread, unread, unread_lines
 from precision_lint.facts.settings.vocabulary import WORDS, chooses_precision, is_precise
@@ -184,6 +187,7 @@ def runs_of(
     """The same for a project that is known already."""
     found: dict[object, EffectiveConfig] = {}
     left: dict[tuple[Path, Span], Unread] = {}
+    launched: list[Unread] = []
     asked: set[Path] = set()
     for path in files:
         if kind_of(path) is None and path not in named:
@@ -204,6 +208,7 @@ def runs_of(
             note(f"{_problem(path, file.defect)}; only the readable part is explained")
         rest = [] if not read and is_record(file, facts) else list(unread(file, read))
         left |= {(path, one.span): one for one in rest}
+        launched += rest  # one command may be several launches
         if not read and not rest and path in named:
             note(f"{path}: {_nothing_read(file)}")
         for run in read:
@@ -212,6 +217,9 @@ def runs_of(
     if not found and not left:
         names = ", ".join(known_frameworks())
         note(f"no supported configuration found; supported frameworks: {names}")
+    for purpose in _purposes(launched, understood(found.values()), facts):
+        key = identity(purpose)
+        found[key] = _with_more(found[key], purpose) if key in found else purpose
     left = dict(_without(understood(found.values()), left))
     whole = sorted(_whole(found.values()), key=lambda row: row[0])
     all_runs = [_with_unread(explained_run(run, facts, least), left) for _, run in whole]
@@ -222,6 +230,27 @@ def runs_of(
         count = "1 run is" if silent == 1 else f"{silent} runs are"
         note(f"{count} not shown, without any precision setting: name a file to see its runs")
     return Explanation(shown, [_unexplained(one) for _, one in sorted(left.items(), key=_row)])
+
+
+def _purposes(
+    rests: Iterable[Unread], known: Set[tuple[Path, Span]], facts: Recording
+) -> Iterator[EffectiveConfig]:
+    """What settings are for that no run understands."""
+    purposes = Purposes(facts)
+    for one in rests:
+        settings = tuple(each for each in one.settings if written_at(each) not in known)
+        if settings:
+            yield from purposes.of(replace(one, settings=settings))
+
+
+def _with_more(run: EffectiveConfig, other: EffectiveConfig) -> EffectiveConfig:
+    """What a program does with its settings, and with others of the same run."""
+    source, more = run.source, other.source
+    assert isinstance(source, RolesSource)
+    assert isinstance(more, RolesSource)
+    given = distinct((*source.given.items(), *more.given.items()))
+    both = replace(source, given=given, settings=(*source.settings, *more.settings))
+    return replace(run, framework=with_keys(run.framework, given), source=both)
 
 
 def _without_shapes(runs: list[Run]) -> list[Run]:

@@ -69,12 +69,14 @@ def write_fixes(fixed: Sequence[Finding], out: TextIO, *, color: bool, root: Pat
 
 
 def write_runs(format: str, found: Explanation, out: TextIO, *, color: bool, root: Path) -> None:
-    """Write explained runs to `out`, as "text" or as "json"."""
+    """Write explained runs to `out`, as "text", "markdown" or "json"."""
     from precision_lint.report.runs import render, render_json
+    from precision_lint.report.runs_markdown import render_markdown
 
     ink = Ink(color, getattr(out, "encoding", None) or "utf-8")
     report = Report((), {}, Path(os.path.abspath(root)), ink)
-    out.writelines((render_json if format == "json" else render)(found, report))
+    renders = {"json": render_json, "markdown": render_markdown}
+    out.writelines(renders.get(format, render)(found, report))
 
 
 def write_changes(

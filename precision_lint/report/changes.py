@@ -9,6 +9,7 @@ from precision_lint.engine.compare_configs import Changed, ChangedRun
 from precision_lint.engine.explain_config import Effective, place_of
 from precision_lint.facts.frameworks.verdicts import shown
 from precision_lint.report.json_report import dumps
+from precision_lint.report.markdown import code
 from precision_lint.report.model import Report
 from precision_lint.report.runs import head
 
@@ -40,7 +41,7 @@ def render_markdown(changed: Sequence[ChangedRun], report: Report) -> Iterator[s
         if run.settings:
             yield "| setting | before | after |\n|---|---|---|\n"
         for one in run.settings:
-            cells = (f"`{_cell(text)}`" for text in (one.name, _value(one.old), _value(one.new)))
+            cells = (code(text) for text in (one.name, _value(one.old), _value(one.new)))
             yield f"| {' | '.join(cells)} |\n"
         yield "\n"
         for word, findings in (("new", run.added), ("gone", run.gone)):
@@ -101,7 +102,3 @@ def _value(one: Effective | None) -> str:
         case Effective(status="open" | "unset"):
             return "not set"
     return shown(one.value)
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|").replace("`", "'")

@@ -55,13 +55,21 @@ def grouped(runs: Sequence[Run]) -> list[list[Run]]:
 def signature(explained: Explained) -> tuple[object, ...]:
     """What two configurations have in common if their precision is the same."""
     reading = explained.reading
-    settings = tuple((one.key.name, one.status, str(one.value)) for one in explained.settings)
+    settings = tuple(
+        (one.key.name, one.status, str(one.value), _used_at(one)) for one in explained.settings
+    )
     links = tuple(
         (name, _apart(linked, explained), signature(linked)) for name, linked in explained.links
     )
     lost = tuple((one.name, str(one.reference.value)) for one in explained.lost)
     is_call = isinstance(reading.source, CallSource)  # in a program of its own
     return reading.framework.slug, settings, links, lost, () if is_call else (*explained.beneath,)
+
+
+def _used_at(one: Effective) -> Place | None:
+    """The place in a program that a setting is for."""
+    used_at = one.written.used_at if one.written is not None else None
+    return used_at.place if used_at is not None else None
 
 
 def _apart(linked: Explained, explained: Explained) -> Place | None:
@@ -74,7 +82,7 @@ def _run(run: Run, alike: Sequence[Run], report: Report) -> Iterator[str]:
     ink = report.ink
     yield ink.paint(head(run.explained, report), "strong")
     if alike:
-        yield f"  the same for {_alike(alike, report)}"
+        yield f"  the same for {alike_of(alike, report)}"
     yield from _body(run.explained, report, "  ")
     yield from _listed("also read", run.explained.also_read, report)
     yield from _listed("not understood", run.unread, report)
@@ -83,11 +91,11 @@ def _run(run: Run, alike: Sequence[Run], report: Report) -> Iterator[str]:
     for finding in run.findings:
         kind = ink.paint(str(finding.severity), str(finding.severity))
         code = ink.link(finding.code, registry.rule(finding.code).url if ink.color else "")
-        place = _position(finding.place, report)
+        place = position_of(finding.place, report)
         yield f"  {kind} {code} {place}: {ink.visible(finding.message)}"
 
 
-def _alike(runs: Sequence[Run], report: Report) -> str:
+def alike_of(runs: Sequence[Run], report: Report) -> str:
     """`3 more runs: a.sh:1, b.sh:1, c.sh:1`."""
     count = "1 more run" if len(runs) == 1 else f"{len(runs)} more runs"
     shown = [_where(run.explained, report) for run in runs[:_MOST_ALIKE]]
@@ -95,18 +103,22 @@ def _alike(runs: Sequence[Run], report: Report) -> str:
     return report.ink.visible(f"{count}: {', '.join(shown)}{more}")
 
 
-def _unexplained(one: Unexplained, report: Report) -> Iterator[str]:
+def unexplained_head(one: Unexplained, report: Report) -> str:
+    """Where settings are that nothing is known to read, and what is started with them."""
     where = report.relative(one.place.path) if one.is_whole else report.row(one.place)
     started = _started(one.program, report)
-    line = f"{where}: no framework is known to read it{started}"
-    yield report.ink.paint(report.ink.visible(line), "strong")
+    return report.ink.visible(f"{where}: no framework is known to read it{started}")
+
+
+def _unexplained(one: Unexplained, report: Report) -> Iterator[str]:
+    yield report.ink.paint(unexplained_head(one, report), "strong")
     yield from _listed("not understood", one.unread, report)
 
 
 def _listed(kind: str, settings: Sequence[Occurrence], report: Report) -> Iterator[str]:
     for written in settings:
-        text = report.ink.visible(_cut(source_of(written)))
-        yield f"  {kind}: {text} ({_row(written, report)}{_value_from(written, report)})"
+        text = report.ink.visible(cut(source_of(written)))
+        yield f"  {kind}: {text} ({row_of(written, report)}{value_from(written, report)})"
 
 
 def _where(explained: Explained, report: Report) -> str:
@@ -143,7 +155,7 @@ def _body(
 ) -> Iterator[str]:
     """Rows of a configuration; a further one of the same framework repeats no defaults."""
     rows = [one for one in explained.settings if one.written]
-    told = [(one, _value(one, report), _origin(one, report)) for one in rows]
+    told = [(one, value_of(one, report), origin_of(one, report)) for one in rows]
     roles = max((len(one.key.role) for one in rows), default=0)
     values = max((width(value) for _, value, _ in told), default=0)
     role = ""
@@ -154,13 +166,13 @@ def _body(
         yield f"{margin}{label:{roles}}  {value}{padding}  {origin}"
         indent = f"{margin}{'':{roles}}  {'':{values}}  "
         for written in one.overridden:
-            place = f"overrides {_row(written, report)}"
-            text = report.ink.visible(_cut(source_of(written)))
+            place = f"overrides {row_of(written, report)}"
+            text = report.ink.visible(cut(source_of(written)))
             yield report.ink.paint(f"{indent}{place}  {text}", "quiet")
     if not rows:
         yield f"{margin}no precision setting that {explained.reading.framework.name} reads"
     defaults = ", ".join(
-        _value(one, report) for one in explained.settings if one.status == "default"
+        value_of(one, report) for one in explained.settings if one.status == "default"
     )
     if defaults and not is_further:
         name = explained.reading.framework.name
@@ -175,10 +187,10 @@ def _body(
         is_further = linked.reading.framework is explained.reading.framework
         yield from _body(linked, report, margin + "  ", is_further=is_further)
     for lost in explained.lost:
-        yield f"{margin}{lost.name}: {_lost(lost.reference, report)}"
+        yield f"{margin}{lost.name}: {lost_of(lost.reference, report)}"
 
 
-def _value(one: Effective, report: Report) -> str:
+def value_of(one: Effective, report: Report) -> str:
     match one.status, one.value:
         case "null", _:
             value = "null"
@@ -193,24 +205,24 @@ def _value(one: Effective, report: Report) -> str:
     used_at = one.written.used_at if one.written is not None else None
     if used_at is not None:  # in a program of one's own the place says what a value is for
         name = one.key.name.partition(" in ")[0]
-        return report.ink.visible(f"{_cut(value)} ({name}, {report.row(used_at.place)})")
-    return report.ink.visible(f"{one.key.name} = {_cut(value)}")
+        return report.ink.visible(f"{cut(value)} ({name}, {report.row(used_at.place)})")
+    return report.ink.visible(f"{one.key.name} = {cut(value)}")
 
 
-def _origin(one: Effective, report: Report) -> str:
+def origin_of(one: Effective, report: Report) -> str:
     assert one.written is not None
-    row = _row(one.written, report)
+    row = row_of(one.written, report)
     if one.written.used_at is not None:
         if isinstance(one.written.origin, CodePlace) and one.written.name == one.key.name:
             return "the program itself"
-        source = report.ink.visible(_cut(source_of(one.written)))
-        return f"{row}  {source}{_value_from(one.written, report)}"
+        source = report.ink.visible(cut(source_of(one.written)))
+        return f"{row}  {source}{value_from(one.written, report)}"
     if one.status == "unknown":
-        return f"{row}  {report.ink.visible(_cut(source_of(one.written)))}"
-    return f"{row}{_value_from(one.written, report)}"
+        return f"{row}  {report.ink.visible(cut(source_of(one.written)))}"
+    return f"{row}{value_from(one.written, report)}"
 
 
-def _value_from(written: Occurrence, report: Report) -> str:
+def value_from(written: Occurrence, report: Report) -> str:
     """Where a variable gets its value that gives that of an option, if that is elsewhere."""
     value, place = value_at(written), place_of(written)
     if value is None or (value.path, value.start.row) == (place.path, place.start.row):
@@ -218,23 +230,23 @@ def _value_from(written: Occurrence, report: Report) -> str:
     return f", value from {report.ink.visible(report.row(value))}"
 
 
-def _lost(reference: Effective, report: Report) -> str:
+def lost_of(reference: Effective, report: Report) -> str:
     assert reference.written is not None
-    row = _row(reference.written, report)
+    row = row_of(reference.written, report)
     if isinstance(reference.value, str):
         return report.ink.visible(f"{reference.value} is not found, {row}")
     return f"unknown until run time, {row}"
 
 
-def _row(written: Occurrence, report: Report) -> str:
+def row_of(written: Occurrence, report: Report) -> str:
     return report.ink.visible(report.row(place_of(written)))
 
 
-def _position(place: Place, report: Report) -> str:
+def position_of(place: Place, report: Report) -> str:
     return report.ink.visible(report.position(place))
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 

@@ -303,6 +303,30 @@ def test_equal_runs_are_told_once(tmp_path: Path) -> None:
     assert ran.out.count("Hugging Face Trainer, started") == 1
 
 
+def test_markdown(tmp_path: Path) -> None:
+    text = RUN["run.sh"].replace("--do_train", "--half_dtype 'a|b'")
+    files = {**RUN, "run.sh": text, "other.sh": text, "loose.yaml": "dtype: auto\n"}
+    out = run("explain-config", "--output-format", "markdown", cwd=project(tmp_path, files)).out
+    head, *tables = out.split("### ")
+    assert head == ""
+    hugging_face = next(one for one in tables if one.startswith("other.sh:1: Hugging Face"))
+    assert hugging_face.splitlines()[2:7] == [
+        "The same for 1 more run: run.sh:1.",
+        "",
+        "| role | setting | written |",
+        "|---|---|---|",
+        "| compute | `fp16 = true` | `other.sh:3`; overrides `--fp16 False` (other.sh:3) |",
+    ]
+    assert "**deepspeed**: conf/ds.json: DeepSpeed\n" in hugging_face
+    assert "- not understood: `--half_dtype 'a\\|b'` (other.sh:2)\n" in hugging_face
+    assert tables[-1] == (
+        "loose.yaml: no framework is known to read it\n\n"
+        "- not understood: `dtype: auto` (loose.yaml:1)\n\n"
+    )
+    empty = run("explain-config", "--output-format", "markdown", "src", cwd=tmp_path)
+    assert empty.out == "No run sets a precision.\n"
+
+
 def test_what_changed_between_two_files(tmp_path: Path) -> None:
     changed = CONFIG.replace("fp16: true", "fp16: false")
     project(tmp_path, {"a.yaml": CONFIG, "b.yaml": changed})
@@ -559,12 +583,15 @@ NO_PRECISION = {
     "distill.yaml": "kd_loss_scale: 0.5\naux_loss_scale: 1.0\nce_loss_scale: 3\n",
     "columns.json": '{"selected_dtypes": ["float32", "int64"], "column_dtype": "number"}',
     "out/result.json": '{"config": {"dtype": "bfloat16"}, "loss": 2.0391557, "ppl": 7.6841213}',
+    "out/short.json": '{"dtype": "half", "eval_loss": 2.1, "elapsed_seconds": 3, "accuracy": 0.9}',
+    "out/env.json": '{"dtype": "half", "git_commit": "ab12", "hostname": "a", "gpu_name": "T4"}',
 }
 PRECISION = {
     "scaled.yaml": "static_loss_scale: 1024.0\nmin_loss_scale: 1\nloss_scale: 1000\n",
     "used.json": '{"dtype": "bfloat16", "loss": 2.0391557, "ppl": 7.6841213}',
     "conf.json": '{"dtype": "bfloat16", "mean": [0.48145466, 0.4578275], "scale": 0.18215}',
     "read.py": 'import json\njson.load(open("used.json"))\n',
+    "limits.json": '{"dtype": "half", "max_loss": 2, "timeout_seconds": 3, "target_accuracy": 0.9}',
 }
 
 
@@ -572,6 +599,7 @@ def test_what_is_no_precision_is_not_listed(tmp_path: Path) -> None:
     rows = run("explain-config", cwd=project(tmp_path, NO_PRECISION | PRECISION)).out.splitlines()
     assert [row.partition(": ")[2] for row in rows if row.startswith("  not understood: ")] == [
         '"dtype": "bfloat16" (conf.json:1)',
+        '"dtype": "half" (limits.json:1)',
         "static_loss_scale: 1024.0 (scaled.yaml:1)",
         "min_loss_scale: 1 (scaled.yaml:2)",
         "loss_scale: 1000 (scaled.yaml:3)",

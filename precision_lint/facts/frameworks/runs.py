@@ -106,12 +106,18 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
 
 
 def environment(
-    path: Path, file: ParsedConfig, started: Launch | None, project: Recording
+    path: Path,
+    file: ParsedConfig,
+    started: Launch | None,
+    project: Recording,
+    opened: Path | None = None,
 ) -> RunEnvironment:
-    """The run of the program at a path that a launch in a file starts, or that nothing does."""
+    """The run of the program at a path that a launch in a file starts, or that nothing does; or
+    that opens the file.
+    """
     linker = _Linker(file, project)
     program = file.fact((Program, path), lambda: Program(path, project))
-    return RunEnvironment(program, file, started, linker.composition)
+    return RunEnvironment(program, file, started, linker.composition, opened=opened)
 
 
 def _has_known_words(run: EffectiveConfig, started: Sequence[EffectiveConfig]) -> bool:

@@ -166,7 +166,9 @@ class ConfigFiles:
             return None
         if os.path.isabs(reference):  # `$(dirname "$0")/args.sh`
             path = Path(os.path.normpath(reference))
-            return path if root in path.parents and disk.is_file(path) else None
+            if root not in path.parents:
+                return self._from_elsewhere(path)
+            return path if disk.is_file(path) else None
         if directory and not os.path.isabs(directory):
             found = self.found(os.path.join(directory, reference), near, None)
             if found is not None:
@@ -177,6 +179,18 @@ class ConfigFiles:
                 return path
             if folder == root:
                 break
+        return None
+
+    def _from_elsewhere(self, path: Path) -> Path | None:
+        """A file of the project by its path on another machine: `/data/me/project/conf/a.yaml`.
+
+        Its folder is in the project, too: a name alone may be that of any file.
+        """
+        parts = path.parts[1:]
+        for start in range(1, len(parts) - 1):
+            inside = self.project.root.joinpath(*parts[start:])
+            if disk.is_file(inside):
+                return inside
         return None
 
     def program(self, name: str, near: Path, directory: str | None = None) -> Path | None:

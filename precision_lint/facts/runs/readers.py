@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Set
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
@@ -16,8 +17,10 @@ from typing import TypeAlias
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.formats import yacs
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
+from precision_lint.facts.runs.started import started_programs
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
+from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
 
@@ -31,32 +34,85 @@ _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", 
 _STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 """What a program holds that is started. A boundary before a word would take five times as long."""
 _LOADERS = {
-    "json": r"\bjson\.loads?\(",
+    "json": r"\bjson\.loads?\(|\bfrom_(?:json|file)\(|\b(?:load|read)_json\w*\("
+    r"|\bparse_json_file\(",
     "yaml": r"\byaml\.(?:safe_|full_|unsafe_)?load\(|\bOmegaConf\.load\(|\bYAML\(|\bhydra\.main\b"
-    rf"|\bload_hyperpyyaml\(|\bfrom sconf import|\bcompose\(|{yacs.MERGING}",
+    rf"|\bload_hyperpyyaml\(|\bfrom sconf import|\bcompose\(|{yacs.MERGING}"
+    r"|\bSerializable\b|\bfrom_(?:yaml|file)\(|\b(?:load|read)_yaml\w*\(|\bparse_yaml_file\(",
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
-_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=")
+_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=")
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _NAMED_SHARE = 0.5
 """The same, if the program names the file."""
+_LIKELY_SHARE = 0.7
+"""The same for a program that may read the file, among others."""
 _LEAST_KEYS = 5
 _CLEAR_SHARE = 0.95
 _CLEAR_KEYS = 12
 _MOST_KEYS = 400
 _MOST_PROGRAMS = 40
 _MOST_READERS = 4
+_MOST_POSSIBLE = 10
+_MOST_REFERRING = 8
+"""Files that name another one and are asked who reads them."""
 _MOST_FILES = 30
 """Of a program, the nearest first: what reads its settings is near its start."""
 
 
+def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
+    """The programs that may read a file, the likely ones first: those that read it, that a launch
+    gives it to, that read a file which names it, or that load such files and mention most of its
+    keys.
+    """
+    keys = _keys(file, project)
+    found = (
+        *readers(file, project),
+        *_given(file, project),
+        *_of_naming_files(file, project),
+        *(row.path for row in _near(keys, file, project) if row.share >= _LIKELY_SHARE),
+    )
+    programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
+    return tuple(islice(programs, _MOST_POSSIBLE))
+
+
 def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that read a file, the best first; none if it says nothing of precision."""
+    keys = _keys(file, project)
+    if naming := tuple(islice(_naming(keys, file, project), _MOST_READERS)):
+        return naming
+    near = _near(keys, file, project)
+    best = [row for row in near if row.share == near[0].share >= _SHARE]
+    words = max((row.words for row in best), default=0)
+    return tuple(row.path for row in best if row.words == words)[:_MOST_READERS]
+
+
+@dataclass(frozen=True)
+class _Keys:
+    """The names of the settings of a file that a program mentions, and those about precision."""
+
+    names: frozenset[str] = frozenset()
+    precise: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class _Near:
+    """A program, the share of the keys that it mentions, and the words that its name has in common
+    with the path of the file.
+    """
+
+    share: float
+    words: int
+    path: Path
+
+
+def _keys(file: ParsedConfig, project: Recording) -> _Keys:
+    """The keys of a file; none if it says nothing of precision that code mentions."""
     root = file.documents[0] if file.documents else None
     if not isinstance(root, Mapping) or file.format not in _LOADERS:
-        return ()
+        return _Keys()
     found = [*islice(_entries(root), _MOST_KEYS)]
     names = {
         entry.name
@@ -64,49 +120,78 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
         if entry.name and _KEY.fullmatch(entry.name) and not _HANDED_ON.search(section)
     }
     precise = {entry.name for entry, section in found if entry.name and _is_precise(entry, section)}
-    if not precise or len(names) < _LEAST_KEYS:
-        return ()
     mentioned = "|".join(map(re.escape, sorted(precise)))
+    if not precise or len(names) < _LEAST_KEYS:
+        return _Keys()
     if not project.python_source_matches(rf"\b(?:{mentioned})\b".encode()):
-        return ()
-    if naming := tuple(islice(_naming(file, names, precise, project), _MOST_READERS)):
-        return naming
-    scores = [
-        (share, path)
-        for path, words, loads in _programs(file.format, project)
-        if precise & words
-        if (share := len(names & words) / len(names)) and (loads or _is_clear(share, names))
-    ]
-    best = max((score for score, _ in scores), default=0.0)
-    if best < _SHARE:
-        return ()
-    words = _words(file.text.path.relative_to(project.root))
-    near = sorted(
-        (
-            -len(_words(path.stem) & words),
-            -_shared(path, file.text.path),
-            "train" not in path.name,
-            path,
+        return _Keys()
+    return _Keys(frozenset(names), frozenset(precise))
+
+
+def _near(keys: _Keys, file: ParsedConfig, project: Recording) -> list[_Near]:
+    """The programs about precision that load such files, the nearest to one with these keys first:
+    by what they mention, by the words in its path, and by the folders in common.
+    """
+    if not keys.precise:
+        return []
+    path_words = _words(file.text.path.relative_to(project.root))
+    found = []
+    for path, mentioned, loads in _programs(file.format, project):
+        share = len(keys.names & mentioned) / len(keys.names)
+        if not keys.precise & mentioned or _is_for_another(path.stem, path_words):
+            continue
+        if loads or _is_clear(share, keys.names):
+            found.append(_Near(share, len(_words(path.stem) & path_words), path))
+    here = file.text.path
+    found.sort(
+        key=lambda row: (
+            -row.share,
+            -row.words,
+            -_shared(row.path, here),
+            "train" not in row.path.name,
+            row.path,
         )
-        for score, path in scores
-        if score == best and not _is_for_another(path.stem, words)
     )
-    named = [row for row in near if row[0] == near[0][0]]
-    return tuple(path for *_, path in named[:_MOST_READERS])
+    return found
 
 
-def _naming(
-    file: ParsedConfig, names: Set[str], precise: Set[str], project: Recording
-) -> Iterator[Path]:
+def _naming(keys: _Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
     """The programs that name the file and read it: they load such files, and mention its keys."""
+    names, precise = keys.names, keys.precise
+    if not precise:
+        return
     for path in project.config_files.named_in_python(file.text.path):
         if path.suffix != ".py" or not _is_started(path, project):
             continue
+        beside = path.with_name(file.text.path.name)
+        if beside != file.text.path and disk.is_file(beside):
+            continue  # it names the one beside it
         parts = tuple(islice(program_of(path, project), _MOST_FILES))
         words = frozenset[str]().union(*(_mentioned(part, project) for part in parts))
         is_for = precise & words and len(names & words) >= _NAMED_SHARE * len(names)
         if is_for and any(_loads(part, file.format, project) for part in parts):
             yield path
+
+
+def _given(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that scripts start with the name of the file."""
+    name = file.text.path.name
+    for script in project.config_files.referring(file.text.path):
+        for part, launch, path in started_programs(script, project):
+            named = (word.text for word in (*launch.words, *launch.launcher))
+            paths = (text.rpartition("=")[2] for text in named if text.endswith(name))
+            found = (
+                project.config_files.find(text, part.text.path, launch.directory) for text in paths
+            )
+            if file.text.path in found:
+                yield path
+
+
+def _of_naming_files(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs of the settings that name the file: `quantization: configs/4bit.yaml`."""
+    for other in project.config_files.referring(file.text.path)[:_MOST_REFERRING]:
+        if other.text.path != file.text.path and other.script is None:
+            yield from readers(other, project)
 
 
 def _is_started(path: Path, project: Recording) -> bool:
@@ -165,7 +250,10 @@ def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
 
 
 def _found(format: str, project: Recording) -> Iterator[_Reading]:
-    started = project.python_sources_matching(_STARTED)
+    started = [
+        path for path in project.python_sources_matching(_STARTED) if not project.is_test(path)
+    ]
+    started.sort(key=lambda path: not _loads(path, format, project))
     for path in started[:_MOST_PROGRAMS]:
         parts = tuple(islice(program_of(path, project), _MOST_FILES))
         if any(_is_precise_code(part, project) for part in parts):

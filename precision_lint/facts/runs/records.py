@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
 from precision_lint.facts.project.facts import Recording
@@ -13,16 +14,60 @@ _LEAST = 2
 """Measured numbers that make a record."""
 _DIGITS = 6
 """Digits of a number that was measured: people write shorter ones."""
+_OUTCOME = re.compile(
+    r"(?:^|_)(?:accuracy|acc|f1|perplexity|ppl|bleu|elapsed|duration|throughput|latency|runtime"
+    r"|tflops|mfu|peak_memory)(?:_|$)|(?:^|_)loss$|_seconds$|_per_sec(?:ond)?s?$",
+    re.IGNORECASE,
+)
+_CHOSEN = re.compile(
+    r"max|min|limit|timeout|threshold|target|warmup|interval|every|budget|weight|coef|alpha|lambda"
+    r"|scale|patience|tolerance",
+    re.IGNORECASE,
+)
+"""Names of numbers that somebody chooses: `max_latency_seconds`."""
+_ENVIRONMENT = re.compile(
+    r"^(?:git_(?:commit|sha|branch)\w*|hostname|(?:cuda|cudnn|driver|nvidia_driver|torch|pytorch"
+    r"|python|transformers)_version|(?:gpu|device)_name|generated_at|finished_at|started_at"
+    r"|timestamp)$",
+    re.IGNORECASE,
+)
+"""What a run notes of where and when it took place."""
+_LEAST_SIGNS = 3
 
 
 def is_record(file: ParsedConfig, project: Recording) -> bool:
-    """True for a JSON file with measured numbers that no file of the project names."""
-    if file.format != "json" or not _has_measurements(file):
+    """True for a JSON file with the outcomes of a run, or with measured numbers that no file of the
+    project names: the program that writes a file names it, too.
+    """
+    if file.format != "json":
+        return False
+    if _signs(file) >= _LEAST_SIGNS:
+        return True
+    if not _has_measurements(file):
         return False
     path = file.text.path
     return not project.config_files.referring(path) and not project.config_files.named_in_python(
         path
     )
+
+
+def _signs(file: ParsedConfig) -> int:
+    """How many different entries say what came out of a run, or where and when it took place."""
+    names = {
+        entry.name
+        for mapping in islice(mappings(file.documents), _MOST_MAPPINGS)
+        for entry in mapping.entries
+        if entry.name and isinstance(entry.value, Scalar) and _is_sign(entry.name, entry.value)
+    }
+    return len(names)
+
+
+def _is_sign(name: str, scalar: Scalar) -> bool:
+    value = scalar.value
+    if isinstance(value, str):
+        return bool(value) and _ENVIRONMENT.search(name) is not None
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return is_number and bool(_OUTCOME.search(name)) and not _CHOSEN.search(name)
 
 
 def _has_measurements(file: ParsedConfig) -> bool:

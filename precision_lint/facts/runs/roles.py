@@ -8,8 +8,9 @@ of its weights. The places are in `sinks`, their values under the run come from 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain, count
 
 from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.frameworks.launches import Launch
@@ -55,28 +56,45 @@ def readings_of_roles(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
         if not isinstance(one.origin, CodePlace)
     }
     settings |= {(one.file.text.path, one.origin.span): one for one in map(_written, problems)}
-    code = run.program.project.config_files.at(run.program.path)
-    if not settings or code is None:
+    reading = reading_of(dict(_named(used, run)), tuple(settings.values()), run)
+    if not settings or reading is None:
         return
-    given = dict(_named(used, run))
-    span = run.span or Span(0, 0)
-    source = RolesSource(
-        run.file, span, run.launch, given, code, Span(0, 0), tuple(settings.values())
-    )
-    table = frameworks()[_SLUG]
+    table, source = frameworks()[_SLUG], reading.source
+    assert isinstance(source, RolesSource)
     # What is wrong with a single setting is judged alone, and shown with the run.
     links = {
         f"problem {number}": EffectiveConfig(replace(table, keys={}), replace(source, given=each))
         for number, each in enumerate(problems)
     }
-    yield EffectiveConfig(_with_keys(table, given), source, links)
+    yield replace(reading, links=links)
+
+
+def reading_of(
+    given: Mapping[str, Occurrence], settings: tuple[Occurrence, ...], run: RunEnvironment
+) -> EffectiveConfig | None:
+    """What the program of a run makes of its settings; None if its file cannot be read."""
+    code = run.program.project.config_files.at(run.program.path)
+    if code is None:
+        return None
+    span = run.span or Span(0, 0)
+    source = RolesSource(run.file, span, run.launch, given, code, Span(0, 0), settings)
+    return EffectiveConfig(with_keys(frameworks()[_SLUG], given), source)
 
 
 def _written(problem: Mapping[str, Occurrence]) -> Occurrence:
     return next(iter(problem.values()))
 
 
-def _with_keys(table: Framework, given: Mapping[str, Occurrence]) -> Framework:
+def distinct(given: Iterable[tuple[str, Occurrence]]) -> dict[str, Occurrence]:
+    """What is given to places, each under a name of its own: branches give different values."""
+    found: dict[str, Occurrence] = {}
+    for name, written in given:
+        names = chain((name,), (f"{name}, way {number}" for number in count(2)))
+        found[next(one for one in names if one not in found)] = written
+    return found
+
+
+def with_keys(table: Framework, given: Mapping[str, Occurrence]) -> Framework:
     """The table, with a key for each place where there are several of a kind."""
     keys = dict(table.keys)
     for name in given:
@@ -112,13 +130,13 @@ def _named(used: list[Use], run: RunEnvironment) -> Iterator[tuple[str, Occurren
             what = (use.sink.subject, use.value, use.written.origin.span)
             if what not in seen:
                 seen.add(what)
-                yield _of_place(use, run)
+                yield of_place(use, run)
     for use in used:
         if not use.is_reached:
-            yield _of_place(use, run)
+            yield of_place(use, run)
 
 
-def _of_place(use: Use, run: RunEnvironment) -> tuple[str, Occurrence]:
+def of_place(use: Use, run: RunEnvironment) -> tuple[str, Occurrence]:
     """What one place is given, under a name of its own."""
     sink = use.sink
     subject = f" of {sink.subject}" if sink.subject else ""

@@ -29,7 +29,7 @@ from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
 SinkKind: TypeAlias = Literal[
     "autocast", "scaler", "weights", "4-bit weights", "8-bit weights", "4-bit products",
-    "default dtype", "matmul",
+    "default dtype", "matmul", "cast", "argument",
 ]  # fmt: skip
 Node: TypeAlias = "ast.Call | ast.Assign | ast.Return"
 
@@ -42,6 +42,8 @@ NOTES: Mapping[SinkKind, str] = {
     "default dtype": "the default dtype",
     "4-bit products": "what 4-bit weights are computed in",
     "matmul": "the precision of products",
+    "cast": "the cast",
+    "argument": "the argument of a call",
 }
 CLEAR_MARKS = (
     b"autocast", b"GradScaler", b"_dtype", b".half()", b".bfloat16()", b"_tf32", b"_precision(",
@@ -55,7 +57,8 @@ _PARTS: Mapping[SinkKind, Part] = {
     "autocast": "compute", "weights": "weights", "default dtype": "weights", "matmul": "matmul",
 }  # fmt: skip
 _CASTS = {"half": "float16", "bfloat16": "bfloat16"}
-_LOADERS = frozenset({"from_pretrained", "from_single_file", "from_config", "load_checkpoint"})
+LOADERS = frozenset({"from_pretrained", "from_single_file", "from_config", "load_checkpoint"})
+"""Methods that load a network."""
 _QUANTIZED: Mapping[str, SinkKind] = {
     "load_in_4bit": "4-bit weights", "load_in_8bit": "8-bit weights",
 }  # fmt: skip
@@ -66,7 +69,7 @@ _PLAIN_REGION = "torch.cuda.amp.autocast"
 """
 _SCALERS = ("GradScaler", "ShardedGradScaler")
 _CALLS = (
-    "autocast", "partial", *_SCALERS, *_CASTS, "to", *sorted(_LOADERS), "BitsAndBytesConfig",
+    "autocast", "partial", *_SCALERS, *_CASTS, "to", *sorted(LOADERS), "BitsAndBytesConfig",
     "set_default_dtype", "set_float32_matmul_precision", "getattr",
 )  # fmt: skip
 _OF_MODELS = frozenset({
@@ -135,7 +138,7 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
             found = _place(call, name, file, syntax)
             if found is not None:
                 yield found
-            if name in _LOADERS:
+            if name in LOADERS:
                 yield from _quantized(call, file)
     for node in file.nodes:
         match node:
@@ -186,7 +189,7 @@ def _place(call: ast.Call, name: str, file: ParsedPython, syntax: SyntaxTree) ->
             return TorchPlace("weights", call, file, call, is_module=False)
         case "half" | "bfloat16" if not call.args:
             return _of_network(call, None, _CASTS[name], file, syntax)
-        case _ if name == "to" or name in _LOADERS:
+        case _ if name == "to" or name in LOADERS:
             dtype = _dtype_argument(call)
             if dtype is not None:
                 return _of_network(call, dtype, None, file, syntax)
@@ -246,7 +249,7 @@ def _of_network(
     syntax: SyntaxTree,
 ) -> TorchPlace | None:
     """The cast of a module, or of what is named like a whole network, or the loading of one."""
-    is_loaded = last_name(call.func) in _LOADERS
+    is_loaded = last_name(call.func) in LOADERS
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     held = dotted(owner) if owner is not None and not is_loaded else None
     path = held or _target(call, syntax)
@@ -271,7 +274,7 @@ def _is_module(owner: ast.expr | None, file: ParsedPython) -> bool:
         return True
     match owner:
         case ast.Call(func=ast.Attribute(value=inner, attr=method)):
-            return method in _LOADERS or (
+            return method in LOADERS or (
                 method in ("cuda", "eval", "train") and _is_module(inner, file)
             )
     return False
@@ -286,7 +289,7 @@ def _modules(file: ParsedPython) -> frozenset[str]:
         for call in syntax.calls(method):
             if isinstance(call.func, ast.Attribute) and (path := dotted(call.func.value)):
                 found.add(path)
-    for loader in _LOADERS:
+    for loader in LOADERS:
         for call in syntax.calls(loader):
             if target := _target(call, syntax):
                 found.add(target)

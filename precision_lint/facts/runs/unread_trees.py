@@ -32,12 +32,7 @@ _MOST_MAPPINGS = 5_000
 def of_documents(file: ParsedConfig, known: frozenset[Written]) -> Iterator[Occurrence]:
     """The entries of the trees of a file that are about precision, and that no run understands."""
     found = [*islice(mappings(file.documents), _MOST_MAPPINGS)]
-    sections = {
-        id(entry.value): entry.name
-        for mapping in found
-        for entry in mapping.entries
-        if isinstance(entry.value, Mapping)
-    }
+    names = sections(file)
     started = sorted(
         command.words[0].span.start
         for embedded in file.embedded
@@ -46,7 +41,7 @@ def of_documents(file: ParsedConfig, known: frozenset[Written]) -> Iterator[Occu
         if command.words
     )
     for mapping in found:
-        section = sections.get(id(mapping)) or ""
+        section = names.get(id(mapping), "")
         for entry in mapping.entries:
             span = entry.span
             if (file.text.path, span) in known or entry.name is None:
@@ -56,6 +51,16 @@ def of_documents(file: ParsedConfig, known: frozenset[Written]) -> Iterator[Occu
             if _is_of_precision(entry, section):
                 value = entry.scalar
                 yield Occurrence(entry.name, value, Member(mapping, entry), file)
+
+
+def sections(file: ParsedConfig) -> dict[int, str]:
+    """The names of the sections of a file, by the identities of their mappings."""
+    return {
+        id(entry.value): entry.name or ""
+        for mapping in islice(mappings(file.documents), _MOST_MAPPINGS)
+        for entry in mapping.entries
+        if isinstance(entry.value, Mapping)
+    }
 
 
 def _is_of_precision(entry: Entry, section: str) -> bool:

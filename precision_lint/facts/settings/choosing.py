@@ -23,14 +23,14 @@ from precision_lint.facts.settings.deciding import (
     key_of_lookup,
     setting_path,
 )
+from precision_lint.facts.settings.taking import Taker, parameter_read
 from precision_lint.model.finding import Related, Span
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import last_name, parameters, positional_parameters
-from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST_HOPS = 5
 """Calls and assignments between the place and the option."""
@@ -163,7 +163,7 @@ class _Search:
             return
         match node:
             case ast.Name():
-                match binding(node, syntax) or _parameter(node, syntax):
+                match binding(node, syntax) or parameter_read(node, syntax):
                     case [assigned]:
                         self.follow(assigned, value, module, user, hops - 1)
                     case ast.arg() as parameter:
@@ -179,21 +179,14 @@ class _Search:
         self, parameter: ast.arg, value: Chosen, module: ParsedPython, hops: int
     ) -> None:
         """Follow what the callers of a function give to a parameter."""
-        syntax = syntax_tree(module)
-        around = (each for each in syntax.around(parameter) if isinstance(each, FunctionDefinition))
-        function = next(around, None)
-        if function is None or (parameter, value) in self._asked:
+        taker = Taker.of(parameter, module)
+        if taker is None or (parameter, value) in self._asked:
             return
         self._asked.add((parameter, value))
-        self._functions[parameter] = function
-        owner = syntax.parent(function)
-        called = function.name
-        if isinstance(owner, ast.ClassDef) and function.name == "__init__":
-            called = owner.name
-        is_bound = isinstance(owner, ast.ClassDef) and not _is_static(function)
-        for caller in (module, *self._importers(module, called)):
-            for call in syntax_tree(caller).calls(called)[:_MOST_CALLS]:
-                given = _argument(call, function, parameter, is_bound=is_bound)
+        self._functions[parameter] = taker.function
+        for caller in (module, *self._importers(module, taker.called)):
+            for call in syntax_tree(caller).calls(taker.called)[:_MOST_CALLS]:
+                given = taker.given_by(call)
                 if given is not None:
                     self.follow(given, value, caller, parameter, hops - 1)
 
@@ -244,28 +237,3 @@ def _same(one: object, other: Chosen) -> bool:
     if isinstance(one, str) and isinstance(other, str):
         return one.casefold() == other.casefold()
     return one is other
-
-
-def _parameter(node: ast.Name, syntax: SyntaxTree) -> ast.arg | None:
-    """The parameter that `name = name.lower()` reads."""
-    function = syntax.function(node)
-    given = [] if function is None else parameters(function.args)
-    return next((each for each in given if each.arg == node.id), None)
-
-
-def _is_static(function: FunctionDefinition) -> bool:
-    return any(last_name(decorator) == "staticmethod" for decorator in function.decorator_list)
-
-
-def _argument(
-    call: ast.Call, function: FunctionDefinition, parameter: ast.arg, *, is_bound: bool
-) -> ast.expr | None:
-    """What a call gives to a parameter; None if it leaves it out, or unpacks something."""
-    for keyword in call.keywords:
-        if keyword.arg == parameter.arg:
-            return keyword.value
-    names = [each.arg for each in positional_parameters(function.args)][is_bound:]
-    if parameter.arg not in names or any(isinstance(each, ast.Starred) for each in call.args):
-        return None
-    position = names.index(parameter.arg)
-    return call.args[position] if position < len(call.args) else None

@@ -78,6 +78,11 @@ def is_about_precision(name: str) -> bool:
     return _SETTING.search(name) is not None
 
 
+def may_choose_precision(name: str) -> bool:
+    """True for the name of an argument that chooses a precision, quantized weights included."""
+    return is_about_precision(name) or _ALSO_CHOOSING.search(name) is not None
+
+
 def is_precise(name: str) -> bool:
     """True for a dotted name that is about precision: `SOLVER.AMP.ENABLED`."""
     return any(map(is_about_precision, name.split(".")))

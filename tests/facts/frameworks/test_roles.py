@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.engine.explain_config import explained_runs
+from precision_lint.engine.explain_config import explained
+from precision_lint.facts.frameworks.runs import runs
+from precision_lint.facts.project.facts import ProjectFacts, Recording
+from precision_lint.facts.runs.unread import unread
 from precision_lint.project.files import Project
+from precision_lint.source.config.config_file import ParsedConfig
 from tests.facts.frameworks.test_runs import project
 
 Row = tuple[str, object, str, int]
@@ -31,21 +35,27 @@ READS = 'print(cfg["epochs"], cfg["data"], cfg["model"], cfg["amp"])\n'
 
 def rows(root: Path, name: str) -> list[Row]:
     """The settings of the runs of a file: role, value, and where each is written."""
-    found = explained_runs([root / name], Project(root), [], lambda note: None)
+    facts = ProjectFacts(Project(root)).recording()
     return [
         (one.key.role, one.value, one.written.file.text.path.name, place.start.row)
-        for run in found.runs
-        for one in run.explained.settings
+        for run in runs(_file(name, facts), facts)
+        for one in explained(run, facts).settings
         if one.written is not None
         and (place := one.written.file.text.place(one.written.origin.span))
     ]
 
 
 def left(root: Path, name: str) -> list[str]:
-    """The settings of a file that are not understood."""
-    found = explained_runs([root / name], Project(root), [], lambda note: None)
-    every = [*found.unexplained, *found.runs]
-    return [one.name for each in every for one in each.unread]
+    """The settings of a file that no run understands."""
+    facts = ProjectFacts(Project(root)).recording()
+    file = _file(name, facts)
+    return [one.name for each in unread(file, runs(file, facts)) for one in each.settings]
+
+
+def _file(name: str, facts: Recording) -> ParsedConfig:
+    file = facts.config_files.at(facts.root / name)
+    assert file is not None
+    return file
 
 
 @pytest.mark.parametrize(

@@ -29,3 +29,22 @@ def test_references(text: str, names: Sequence[str], tmp_path: Path) -> None:
     files = ProjectFacts(Project(tmp_path)).config_files
     every = {*names, "base.conf", ".yaml", "ds.json", "b.yaml", f"{'m' * 201}.toml"}
     assert {name for name in every if files.referring(tmp_path / name)} == set(names)
+
+
+@pytest.mark.parametrize(
+    ("reference", "found"),
+    [
+        ("/scratch/me/project/conf/a.yaml", "conf/a.yaml"),
+        ("/data/conf/deep/b.yaml", "conf/deep/b.yaml"),
+        ("/scratch/a.yaml", None),
+        ("/scratch/other/top.yaml", None),
+        ("/scratch/me/conf/none.yaml", None),
+    ],
+)
+def test_paths_of_another_machine(reference: str, found: str | None, tmp_path: Path) -> None:
+    for name in ("conf/a.yaml", "conf/deep/b.yaml", "top.yaml"):
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("a: 1\n")
+    files = ProjectFacts(Project(tmp_path)).recording().config_files
+    assert files.find(reference, tmp_path / "run.sh") == (tmp_path / found if found else None)

@@ -1,0 +1,382 @@
+"""Where a setting goes in a program, by its name: from where it is read to a place that it is for.
+
+What a setting comes to needs the object that holds it, and every step that is taken with it. Which
+place it is for needs less: `config.bit` is read, a method looks it up in a table, the result is
+kept in `self.dtype`, and that is the `dtype` of a call. The shortest such way counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TypeAlias
+
+from precision_lint.facts.runs.interpreter.classes import record
+from precision_lint.facts.runs.interpreter.imported_by_name import program_of
+from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.taking_calls import (
+    holds_them,
+    is_telling,
+    takes_by_position,
+    takes_settings,
+    unpacked,
+)
+from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.facts.runs.ways import (
+    commands,
+    decided,
+    definitions,
+    key_of_holder,
+    members,
+    places_within,
+)
+from precision_lint.facts.settings import holds_settings
+from precision_lint.facts.settings.vocabulary import may_choose_precision
+from precision_lint.source.python.bindings import enclosing_class
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import (
+    callee_name,
+    dotted,
+    last_name,
+    named_parameters,
+    positional_parameters,
+    qualified,
+)
+from precision_lint.source.python.syntax_tree import Scope, syntax_tree
+
+_MOST_FILES = 150
+_MOST_STEPS = 1_500
+_MOST_DEFINITIONS = 3
+"""Functions of one name that are followed."""
+_MOST_CALLS = 24
+_SAME = frozenset({"lower", "upper", "strip", "casefold", "replace", "split", "removeprefix"})
+"""Methods that leave a name nearly as it is."""
+_HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
+"""Functions whose result says what they are given."""
+
+_OF_DTYPE = re.compile(r"dtype|precision", re.IGNORECASE)
+
+_Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A setting by its name in the program.
+
+    `others` are the sections of other settings with this name: what holds it tells them apart.
+    `modules` are the texts beside it, which may name the module that reads it.
+    """
+
+    name: str
+    section: str = ""
+    others: frozenset[str] = frozenset()
+    modules: frozenset[str] = frozenset()
+
+
+def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
+    """The places that a setting may be for, the nearest first."""
+    return _Flow(program).of(asked)
+
+
+@dataclass(frozen=True)
+class _Flow:
+    program: Program
+    _seen: set[int] = field(default_factory=set)
+    _entered: set[FunctionDefinition] = field(default_factory=set)
+    """The functions that a call gives the value to: what they return is that call, and no other."""
+
+    def of(self, asked: Asked) -> Iterator[TorchPlace]:
+        if self._is_replaced(asked.name):
+            return
+        pending = deque(self._starts(asked))
+        for _ in range(_MOST_STEPS):
+            if not pending:
+                return
+            node, file = pending.popleft()
+            if id(node) in self._seen:
+                continue
+            self._seen.add(id(node))
+            for found in self._onward(node, file):
+                if isinstance(found, TorchPlace):
+                    yield found
+                else:
+                    pending.append(found)
+
+    def _files(self, name: str) -> Iterator[ParsedPython]:
+        """The files of the program that mention a name."""
+        project = self.program.project
+        paths: tuple[Path, ...] = project.config_files.once(
+            ("all files of a program", self.program.path),
+            lambda: tuple(islice(program_of(self.program.path, project), _MOST_FILES)),
+        )
+        for path in paths:
+            if name in project.config_files.text(path) and (file := project.module(path)):
+                yield file
+
+    def _is_replaced(self, name: str) -> bool:
+        """True if the program certainly puts something else in place of what a setting says."""
+        for file, node in self.program.assigned.get(name, ()):
+            syntax = syntax_tree(file)
+            statement = syntax.parent(node)
+            around = syntax.within_function(node)
+            if (
+                isinstance(statement, ast.Assign)
+                and isinstance(node, ast.Attribute | ast.Subscript)
+                and holds_settings(_root(node))
+                and not any(isinstance(each, ast.If | ast.Try | ast.For) for each in around)
+                and name not in ast.unparse(statement.value)
+            ):
+                return True
+        return False
+
+    def _starts(self, asked: Asked) -> Iterator[_Read]:
+        """Where the program reads the setting from what holds its settings, or declares it as a
+        parameter of a function that the command line calls.
+        """
+        found = [
+            (node, file)
+            for file in self._files(asked.name)
+            for node, holder in members(file).get(asked.name, ())
+            if self._may_hold(node, holder, asked, file)
+        ]
+        named = [read for read in found if self._is_named(read[1], asked.modules)]
+        yield from named or found
+        for file in self._files(asked.name) if not asked.others and not named else ():
+            for function in commands(file):
+                yield from self._parameter(asked.name, function, file)
+
+    def _is_named(self, file: ParsedPython, modules: frozenset[str]) -> bool:
+        """True for a file whose folder or name is a text among the settings: `app: vjepa_droid`."""
+        path = file.text.path.relative_to(self.program.project.root)
+        return not modules.isdisjoint((*path.parent.parts, path.stem))
+
+    def _may_hold(self, node: ast.expr, holder: ast.expr, asked: Asked, file: ParsedPython) -> bool:
+        """True for an object that may hold the setting: `x.dtype` is that of a tensor."""
+        name = key_of_holder(holder)
+        if asked.others and asked.section:
+            return name == asked.section or _is_chosen(holder)
+        if name in asked.others:
+            return False
+        if not isinstance(node, ast.Attribute):
+            return True
+        if name != "self":
+            return holds_settings(name) or name == asked.section
+        syntax = syntax_tree(file)
+        owner = next((one for one in syntax.around(holder) if isinstance(one, ast.ClassDef)), None)
+        return owner is not None and record(owner.name, self.program) is not None
+
+    def _onward(self, node: ast.expr, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
+        """The places that a value decides at an expression, and where it goes from there."""
+        if (place := decided(file).get(node)) is not None:
+            yield place
+            return
+        syntax = syntax_tree(file)
+        parent = syntax.parent(node)
+        match parent:
+            case ast.keyword(arg=name):
+                call = syntax.parent(parent)
+                if isinstance(call, ast.Call) and name is not None:
+                    yield from self._given(node, call, name, file)
+                elif isinstance(call, ast.Call) and takes_settings(call, file):
+                    subject = f"{callee_name(call)}(**)"
+                    yield TorchPlace("argument", call, file, node, subject=subject)
+            case ast.Call(func=function) if function is not node:
+                yield from self._given(node, parent, parent.args.index(node), file)
+            case ast.Attribute(attr=method) if method in _SAME:
+                call = syntax.parent(parent)
+                if isinstance(call, ast.Call):
+                    yield call, file
+            case ast.Subscript(slice=key) if key is node:
+                yield parent, file
+            case ast.BoolOp() | ast.Compare() | ast.UnaryOp() | ast.IfExp():
+                yield parent, file
+                if isinstance(parent, ast.IfExp) and node is parent.test:
+                    yield from places_within(parent, file)
+            case ast.If(test=test, body=body, orelse=orelse) if test is node:
+                for statement in (*body, *orelse):
+                    yield from self._chosen(statement, file)
+            case ast.Match(cases=cases):
+                for case in cases:
+                    for statement in case.body:
+                        yield from self._chosen(statement, file)
+            case ast.Assign() | ast.AnnAssign() | ast.NamedExpr() | ast.Return():
+                yield from self._kept(parent, file)
+            case ast.Dict(keys=keys, values=values) if node in values:
+                match keys[values.index(node)]:
+                    case ast.Constant(value=str(name)):
+                        yield from self._entry(parent, name, file)
+
+    def _chosen(self, statement: ast.stmt, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
+        """What a condition decides: the places in a statement, and what it assigns or returns."""
+        yield from places_within(statement, file)
+        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return):
+            yield from self._kept(statement, file)
+
+    def _given(
+        self, node: ast.expr, call: ast.Call, argument: str | int, file: ParsedPython
+    ) -> Iterator[TorchPlace | _Read]:
+        """What a call does with an argument."""
+        name = callee_name(call)
+        if takes_by_position(node, call, file):
+            path = qualified(call.func, syntax_tree(file).names)
+            yield TorchPlace("argument", call, file, node, subject=f"{path}()")
+            return
+        if name == "to" and isinstance(call.func, ast.Attribute):
+            subject = dotted(call.func.value) or "a tensor"
+            yield TorchPlace("cast", call, file, node, subject=subject)
+            return
+        functions = self._functions(name, call, file)
+        is_of_names = name in _HANDING_ON or _OF_DTYPE.search(name)
+        if not functions and (is_of_names or (name == "get" and argument == 0)):
+            yield call, file
+            return
+        for home, function in functions:
+            yield from self._taken(argument, function, home)
+        if functions:
+            yield call, file
+        elif isinstance(argument, str) and self._is_field(argument, name):
+            yield from self._starts(Asked(argument))
+        if is_telling(call, file) or not isinstance(argument, str):
+            return
+        # What the switches of its own functions do is seen inside of them.
+        is_own = functions or self.program.classes(name)
+        if _OF_DTYPE.search(argument) or (may_choose_precision(argument) and not is_own):
+            yield TorchPlace("argument", call, file, node, subject=f"{name}({argument}=)")
+
+    def _is_field(self, name: str, owner: str) -> bool:
+        kind = record(owner, self.program)
+        return kind is not None and any(each.name == name for each in kind.fields)
+
+    def _functions(
+        self, name: str, call: ast.Call, file: ParsedPython
+    ) -> list[tuple[ParsedPython, FunctionDefinition]]:
+        """The functions of the program that a call may mean; of a class, its `__init__`."""
+        match call.func:
+            case ast.Attribute(value=ast.Name(id="self")) if own := definitions(file).get(name):
+                return [(file, function) for function in own]
+        found = []
+        for file in self._files(name) if name else ():
+            for function in definitions(file).get(name, ()):
+                found.append((file, function))
+        return found if len(found) <= _MOST_DEFINITIONS else []
+
+    def _taken(
+        self, argument: str | int, function: FunctionDefinition, file: ParsedPython
+    ) -> Iterator[_Read]:
+        if isinstance(argument, str):
+            yield from self._parameter(argument, function, file)
+            return
+        is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
+        names = [each.arg for each in positional_parameters(function.args)][is_method:]
+        if argument < len(names):
+            yield from self._parameter(names[argument], function, file)
+
+    def _parameter(
+        self, name: str, function: FunctionDefinition, file: ParsedPython
+    ) -> Iterator[_Read]:
+        if any(each.arg == name for each in named_parameters(function.args)):
+            self._entered.add(function)
+            yield from self._reads(function, name, file)
+
+    def _reads(self, scope: Scope, name: str, file: ParsedPython) -> Iterator[_Read]:
+        for each in syntax_tree(file).reads(scope, name):
+            if isinstance(each, ast.Name):
+                yield each, file
+
+    def _kept(self, statement: ast.AST, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
+        """Where a value is read again that a statement assigns or returns."""
+        syntax = syntax_tree(file)
+        match statement:
+            case ast.Return():
+                function = syntax.function(statement)
+                if isinstance(function, FunctionDefinition) and function not in self._entered:
+                    yield from self._results(function)
+                return
+            case ast.Assign(targets=targets):
+                pass
+            case ast.AnnAssign(target=single) | ast.NamedExpr(target=single):
+                targets = [single]
+            case _:
+                return
+        for target in targets:
+            match target:
+                case ast.Name(id=name):
+                    yield from self._reads(_scope(target, file), name, file)
+                case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                    for node, holder in members(file).get(name, ()):
+                        if isinstance(holder, ast.Name) and holder.id == "self":
+                            yield node, file
+                    if self._is_of_settings(target, file):
+                        yield from self._starts(Asked(name))
+                case ast.Attribute(value=holder, attr=name):
+                    yield from self._starts(Asked(name, last_name(holder)))
+                case ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=str(key))):
+                    yield from self._spread(table, key, target, file)
+
+    def _is_of_settings(self, member: ast.expr, file: ParsedPython) -> bool:
+        """True for a member of a class that holds settings, which others read from its objects."""
+        owner = enclosing_class(member, syntax_tree(file))
+        return owner is not None and holds_them(owner.name)
+
+    def _results(self, function: FunctionDefinition) -> Iterator[_Read]:
+        """Where what a function returns is used: its calls, or the reads of a property."""
+        is_property = any(
+            last_name(each) in ("property", "cached_property") for each in function.decorator_list
+        )
+        count = 0
+        for file in self._files(function.name):
+            calls = syntax_tree(file).calls(function.name)
+            reads = [node for node, _ in members(file).get(function.name, ())]
+            for node in reads if is_property else calls:
+                count += 1
+                if count > _MOST_CALLS:
+                    return
+                yield node, file
+
+    def _entry(self, table: ast.Dict, key: str, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
+        """The entry of a display: it is an argument where the display is unpacked."""
+        syntax = syntax_tree(file)
+        match syntax.parent(table):
+            case ast.keyword(arg=None) as spread:
+                yield from unpacked(syntax.parent(spread), key, table, file)
+            case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
+                yield from self._spread(name, key, table, file)
+
+    def _spread(
+        self, table: str, key: str, near: ast.expr, file: ParsedPython
+    ) -> Iterator[TorchPlace]:
+        """`load(name, **table)`, after an entry was put into the table."""
+        syntax = syntax_tree(file)
+        for read, _ in self._reads(syntax.function(near) or syntax.tree, table, file):
+            match syntax.parent(read):
+                case ast.keyword(arg=None) as spread:
+                    yield from unpacked(syntax.parent(spread), key, read, file)
+
+
+def _root(node: ast.expr) -> str:
+    """The variable that a member is reached from: `cfg` of `cfg["training"].precision`."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return last_name(node)
+
+
+def _is_chosen(holder: ast.expr) -> bool:
+    """True for a section that only run time knows: `cfg[args.mode]`."""
+    return isinstance(holder, ast.Subscript) and not isinstance(holder.slice, ast.Constant)
+
+
+def _scope(target: ast.Name, file: ParsedPython) -> Scope:
+    """Where a variable is read that a statement binds: the whole file for a global one."""
+    syntax = syntax_tree(file)
+    function = syntax.function(target)
+    if function is None or any(
+        isinstance(each, ast.Global) for each in syntax.reads(function, target.id)
+    ):
+        return syntax.tree
+    return function

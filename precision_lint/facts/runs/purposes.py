@@ -1,0 +1,202 @@
+"""What settings are for that no run is seen to understand: the places that they go to.
+
+Their values are not followed. A person who asks for the precision of a run still wants to know who
+reads a setting, and what for. No rule asks for this.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+
+from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.facts.frameworks.reading import EffectiveConfig
+from precision_lint.facts.frameworks.recognition import program_of
+from precision_lint.facts.frameworks.runs import environment
+from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.flows import Asked, flows
+from precision_lint.facts.runs.handed_words import handed
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
+from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.facts.runs.interpreter.reaching import reached
+from precision_lint.facts.runs.readers import possible_readers
+from precision_lint.facts.runs.roles import distinct, of_place, reading_of
+from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.facts.runs.understood import written_at
+from precision_lint.facts.runs.unread import Unread
+from precision_lint.facts.runs.unread_trees import sections
+from precision_lint.facts.runs.uses import Use
+from precision_lint.facts.settings.given import normal
+from precision_lint.model.finding import Span
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
+from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_MOST = 60
+"""Settings of one launch or file that are followed."""
+_UNKNOWN = "unknown until run time"
+_MOST_PLACES = 12
+"""Places of one setting that are looked at."""
+
+
+@dataclass(frozen=True)
+class Purposes:
+    """Finds out what settings of a project are for, each way through a program once."""
+
+    project: Recording
+    _known: dict[tuple[Path, Asked], list[TorchPlace]] = field(default_factory=dict)
+
+    def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
+        """What the programs that get these settings have them for, the likely program first."""
+        if rest.launch is None and rest.file.script is not None:
+            for part in _by_launch(rest):
+                yield from self.of(part)
+            return
+        for path in self._programs(rest):
+            opened = rest.file.text.path if rest.launch is None else None
+            run = environment(path, rest.file, rest.launch, self.project, opened)
+            used = [*self._uses(rest, run)]
+            told = {written_at(one) for use in used for one in use.settings}
+            left = (one for one in rest.settings if written_at(one) not in told)
+            rest = replace(rest, settings=tuple(left))
+            if used:
+                given = distinct(of_place(use, run) for use in used)
+                settings = tuple(one for use in used for one in use.settings)
+                reading = reading_of(given, settings, run)
+                yield from (reading,) if reading is not None else ()
+            if not rest.settings:
+                return
+
+    def _programs(self, rest: Unread) -> tuple[Path, ...]:
+        if rest.launch is None:
+            return possible_readers(rest.file, self.project)
+        path = program_of(rest.launch, rest.file, self.project)
+        return (path,) if path is not None else ()
+
+    def _uses(self, rest: Unread, run: RunEnvironment) -> Iterator[Use]:
+        evaluator = Evaluator(run)
+        for written, asked in islice(_asked(rest, run), _MOST):
+            key = (run.program.path, asked)
+            if key not in self._known:
+                self._known[key] = [*islice(flows(asked, run.program), _MOST_PLACES)]
+            best = _best(self._known[key], written, evaluator)
+            if best is not None:
+                sink, by = best
+                value = _shown_of(written)
+                if by is not None:
+                    value = f"not used: {by.name} is {_shown(by.value)}"
+                yield Use(sink, value, False, (written,), written)
+
+
+def _by_launch(rest: Unread) -> Iterator[Unread]:
+    """The settings in variables of a script, with the launches that get them."""
+    found: dict[Span, tuple[Launch, list[Occurrence]]] = {}
+    for one in rest.settings:
+        for each in handed(one):
+            given = replace(one, name=each.option) if each.option else one
+            found.setdefault(each.launch.span, (each.launch, []))[1].append(given)
+    for span, (started, settings) in found.items():
+        yield Unread(rest.file, span, started, tuple(settings))
+
+
+def _best(
+    places: list[TorchPlace], written: Occurrence, evaluator: Evaluator
+) -> tuple[TorchPlace, Occurrence | None] | None:
+    """The first place that the run may come to, and no argument of a call if there is another one;
+    or else one that another setting keeps it from, with that setting.
+    """
+    program = evaluator.program
+    idle: tuple[TorchPlace, Occurrence | None] | None = None
+    for place in sorted(places, key=lambda one: _rank(one, program)):
+        if not may_run(place.node, place.file, program) and not _is_mentioned(place, program):
+            continue
+        state, around = evaluator.noting(partial(reached, place.node, place.file, evaluator))
+        if state is not False:
+            return place, None
+        by = next(reversed(around), None)
+        # A default says nothing: the setting beside it is not followed, either.
+        if by is not None and (isinstance(by.origin, CodePlace) or _is_same(by, written)):
+            by = None
+        idle = idle or (place, by)
+    return idle
+
+
+def _is_mentioned(place: TorchPlace, program: Program) -> bool:
+    """True if code mentions the function of a place: what calls it may be far from the start."""
+    function = syntax_tree(place.file).function(place.node)
+    name = getattr(function, "name", "")
+    if not name or name.startswith("__"):
+        return True
+    return program.project.python_source_matches(rb"(?<!def )\b%s\b" % name.encode())
+
+
+def _rank(place: TorchPlace, program: Program) -> int:
+    """How little a place says: a dtype of torch, whether a loss is scaled, what a library gets, and
+    then a call of its own.
+    """
+    if place.kind not in ("argument", "cast"):
+        return int(place.kind == "scaler")
+    name = callee_name(place.node) if isinstance(place.node, ast.Call) else ""
+    return 3 if program.functions(name) or program.classes(name) else 2
+
+
+def _is_same(one: Occurrence, other: Occurrence) -> bool:
+    return written_at(one) == written_at(other)
+
+
+def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Asked]]:
+    """The settings, each as the program asks for it."""
+    if rest.launch is not None:
+        for one in rest.settings:
+            section, _, name = one.name.rpartition(".")
+            declared = run.program.flags.get(normal(name))
+            name = declared.path[-1] if declared is not None else normal(name)
+            yield one, Asked(name, normal(section.rpartition(".")[2]))
+        return
+    names = sections(rest.file)
+    modules = frozenset(_texts(rest.file))
+    homes: dict[str, list[Mapping]] = {}
+    for mapping in mappings(rest.file.documents):
+        for name in mapping.names:
+            homes.setdefault(name, []).append(mapping)
+    for one in rest.settings:
+        if isinstance(one.origin, Member):
+            own = one.origin.mapping
+            others = {names.get(id(each), "") for each in homes[one.name] if not _alike(each, own)}
+            section = names.get(id(own), "")
+            yield one, Asked(one.name, section, frozenset(others - {section}), modules)
+
+
+def _texts(file: ParsedConfig) -> Iterator[str]:
+    """The texts among the settings of a file that may be names of modules."""
+    for mapping in mappings(file.documents):
+        for entry in mapping.entries:
+            match entry.value:
+                case Scalar(value=str(text)) if text.isidentifier() and "_" in text:
+                    yield text
+
+
+def _alike(one: Mapping, other: Mapping) -> bool:
+    """True for sections of one kind, such as the models of a table: all are read in one place."""
+    shared = {*one.names} & {*other.names}
+    return one is other or len(shared) >= max(2, 0.5 * max(len([*one.names]), len([*other.names])))
+
+
+def _shown_of(written: Occurrence) -> str:
+    is_null = written.value is None and isinstance(written.origin, Member)
+    return _shown(written.value) if written.value is not None or is_null else _UNKNOWN
+
+
+def _shown(value: object) -> str:
+    """A value as people write it."""
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "null"}[value]
+    return str(value)

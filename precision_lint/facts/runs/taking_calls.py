@@ -1,0 +1,92 @@
+"""Calls that take a precision: of libraries, of frameworks, by an argument that names one."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from precision_lint.facts.frameworks.recognition import called
+from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace
+from precision_lint.facts.settings.vocabulary import may_choose_precision, names_precision
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_TELLING = frozenset({
+    "print", "log", "info", "debug", "warning", "warn", "error", "format", "dict", "update", "init",
+    "Namespace", "SimpleNamespace", "add_argument", "add_option", "set_defaults", "field", "Field",
+    "option", "replace", "write", "append", "log_params", "dump", "dumps", "getattr", "partial",
+})  # fmt: skip
+"""Callees that only say what the settings are, or keep them."""
+_KEEPING = re.compile(
+    r"(?:args|config|cfg|opts|options|params|settings|parser|namespace)$", re.IGNORECASE
+)
+"""Names of classes that hold settings."""
+_POLICIES = {
+    "set_global_policy": "mixed_precision", "set_policy": "mixed_precision", "get_policy": "jmp",
+}  # fmt: skip
+"""Functions of TensorFlow and JAX whose first argument is a precision, and their modules."""
+_OF_JAX = frozenset({"jax_default_matmul_precision", "jax_enable_x64"})
+"""Options about precision: `jax.config.update(name, value)`."""
+
+
+def is_telling(call: ast.Call, file: ParsedPython) -> bool:
+    """True for a call that only says what the settings are, or keeps them: no `SFTConfig(…)`."""
+    name = callee_name(call)
+    return name in _TELLING or (holds_them(name) and not _is_of_framework(call, file))
+
+
+def holds_them(name: str) -> bool:
+    """True for the name of a class that holds settings."""
+    return _KEEPING.search(name) is not None
+
+
+def takes_by_position(node: ast.expr, call: ast.Call, file: ParsedPython) -> bool:
+    """True for a precision that TensorFlow or JAX takes by position."""
+    path = qualified(call.func, syntax_tree(file).names)
+    match call.args:
+        case [first, *_] if first is node:
+            return _POLICIES.get(callee_name(call), "?") in path
+        case [ast.Constant(value=str(option)), value] if value is node:
+            return path == "jax.config.update" and option in _OF_JAX
+    return False
+
+
+def takes_settings(call: ast.Call, file: ParsedPython) -> bool:
+    """True for a call of a framework, or one that loads a network: `TrainingArguments(**given)`."""
+    return callee_name(call) in LOADERS or _is_of_framework(call, file)
+
+
+def _is_of_framework(call: ast.Call, file: ParsedPython) -> bool:
+    return bool(called(qualified(call.func, syntax_tree(file).names)))
+
+
+def unpacked(
+    call: ast.AST | None, key: str, value: ast.expr, file: ParsedPython
+) -> Iterator[TorchPlace]:
+    """The argument of a call that an entry of an unpacked table is."""
+    if isinstance(call, ast.Call) and may_choose_precision(key) and not is_telling(call, file):
+        yield TorchPlace("argument", call, file, value, subject=f"{callee_name(call)}({key}=)")
+
+
+def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
+    """The precisions that a call writes out: `load(name, dtype="half")`, a flag of TensorRT."""
+    name = callee_name(call)
+    if is_telling(call, file):
+        return
+    for keyword in call.keywords:
+        if keyword.arg and may_choose_precision(keyword.arg) and _is_precision(keyword.value):
+            subject = f"{name}({keyword.arg}=)"
+            yield TorchPlace("argument", call, file, keyword.value, subject=subject)
+    for argument in call.args:
+        flag = dotted(argument) or ""
+        if "BuilderFlag." in flag and may_choose_precision(last_name(argument)):
+            yield TorchPlace("argument", call, file, argument, subject=f"{name}({flag})")
+
+
+def _is_precision(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=value):
+            return value is True or names_precision(value)
+    return names_precision(last_name(node))

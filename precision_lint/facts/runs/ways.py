@@ -1,0 +1,116 @@
+"""What a file of a program reads, defines and decides: the steps of the ways of settings."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from precision_lint.facts.runs.taking_calls import written_out
+from precision_lint.facts.runs.torch_sinks import TorchPlace, torch_places
+from precision_lint.model.memo import fact
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.syntax import dotted, last_name
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_CASTS = frozenset({"float", "half", "bfloat16", "double"})
+
+
+@fact
+def decided(file: ParsedPython) -> Mapping[ast.expr, TorchPlace]:
+    """The places of a file by the expressions that decide them."""
+    return {
+        node: place
+        for place in torch_places(file)
+        if place.is_module
+        for node in (place.dtype, place.enabled)
+        if node is not None
+    }
+
+
+def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[TorchPlace]:
+    """The places in a part of a file."""
+    start, end = node.lineno, node.end_lineno or 0
+    for place in torch_places(file):
+        if place.is_module and start <= place.node.lineno <= end:
+            yield place
+    for each in walk(node):
+        match each:
+            case ast.Call(func=ast.Attribute(value=cast, attr=method), args=[]) if method in _CASTS:
+                yield TorchPlace("cast", each, file, subject=dotted(cast) or "a tensor")
+            case ast.Call():
+                yield from written_out(each, file)
+
+
+@fact
+def members(file: ParsedPython) -> Mapping[str, list[tuple[ast.expr, ast.expr]]]:
+    """The reads of members by their names, each with what holds it."""
+    found: dict[str, list[tuple[ast.expr, ast.expr]]] = {}
+    for node in file.nodes:
+        match node:
+            case ast.Attribute(value=holder, attr=name, ctx=ast.Load()):
+                pass
+            case ast.Subscript(value=holder, slice=ast.Constant(value=str(name)), ctx=ast.Load()):
+                pass
+            case ast.Call(
+                func=ast.Attribute(value=holder, attr="get" | "pop"),
+                args=[ast.Constant(value=str(name)), *_],
+            ):
+                pass
+            case ast.Call(
+                func=ast.Name(id="getattr"), args=[holder, ast.Constant(value=str(name)), *_]
+            ):
+                pass
+            case _:
+                continue
+        found.setdefault(name, []).append((node, holder))
+    return found
+
+
+@fact
+def definitions(file: ParsedPython) -> Mapping[str, list[FunctionDefinition]]:
+    """The functions of a file by the names that they are called by."""
+    found: dict[str, list[FunctionDefinition]] = {}
+    syntax = syntax_tree(file)
+    for node in file.nodes:
+        if isinstance(node, FunctionDefinition):
+            name, owner = node.name, syntax.parent(node)
+            if name == "__init__" and isinstance(owner, ast.ClassDef):
+                name = owner.name
+            found.setdefault(name, []).append(node)
+    return found
+
+
+@fact
+def commands(file: ParsedPython) -> tuple[FunctionDefinition, ...]:
+    """The functions whose parameters are options of a command line: of click, typer, Fire."""
+    started = {
+        last_name(argument)
+        for name in ("Fire", "run", "CLI", "cli")
+        for call in syntax_tree(file).calls(name)
+        for argument in call.args
+    }
+    return tuple(
+        node
+        for node in file.nodes
+        if isinstance(node, FunctionDefinition)
+        and (
+            node.name in started
+            or any(
+                last_name(each.func if isinstance(each, ast.Call) else each)
+                in ("command", "option", "callback", "autocommand")
+                for each in node.decorator_list
+            )
+        )
+    )
+
+
+def key_of_holder(holder: ast.expr) -> str:
+    """The last name of what holds something: `training` of `cfg["training"]`."""
+    match holder:
+        case ast.Subscript(slice=ast.Constant(value=str(name))):
+            return name
+        case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(name)), *_]):
+            return name
+    return last_name(holder)

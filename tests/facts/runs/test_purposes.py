@@ -1,0 +1,320 @@
+"""What settings are for that no run is seen to understand: the ways from their reads to places."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+FILE = "epochs: 3\nlr: 0.1\ndata: d\nmodel: m\nseed: 1\n{}\n"
+"""What the program reads, so that it is known to be the reader."""
+READS = """\
+import sys
+import torch
+from transformers import AutoModel
+from tool import load_settings, Engine
+
+settings = load_settings(sys.argv[1])
+print(settings.epochs, settings.lr, settings.data, settings.model, settings.seed)
+yaml.safe_load(text)
+{}
+if __name__ == "__main__":
+    main()
+"""
+
+LOADED = """\
+def main():
+    network = AutoModel.from_pretrained(settings.model, torch_dtype=TABLE[settings.kind_dtype])
+"""
+KEPT = """\
+class Builder:
+    def __init__(self, config):
+        self.kind = self.name_of(config.kind_dtype)
+        self.network = AutoModel.from_pretrained("m", torch_dtype=getattr(torch, self.kind))
+
+    def name_of(self, kind):
+        return kind.lower()
+
+def main():
+    Builder(settings)
+"""
+PROPERTY = """\
+class Kinds:
+    def __init__(self, config):
+        self.config = config
+
+    @property
+    def dtype(self):
+        return TABLE[self.config["kind_dtype"]]
+
+def main():
+    network = AutoModel.from_pretrained("m", torch_dtype=Kinds(settings).dtype)
+"""
+RETURNED = """\
+def arguments(config):
+    if config.kind_dtype == "float16":
+        return {"torch_dtype": torch.float16}
+    return {"torch_dtype": torch.float32}
+
+def main():
+    network = AutoModel.from_pretrained("m", **arguments(settings))
+"""
+UNPACKED = """\
+def main():
+    given = {}
+    given["torch_dtype"] = settings.kind_dtype
+    network = Engine("m", **given)
+"""
+BRANCHED = """\
+def main():
+    network = AutoModel.from_pretrained("m")
+    if settings.kind_dtype == "float16":
+        network.half()
+    network.eval()
+"""
+ENGINE = """\
+def main():
+    engine = Engine(settings.model, dtype=settings.kind_dtype)
+"""
+POLICY = """\
+import tensorflow as tf
+
+def main():
+    tf.keras.mixed_precision.set_global_policy(settings.kind_dtype)
+"""
+JAX = """\
+import jax
+
+def main():
+    jax.config.update("jax_default_matmul_precision", settings.kind_dtype)
+"""
+REPLACED = """\
+def main():
+    settings.kind_dtype = chosen_by(settings.model)
+    engine = Engine(settings.model, dtype=settings.kind_dtype)
+"""
+CORRECTED = """\
+def main():
+    settings.kind_dtype = tool.dtype_of(settings.kind_dtype)
+    if settings.seed:
+        settings.kind_dtype = "float32"
+    engine = Engine(settings.model, dtype=settings.kind_dtype)
+"""
+CHOSEN = """\
+def main():
+    engine = Engine(settings.model, dtype=settings[settings.data]["kind_dtype"])
+"""
+GLOBAL = """\
+_HALF = False
+
+def switch(on):
+    global _HALF
+    _HALF = bool(on)
+
+def region():
+    return torch.autocast("cuda") if _HALF else None
+
+def main():
+    switch(settings.get("data", {}).get("kind_dtype", True))
+    region()
+"""
+CAST = """\
+def main():
+    logits = model(x)
+    if settings.kind_dtype == "float16":
+        logits = logits.half()
+"""
+EXPORTED = """\
+def main():
+    builder = trt.Builder(logger)
+    if settings.kind_dtype == "float16":
+        builder.config.set_flag(trt.BuilderFlag.FP16)
+"""
+WRITTEN_OUT = """\
+def main():
+    if settings.kind_dtype == "float16":
+        engine = Engine("m", half=True)
+"""
+OF_FRAMEWORK = """\
+from trl import SFTConfig
+
+def main():
+    SFTConfig(model_init_kwargs=None, bf16=tool.is_dtype(settings.kind_dtype))
+    MyConfig(dtype=settings.kind_dtype)
+"""
+NEVER_CALLED = """\
+def unused():
+    Engine("m", dtype=settings.kind_dtype)
+
+def main():
+    settings.steps
+"""
+SHARED = """\
+def named(kind):
+    return getattr(torch, kind)
+
+def main():
+    network = AutoModel.from_pretrained("m", torch_dtype=named(settings.model))
+    engine = Engine("m", dtype=named(settings.kind_dtype))
+"""
+PRINTED = """\
+def main():
+    print(settings.kind_dtype)
+    log(dtype=settings.kind_dtype)
+"""
+TENSOR = """\
+def main():
+    x = x.to(x.kind_dtype)
+    network = AutoModel.from_pretrained("m", torch_dtype=x.kind_dtype)
+    settings.other.kind_dtype
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "purpose"),
+    [
+        (LOADED, "weights of network"),
+        (KEPT, "weights of network"),
+        (PROPERTY, "weights of network"),
+        (RETURNED, "argument of from_pretrained(**)"),
+        (UNPACKED, "argument of Engine(torch_dtype=)"),
+        (BRANCHED, "weights"),
+        (ENGINE, "argument of Engine(dtype=)"),
+        (POLICY, "argument of tensorflow.keras.mixed_precision.set_global_policy()"),
+        (JAX, "argument of jax.config.update()"),
+        (CORRECTED, "argument of Engine(dtype=)"),
+        (CHOSEN, "argument of Engine(dtype=)"),
+        (GLOBAL, "autocast"),
+        (CAST, "cast of logits"),
+        (EXPORTED, "argument of set_flag(trt.BuilderFlag.FP16)"),
+        (WRITTEN_OUT, "argument of Engine(half=)"),
+        (OF_FRAMEWORK, "argument of SFTConfig(bf16=)"),
+        (SHARED, "argument of Engine(dtype=)"),
+        (NEVER_CALLED, ""),
+        (REPLACED, ""),
+        (PRINTED, ""),
+        (TENSOR, ""),
+    ],
+)
+def test_the_way_from_a_read(code: str, purpose: str, tmp_path: Path) -> None:
+    files = {"a.yaml": FILE.format("kind_dtype: float16"), "train.py": READS.format(code)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    if purpose:
+        assert f"  float16 ({purpose}, train.py:" in out
+        assert "not understood" not in out
+    else:
+        assert "not understood: kind_dtype: float16 (a.yaml:6)" in out
+
+
+SECTIONS = """\
+def main():
+    network = AutoModel.from_pretrained("m", torch_dtype=settings.student.kind_dtype)
+    Engine("m", dtype=settings.teacher.kind_dtype)
+"""
+
+
+def test_sections_tell_settings_of_one_name_apart(tmp_path: Path) -> None:
+    text = "student: {kind_dtype: float16}\nteacher: {kind_dtype: bfloat16}\nkind_dtype: float32"
+    files = {"a.yaml": FILE.format(text), "train.py": READS.format(SECTIONS)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "  float16 (weights, train.py:10) " in out
+    assert "bfloat16 (argument of Engine(dtype=), train.py:11)" in out
+    assert "  not understood: kind_dtype: float32 (a.yaml:8)" in out
+
+
+MODULE = """\
+from tool import Engine
+
+def run(settings):
+    Engine("m", dtype=settings.kind_dtype)
+"""
+STARTING = """\
+import importlib
+
+def main():
+    importlib.import_module(f"apps.{settings.app}.run").run(settings)
+"""
+
+
+def test_the_module_that_a_setting_names(tmp_path: Path) -> None:
+    files = {
+        "train.py": READS.format(STARTING),
+        "apps/big_one/run.py": MODULE,
+        "apps/small_one/run.py": MODULE,
+        "a.yaml": FILE.format("app: small_one\nkind_dtype: float16"),
+        "b.yaml": FILE.format("app: big_one\nkind_dtype: float16"),
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "(argument of Engine(dtype=), apps/small_one/run.py:4)  a.yaml:7" in out
+    assert "(argument of Engine(dtype=), apps/big_one/run.py:4)  b.yaml:7" in out
+
+
+LAUNCHED = """\
+import argparse
+from tool import Engine
+
+def start(given, text):
+    Engine(text, load_in_4bit=given["quantized"], compute=given["precision"])
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--load-in-4bit", dest="quantized", action="store_true")
+    parser.add_argument("--precision", default="fp32")
+    parser.add_argument("--half", action="store_true")
+    args = parser.parse_args()
+    if args.half:
+        print("half")
+    start(make(vars(args)), "m")
+
+main()
+"""
+
+
+def test_the_options_of_a_launch(tmp_path: Path) -> None:
+    text = "python train.py --load-in-4bit --precision fp16 --half\n"
+    rows = run("explain-config", cwd=project(tmp_path, {"run.sh": text, "train.py": LAUNCHED})).out
+    assert "  other  true (argument of Engine(load_in_4bit=), train.py:5)" in rows
+    assert "not understood: --precision fp16" in rows
+    assert "not understood: --half" in rows
+
+
+NOT_REACHED = """\
+import argparse
+import torch
+from tool import Engine
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--dtype", default="fp32")
+    parser.add_argument("--serve", default="yes")
+    args = parser.parse_args()
+    if args.serve == "no":
+        Engine("m", dtype=tool.dtype_of(args.dtype))
+
+main()
+"""
+
+
+def test_what_another_setting_keeps_a_run_from_is_not_used(tmp_path: Path) -> None:
+    text = "python train.py --serve maybe --dtype fp16\npython train.py --dtype fp16\n"
+    files = {"run.sh": text, "train.py": NOT_REACHED}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "  other  not used: serve is maybe (argument of Engine(dtype=), train.py:11)" in out
+    assert "  other  fp16 (argument of Engine(dtype=), train.py:11)" in out
+
+
+SCALED = """\
+def main():
+    region = torch.autocast("cuda", dtype=tool.dtype_of(settings.kind_dtype))
+    scaler = torch.amp.GradScaler(enabled=bool(make(settings.amp) or settings.amp))
+"""
+
+
+def test_no_rule_takes_purposes_for_facts(tmp_path: Path) -> None:
+    text = FILE.format("kind_dtype: bfloat16\namp: true")
+    files = {"a.yaml": text, "train.py": READS.format(SCALED)}
+    folder = project(tmp_path, files)
+    assert "(autocast, train.py" in run("explain-config", cwd=folder).out
+    assert run("--select", "MP7", cwd=folder).out == "All checks passed!\n"
