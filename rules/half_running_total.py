@@ -66,7 +66,6 @@ RULE = Rule(
     triggers=((b"torch",), (b"zeros(", b"tensor("), (b"dtype",), (b"for ", b"while ")),
     calls=TOTALS,
     pitfalls=("E10",),
-    yields_to="MP310",
 )
 
 _STOPS = {"bfloat16": 256, "float16": 2048}
