@@ -50,6 +50,7 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
+    decides_dtypes_around,
     may_be_sum_of_squares,
     squares_of_program,
     sum_of_squares,
@@ -76,7 +77,7 @@ RULE = Rule(
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
-    return may_be_sum_of_squares(node, file)
+    return may_be_sum_of_squares(node, file) and decides_dtypes_around(node, file)
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
