@@ -42,6 +42,7 @@ NAMES = {
     "precision_lint.facts.dtypes.domain.values": (
         "Instance Model ModelOutput Sequence Symbol Tensor Value"
     ),
+    "precision_lint.facts.amp.regions.half_regions": "may_train_under_autocast",
     "precision_lint.facts.dtypes.half_run": "meetings_in_half",
     "precision_lint.facts.dtypes.libraries.copies": "COPIES",
     "precision_lint.facts.dtypes.operators.lacking": "LACKING_CALLS Lacking lacking",
@@ -52,7 +53,8 @@ NAMES = {
         "callee_text is_shared_module may_reject origins rejections"
     ),
     "precision_lint.facts.dtypes.syntax.item_writes": "may_be_indexed_write",
-    "precision_lint.facts.dtypes.syntax.named": "decides_dtypes_around names_unusual_dtypes",
+    "precision_lint.facts.dtypes.syntax.deciding": "decides_dtypes_around",
+    "precision_lint.facts.dtypes.syntax.named": "names_unusual_dtypes",
     "precision_lint.facts.dtypes.operators.operands": (
         "is_expected_to_fail is_unreduced may_fail_on_purpose text_of"
     ),
@@ -107,7 +109,10 @@ NAMES = {
     "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
     "precision_lint.facts.numerics.positions": "Position positions",
     "precision_lint.facts.numerics.program_errors": "program_errors",
-    "precision_lint.facts.numerics.program_rounding": "program_rounding",
+    "precision_lint.facts.numerics.program_positions": "program_positions",
+    "precision_lint.facts.numerics.program_rounding": (
+        "ProgramRounding program_rounding squares_of_program"
+    ),
     "precision_lint.facts.numerics.uses": "holders_of_names names_of reads_any",
     # Hardware
     "precision_lint.facts.hardware.gpus": "gpu",

@@ -29,6 +29,9 @@ from precision_lint.facts.amp.regions.autocast import regions_around as regions_
 from precision_lint.facts.amp.regions.devices import Device as Device
 from precision_lint.facts.amp.regions.devices import DeviceKind as DeviceKind
 from precision_lint.facts.amp.regions.devices import device_of as device_of
+from precision_lint.facts.amp.regions.half_regions import (
+    may_train_under_autocast as may_train_under_autocast,
+)
 from precision_lint.facts.amp.regions.other_devices import fixed_devices as fixed_devices
 from precision_lint.facts.amp.regions.switches import Ignoring as Ignoring
 from precision_lint.facts.amp.regions.switches import ignoring as ignoring
@@ -114,10 +117,12 @@ from precision_lint.facts.dtypes.operators.rejections import rejections as rejec
 from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16 as guard_excludes_bfloat16,
 )
+from precision_lint.facts.dtypes.syntax.deciding import (
+    decides_dtypes_around as decides_dtypes_around,
+)
 from precision_lint.facts.dtypes.syntax.item_writes import (
     may_be_indexed_write as may_be_indexed_write,
 )
-from precision_lint.facts.dtypes.syntax.named import decides_dtypes_around as decides_dtypes_around
 from precision_lint.facts.dtypes.syntax.named import names_unusual_dtypes as names_unusual_dtypes
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
@@ -156,7 +161,10 @@ from precision_lint.facts.numerics.half_updates import half_updates as half_upda
 from precision_lint.facts.numerics.positions import Position as Position
 from precision_lint.facts.numerics.positions import positions as positions
 from precision_lint.facts.numerics.program_errors import program_errors as program_errors
+from precision_lint.facts.numerics.program_positions import program_positions as program_positions
+from precision_lint.facts.numerics.program_rounding import ProgramRounding as ProgramRounding
 from precision_lint.facts.numerics.program_rounding import program_rounding as program_rounding
+from precision_lint.facts.numerics.program_rounding import squares_of_program as squares_of_program
 from precision_lint.facts.numerics.refused_arrays import refused_arrays as refused_arrays
 from precision_lint.facts.numerics.saved_weights import numpy_reads as numpy_reads
 from precision_lint.facts.numerics.uses import holders_of_names as holders_of_names

@@ -81,7 +81,7 @@ RULE = Rule(
         (b"json", b"PIL", b"scipy", b"soundfile", b"linalg", b"cv2"),
     ),
     pitfalls=("A03", "A07"),
-    yields_to="MP410",
+    yields_to=("MP410",),
     preview=True,
 )
 

@@ -80,7 +80,7 @@ RULE = Rule(
     triggers=((b"torch",), (b"scaled_dot_product_attention",)),
     calls=frozenset({"scaled_dot_product_attention"}),
     pitfalls=("D04",),
-    yields_to="MP410",
+    yields_to=("MP410",),
     preview=True,
 )
 

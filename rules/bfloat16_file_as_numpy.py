@@ -66,7 +66,6 @@ RULE = Rule(
     precisions=("bf16", "fp8"),
     triggers=((b"safetensors",), (b"torch",), (b"save_file", b"save_model")),
     pitfalls=("A05",),
-    preview=True,
 )
 
 _REGISTERING = re.compile(

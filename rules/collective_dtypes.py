@@ -69,7 +69,7 @@ RULE = Rule(
     ),
     calls=COLLECTIVES,
     pitfalls=("N01", "N03"),
-    yields_to="MP410",
+    yields_to=("MP410",),
 )
 
 

@@ -70,7 +70,6 @@ RULE = Rule(
     ),
     calls=COPIES,
     pitfalls=("E07",),
-    yields_to="MP310",
 )
 
 

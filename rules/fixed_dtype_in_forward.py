@@ -101,9 +101,8 @@ from precision_lint.rule_api import (
     PythonFile,
     Rule,
     Severity,
-    autocasts,
+    may_train_under_autocast,
     meetings_in_half,
-    syntax_tree,
     text_of,
 )
 
@@ -119,14 +118,15 @@ RULE = Rule(
         (b".float(", b"float32", b"torch.float", b".half(", b"float16"),
     ),
     pitfalls=("D02", "D10"),
-    yields_to="MP410",
+    yields_to=("MP410",),
     preview=True,
 )
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    is_autocast = _is_run_under_autocast(file)
-    for found in meetings_in_half(file):
+    meetings = meetings_in_half(file)
+    is_autocast = bool(meetings) and may_train_under_autocast(file)
+    for found in meetings:
         enabled = file.bfloat16(found.loaded)
         origin = found.tensor.origin
         confidence = Confidence.MEDIUM if found.is_kept else file.chosen_by_caller()
@@ -153,16 +153,3 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
                 *([] if enabled is None else [enabled]),
             ],
         )
-
-
-def _is_run_under_autocast(file: PythonFile) -> bool:
-    """True if the file opens autocast, or trains with a Trainer that does: it casts for the call.
-
-    The weights of such a run are float32, and another run need not exist.
-    """
-    syntax = syntax_tree(file)
-    names = syntax.names.values()
-    has_trainer = any(
-        name.startswith("transformers.") and name.endswith("Trainer") for name in names
-    )
-    return has_trainer or not all(made.is_off for made in autocasts(syntax))

@@ -75,7 +75,6 @@ RULE = Rule(
     pattern=_ONE_NUMBER,
     calls=TOTALS,
     pitfalls=("E10",),
-    yields_to="MP310",
 )
 
 _STOPS = {"bfloat16": 256, "float16": 2048}

@@ -93,7 +93,7 @@ RULE = Rule(
     ),
     calls=frozenset({"__setitem__", *_WRITING, *(f"{name}_" for name in _WRITING)}),
     pitfalls=("D03",),
-    yields_to="MP410",
+    yields_to=("MP410",),
     preview=True,
 )
 

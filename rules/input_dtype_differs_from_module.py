@@ -106,7 +106,7 @@ RULE = Rule(
     ),
     calls=frozenset({"Module", *_CLASSES, *_PRODUCTS}),
     pitfalls=("D01", "D09"),
-    yields_to="MP410",
+    yields_to=("MP410",),
     preview=True,
 )
 

@@ -8,9 +8,11 @@ numbers are literals (`-1e9`, `-10 ** 9`), constants, and `torch.finfo(torch.flo
 
 A tensor counts if the dtype flow shows that it is float16 or bfloat16: by a cast, by an autocast
 region around the call, or by a program that calls the functions of the file under autocast. Such a
-program opens the region itself, or makes an `Accelerator` or a `Trainer` with `fp16=True`. Scores
-that are computed in float32 there, such as `scores.float()` or the output of `softmax`, are not
-reported. Infinity is fine, and so is `torch.finfo(scores.dtype).min`.
+program opens the region itself, or makes an `Accelerator` or a `Trainer` with `fp16=True`. So does
+a tensor that certainly has the dtype of the weights in a model that `from_pretrained` can load in
+bfloat16 (see MP408), unless the file opens autocast or has a Trainer. Scores that are computed in
+float32 there, such as `scores.float()` or the output of `softmax`, are not reported. Infinity is
+fine, and so is `torch.finfo(scores.dtype).min`.
 
 ## Why it hurts
 `RuntimeError: value cannot be converted to type c10::Half without overflow` (torch 2.13;
@@ -38,7 +40,8 @@ with torch.autocast("cuda", dtype=torch.float16):
 ## Fix safety
 The fix replaces the limits of float32 by those of the tensor's dtype, and bounds other numbers by
 them: `max(-1e9, torch.finfo(scores.dtype).min)`. In float32 the value stays what it was. It is safe
-if the tensor is certainly floating, because `torch.finfo` rejects integers, and otherwise unsafe.
+if the tensor is certainly floating, because `torch.finfo` rejects integers, and otherwise unsafe;
+so it is where only a run with weights in bfloat16 was looked at.
 There is no fix where the tensor has no name.
 
 ## References
@@ -80,7 +83,7 @@ RULE = Rule(
     fix="sometimes",
     triggers=((b"torch",), (b"masked_fill", b"fill_(", b"_fill(", b"full", b"where(")),
     pitfalls=("E01", "E02"),
-    yields_to="MP410",
+    yields_to=("MP410",),
     preview=True,
 )
 
@@ -124,7 +127,8 @@ def _fix(fill: Fill, file: PythonFile) -> Fix | None:
     else:
         new = f"min({number}, torch.finfo({tensor}).max)"
     is_floating = fill.tensor.dtypes <= FLOATING and not fill.tensor.is_open
-    level = Applicability.SAFE if is_floating else Applicability.UNSAFE
+    is_safe = is_floating and not fill.is_of_one_run
+    level = Applicability.SAFE if is_safe else Applicability.UNSAFE
     return Fix(level, "Keep the number in the range of the dtype", (Edit(fill.number.span, new),))
 
 

@@ -93,7 +93,7 @@ RULE = Rule(
     triggers=((b"torch",), tuple(sorted(b"%b(" % name.encode() for name in LACKING_CALLS))),
     calls=LACKING_CALLS,
     pitfalls=("F01", "F02", "F03", "F04", "F05"),
-    yields_to="MP410",
+    yields_to=("MP410",),
     preview=True,
 )
 

@@ -87,7 +87,7 @@ RULE = Rule(
     ),
     calls=_STRICT | _CAST,
     pitfalls=("D07",),
-    yields_to="MP410",
+    yields_to=("MP410",),
     preview=True,
 )
 

@@ -8,6 +8,9 @@ Finds:
   makes angles of the range: by `sin`, `cos`, `outer`, `einsum`, `polar`;
 - `timesteps.to(torch.bfloat16)` and other casts to bfloat16 of what is named a timestep, most of
   which are integers below 1000;
+- in a file that does something when it is started, which is followed as Python would run it:
+  ranges in the certain dtype of what this run gives, their products with frequencies in half
+  precision, of which angles are made, and running sums in half precision that are used as integers;
 - a matrix product of `torch.arange(…)` and frequencies in `forward`, by `@`, `matmul` or `bmm`,
   whose result goes to `sin` or `cos`, in a program that calls it under autocast: autocast casts
   both.
@@ -47,7 +50,7 @@ Unsafe: `dtype=` becomes `torch.float32`, and so may the result, which must be c
 the model after `cos` and `sin`. No fix for casts and products.
 
 ## References
-- Pitfall E05
+- Pitfalls E05, E06, E16
 - https://github.com/huggingface/transformers/pull/29285
 - https://github.com/EleutherAI/gpt-neox/issues/1003
 - https://github.com/modelscope/DiffSynth-Studio/pull/1025
@@ -64,12 +67,14 @@ from precision_lint.rule_api import (
     Finding,
     Fix,
     Position,
+    ProgramRounding,
     PythonFile,
     Related,
     Rule,
     Severity,
     positions,
     precision_of,
+    program_positions,
 )
 
 RULE = Rule(
@@ -80,9 +85,8 @@ RULE = Rule(
     since="0.1.0",
     precisions=("fp16", "bf16"),
     fix="sometimes",
-    triggers=((b"torch",), (b"arange(", b"linspace(", b"timestep")),
-    pitfalls=("E05",),
-    yields_to="MP310",
+    triggers=((b"torch",), (b"arange(", b"linspace(", b"timestep", b"cumsum(")),
+    pitfalls=("E05", "E06", "E16"),
     preview=True,
 )
 
@@ -90,7 +94,11 @@ _INTEGERS = {"bfloat16": 256, "float16": 2048}
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    for position in positions(file):
+    found = {position.span: position for position in positions(file)}
+    for each in program_positions(file):
+        if each.call.span not in found:
+            yield _of_program(each, file)
+    for position in found.values():
         is_proved = position.form == "range" and position.is_certain and position.use is None
         yield file.finding(
             RULE,
@@ -103,6 +111,19 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             related=list(_related(position, file)),
             precisions=tuple(filter(None, [precision_of(position.dtype)])),
         )
+
+
+def _of_program(found: ProgramRounding, file: PythonFile) -> Finding:
+    related = [*(place.related for place in found.call.way), *found.related]
+    return file.finding(
+        RULE,
+        found.call.span,
+        f"{found.problem} in this program",
+        confidence=Confidence.MEDIUM,
+        why=f"{found.effect[:1].upper()}{found.effect[1:]}. Compute it in float32.",
+        related=list(dict.fromkeys(related)),
+        precisions=tuple(filter(None, [precision_of(found.dtype)])),
+    )
 
 
 def _message(position: Position, file: PythonFile) -> str:

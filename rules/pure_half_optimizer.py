@@ -88,7 +88,7 @@ RULE = Rule(
     calls=HALF_UPDATES,
     intraprocedural=frozenset({"Accelerator", "GradScaler", "backward", "train"}),
     pitfalls=("E08",),
-    yields_to="MP310",
+    yields_to=("MP310",),
     preview=True,
 )
 

@@ -1,42 +1,36 @@
-"""A program rounds numbers to half precision where their digits count
+"""A program rounds numbers to half precision where their digits count.
 
 ## What it does
 Follows the file as Python would run it, without running it: its statements outside of functions
 from the first to the last, and the functions that they call, each with what it is given there.
 Reports what certainly is in half precision in this run, and needs more digits:
 
-- positions that are made in half precision, or multiplied by frequencies in half precision, and
-  become angles,
-- a total to which a loop adds, and a running sum that is used as integers,
-- a sum or a mean of squares in float16,
+- a total to which a loop adds,
 - a copy of the weights that is averaged with a decay,
 - the cross entropy of logits,
 - uniform noise of which a logarithm is taken,
-- weights that an optimizer updates at a rate below 1e-3, where most steps round to nothing,
+- bfloat16 weights that an optimizer updates at a rate of 3e-5 or less, where most stay the same,
 - a number such as 1e-8 that is added in float16, where it is zero.
 
+Sums of squares in float16 are left to MP308, and positions in half precision to MP304: whether they
+are wrong depends on the numbers.
 Nothing is reported where the dtype depends on an option, a checkpoint or a caller in another file.
 
 ## Why it hurts
-There is no error. bfloat16 has every integer up to 256 and float16 up to 2048: larger positions
-coincide, and a count stops there. The square of 256 is infinite in float16. An average of weights
-with a decay of 0.999 never moves in bfloat16. `torch.rand` gives exact zeros, whose logarithm is
-infinite. Measured with torch 2.13.
+There is no error. A count stops at 256 in bfloat16. An average of weights with a decay of 0.999
+never moves in bfloat16, and AdamW with a rate of 1e-5 leaves 83 to 97 of 100 weights where they
+are. `torch.rand` gives exact zeros, whose logarithm is infinite. Measured with torch 2.13.
 
 ## Example
 ```python
 import torch
 from torch import nn
 
-
-class Norm(nn.Module):
-    def forward(self, x):
-        return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
-
-
-norm = nn.Sequential(nn.Linear(16, 16), nn.ReLU()).half()
-hidden = norm(torch.full((1, 16), 300.0).half())
-print(Norm()(hidden))
+model = nn.Linear(64, 8).bfloat16()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
+for features in torch.randn(20, 32, 64).bfloat16():
+    model(features).float().square().mean().backward()
+    optimizer.step()
 ```
 
 ## Use instead
@@ -44,23 +38,20 @@ print(Norm()(hidden))
 import torch
 from torch import nn
 
-
-class Norm(nn.Module):
-    def forward(self, x):
-        wide = x.float()
-        return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
-
-
-norm = nn.Sequential(nn.Linear(16, 16), nn.ReLU()).half()
-hidden = norm(torch.full((1, 16), 300.0).half())
-print(Norm()(hidden))
+model = nn.Linear(64, 8)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
+for features in torch.randn(20, 32, 64):
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        loss = model(features).float().square().mean()
+    loss.backward()
+    optimizer.step()
 ```
 
 ## Fix safety
 There is no fix: how far the computation is to be in float32 is for its author to say.
 
 ## References
-- Pitfalls E04, E05, E06, E07, E08, E09, E10, E11, E14, E16
+- Pitfalls E04, E07, E08, E09, E10, E14
 - https://github.com/huggingface/transformers/pull/29285
 - https://github.com/pytorch/pytorch/issues/87561
 """
@@ -85,15 +76,10 @@ RULE = Rule(
     summary="numbers that this program rounds to half precision where their digits count",
     severity=Severity.WARNING,
     since="0.1.0",
-    preview=True,
     triggers=(
         (b"torch",),
         (b".half(", b".bfloat16(", b"torch.bfloat16", b"torch.float16", b"torch.half"),
         (
-            b"arange(",
-            b"linspace(",
-            b"mean(",
-            b"sum(",
             b"+= ",
             b"deepcopy(",
             b"entropy(",
@@ -102,8 +88,8 @@ RULE = Rule(
             b"optim",
         ),
     ),
-    yields_to="MP301",
-    pitfalls=("E04", "E05", "E06", "E07", "E08", "E09", "E10", "E11", "E14", "E16"),
+    yields_to=("MP301", "MP306", "MP307"),
+    pitfalls=("E04", "E07", "E08", "E09", "E10", "E14"),
 )
 
 

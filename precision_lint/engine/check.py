@@ -164,7 +164,8 @@ def _once(findings: list[Finding], settings: Settings) -> list[Finding]:
         for finding in findings
         if not any(
             finding.place.span.start < other.end and other.start < finding.place.span.end
-            for other in by_code.get(yielding.get(finding.code, ""), ())
+            for code in yielding.get(finding.code, ())
+            for other in by_code.get(code, ())
         )
     ]
 

@@ -29,8 +29,8 @@ def by_selector() -> dict[str, Rule]:
 
 
 @cache
-def yielding() -> dict[str, str]:
-    """By code of a rule that yields to another one, the code of that."""
+def yielding() -> dict[str, tuple[str, ...]]:
+    """By code of a rule that yields to others, the codes of those."""
     return {rule.code: rule.yields_to for rule in rules() if rule.yields_to}
 
 

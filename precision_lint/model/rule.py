@@ -55,8 +55,8 @@ class Rule:
     """Those of a run in which its findings happen; none if they do in any, or each says it."""
 
     pitfalls: tuple[str, ...] = ()
-    yields_to: str = ""
-    """The code of a rule that knows more: where both report a place, only that one does."""
+    yields_to: tuple[str, ...] = ()
+    """The codes of rules that know more: where they report a place, this one does not."""
 
     preview: bool = False
     """Whether it runs only with `--preview`: its accuracy on unseen code is not known yet."""

@@ -23,6 +23,7 @@ from precision_lint.source.python.syntax import callee_name, dotted, last_name, 
 from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
 
 _TOKENIZERS = re.compile(r"(?:^|_)tokenizer?$|^tokenize$|^batch_encode_plus$|^encode_plus$")
+_SWEEPING = (ast.DictComp, ast.ListComp, ast.GeneratorExp, ast.For)
 _OF_TYPES = frozenset({"isinstance", "hasattr", "is_tensor"})
 """Conditions that hold for tensors of any dtype."""
 
@@ -73,7 +74,7 @@ def blanket_casts(file: ParsedPython) -> tuple[BlanketCast, ...]:
 
 
 def _sweeps(nodes: list[ast.AST], syntax: SyntaxTree) -> Iterator[_Sweep]:
-    for node in nodes:
+    for node in (each for each in nodes if isinstance(each, _SWEEPING)):
         match node:
             case ast.DictComp(value=value, generators=[ast.comprehension(ifs=[]) as each]):
                 item, key = _names(each.target)

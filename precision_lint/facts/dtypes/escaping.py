@@ -3,24 +3,41 @@
 Most code that computes in float32 casts the result back before it goes on: there is nothing to
 interpret. This is a walk over the syntax alone, many times faster than the interpreter. It follows
 a fixed dtype through assignments and operators, into the functions of the file and out of them,
-and answers "yes" wherever it is not sure. What an object keeps is left out: the interpreter does
-not know what becomes of it (see `loaded_in_half`).
+and answers "yes" wherever it is not sure. What a function returns is told apart by whether the call
+gives it something fixed. What an object keeps is left out: the interpreter does not know what
+becomes of it (see `loaded_in_half`). So is a tensor without dimensions, which decides no dtype.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Set
 
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes._generated.operators import METHODS
-from precision_lint.facts.dtypes.functions_of_file import WHOLE, FunctionsOfFile
-from precision_lint.facts.dtypes.syntax.item_writes import may_be_indexed_write
+from precision_lint.facts.dtypes.functions_of_file import WHOLE, FunctionsOfFile, Reachable
+from precision_lint.facts.dtypes.syntax.item_writes import is_dictionary, may_be_indexed_write
 from precision_lint.model.memo import fact
+from precision_lint.source.python.nodes import children
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+PRODUCTS = frozenset(
+    {
+        "linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "conv1d", "conv2d", "conv3d",
+        "conv_transpose1d", "conv_transpose2d", "scaled_dot_product_attention",
+    }
+)  # fmt: skip
+"""Operators whose operands need one dtype, as models use them."""
+WRITES = frozenset(
+    {
+        "index_put_", "index_add", "index_add_", "index_copy_", "masked_scatter",
+        "masked_scatter_", "scatter", "scatter_", "scatter_add", "scatter_add_",
+    }
+)  # fmt: skip
+"""Those that write one tensor into another."""
 
 _FIXED = re.compile(r"torch\.(?:float|float32|double|float64|half|float16)$")
 _MAKING = frozenset(
@@ -33,51 +50,44 @@ _DEVICE = re.compile(r"device|cuda|cpu|rank")
 _PLAIN = frozenset({"shape", "device", "ndim", "size", "dim", "numel"})
 _OF_TORCH = ("torch.", "F.", "nn.functional.")
 _TESTING_DTYPE = re.compile(r"dtype|is_floating")
-_MOST_ROUNDS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Meetings:
-    """The functions of a file in which a fixed dtype may meet another one."""
-
-    _known: FunctionsOfFile
-    _functions: frozenset[ast.FunctionDef]
-
-    def __bool__(self) -> bool:
-        return bool(self._functions)
-
-    def below(self, function: ast.AST) -> frozenset[ast.FunctionDef]:
-        """Those that a function may call, by others or by itself."""
-        found: set[ast.FunctionDef] = set()
-        pending = [function]
-        while self._functions and pending:
-            current = pending.pop()
-            if isinstance(current, ast.FunctionDef) and current not in found:
-                found.add(current)
-                pending += self._known.mentioned(current)
-        return self._functions & found
+_MOST_ROUNDS = 12
+_SOURCE = re.compile(
+    r"\.\s*(?:float|double|half)\s*\("
+    r"|\btorch\.(?:float|double|half|zeros|ones|full|empty|rand|eye|linspace|tensor)"
+)
+"""What fixes a dtype, in the text of a function."""
 
 
 @fact
-def fixed_dtypes_meeting_others(file: ParsedPython) -> Meetings:
-    """Where a fixed dtype may meet another one."""
+def fixed_dtypes_meeting_others(file: ParsedPython) -> Reachable:
+    """The functions of a file in which a fixed dtype may meet another one."""
     known = FunctionsOfFile(file)
+    changed = {each: None for each in known.functions if _SOURCE.search(file.rows_of(each))}
     met: set[ast.FunctionDef] = set()
     for _ in range(_MOST_ROUNDS):
-        changed, known.changed = known.changed, {}
         if not changed:
             break
-        met |= {each for each in changed if _Function(known, each).meets_others()}
-    return Meetings(known, frozenset(met))
+        for each in changed:
+            if _Function(known, each, frozenset()).meets_others():
+                met.add(each)
+            taken = known.taking.get(each)
+            if taken and _Function(known, each, taken).meets_others():
+                met.add(each)
+        changed, known.changed = known.changed, {}
+    return Reachable(known, frozenset(met))
 
 
 class _Function:
-    """The variables of one function that hold a fixed dtype, statement by statement."""
+    """The variables of one function that hold a fixed dtype, statement by statement.
 
-    def __init__(self, known: FunctionsOfFile, node: ast.FunctionDef) -> None:
+    `taken` are the parameters that are given something fixed.
+    """
+
+    def __init__(self, known: FunctionsOfFile, node: ast.FunctionDef, taken: Set[str]) -> None:
         self._known = known
         self._node = node
-        self._held = {*known.taking.get(node, ())}
+        self._is_given = bool(taken)
+        self._held = {*taken}
         self._callables: dict[str, ast.expr] = {}
         """Local variables, with the expressions that say what they call."""
         self._is_met = False
@@ -102,7 +112,7 @@ class _Function:
                     self._hold(target, True)  # an item that is added to keeps its dtype
             case ast.Return(value=ast.expr() as value):
                 if fixed := self._results(value):
-                    self._known.give(self._node, fixed)
+                    self._known.give(self._node, fixed, is_given=self._is_given)
             case ast.Expr(value=value):
                 self._is_fixed(value)
             case ast.If(test=test, body=body, orelse=orelse):
@@ -111,7 +121,7 @@ class _Function:
                 self._block(body)
                 after, self._held = self._held, before
                 self._block(orelse)
-                if _TESTING_DTYPE.search(ast.unparse(test)):
+                if self._held != after and _TESTING_DTYPE.search(ast.unparse(test)):
                     self._held &= after  # one of them casts
                 else:
                     self._held |= after
@@ -123,6 +133,8 @@ class _Function:
                     before = {*self._held}
                     self._block(body)
                     self._held |= before
+                    if self._held == before:
+                        break
                 self._block(orelse)
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
                 pass  # walked by itself
@@ -143,15 +155,18 @@ class _Function:
         match target, value:
             case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
                 fixed = [self._is_fixed(one) for one in values]
-                for one, is_fixed in zip(targets, fixed, strict=True):
+                for one, given, is_fixed in zip(targets, values, fixed, strict=True):
+                    if isinstance(one, ast.Name):
+                        self._callables[one.id] = given
                     self._hold(one, is_fixed)
             case ast.Tuple(elts=targets), ast.Call():
                 fixed_ones = self._results(value)
                 for position, one in enumerate(targets):
                     self._hold(one, not fixed_ones.isdisjoint({position, WHOLE}))
             case ast.Subscript(value=owner), _:
-                is_met = self._is_fixed(value) != self._is_fixed(owner)
-                self._is_met |= is_met and may_be_indexed_write(target, self._known.file)
+                is_fixed = self._is_fixed(value)
+                if is_fixed != self._is_fixed(owner):
+                    self._write(target, is_fixed)
             case _:
                 if isinstance(target, ast.Name):
                     self._callables[target.id] = value
@@ -166,8 +181,18 @@ class _Function:
                     self._hold(item, is_fixed)
             case ast.Starred(value=value):
                 self._hold(value, is_fixed)
-            case ast.Subscript():
-                self._is_met |= is_fixed and may_be_indexed_write(target, self._known.file)
+            case ast.Subscript() if is_fixed:
+                self._write(target, is_fixed)
+
+    def _write(self, target: ast.Subscript, is_fixed: bool) -> None:
+        """A dictionary holds what is written into it, and a tensor keeps its dtype."""
+        owner, file = target.value, self._known.file
+        held = self._callables.get(owner.id) if isinstance(owner, ast.Name) else None
+        if isinstance(held, ast.Dict | ast.DictComp) or is_dictionary(owner, syntax_tree(file)):
+            if is_fixed:
+                self._hold(owner, True)
+        else:
+            self._is_met |= may_be_indexed_write(target, file)
 
     def _results(self, value: ast.expr) -> set[int]:
         """The items of what is returned that are fixed."""
@@ -182,6 +207,8 @@ class _Function:
         match node:
             case ast.Name(id=name):
                 return name in self._held
+            case ast.Constant() | ast.JoinedStr():
+                return False
             case ast.Attribute(value=value, attr=name):
                 return self._is_fixed(value) and name not in _PLAIN
             case ast.Call():
@@ -209,13 +236,10 @@ class _Function:
             case ast.Lambda(body=body):
                 self._is_met |= self._is_fixed(body)
                 return False
-            case ast.Constant() | ast.JoinedStr():
-                return False
         return self._any(node)
 
     def _any(self, node: ast.expr) -> bool:
-        children = (one for one in ast.iter_child_nodes(node) if isinstance(one, ast.expr))
-        return self._all_of(children)
+        return self._all_of(one for one in children(node) if isinstance(one, ast.expr))
 
     def _agreeing(self, operands: list[ast.expr]) -> bool:
         """Operands that need one dtype: all of them are fixed, or none."""
@@ -225,13 +249,6 @@ class _Function:
 
     def _call(self, node: ast.Call) -> set[int]:
         """The results of a call that are fixed."""
-        functions = self._known.called(self._function_of(node), self._node)
-        is_fixed = self._is_call_fixed(node)
-        if not (is_fixed and functions) or self._is_of_torch(node):
-            return {WHOLE} if is_fixed else set()
-        return set().union(*(self._known.giving.get(each, ()) for each in functions))
-
-    def _is_call_fixed(self, node: ast.Call) -> bool:
         name, function = callee_name(node), node.func
         keywords = {each.arg: each.value for each in node.keywords}
         given = [*node.args, *(value for key, value in keywords.items() if key != "dtype")]
@@ -240,21 +257,18 @@ class _Function:
         is_function = path.startswith(_OF_TORCH)
         owner = [] if receiver is None or is_function else [receiver]
         if name in {"to", "type"} and owner:
-            return self._cast(owner[0], node, keywords)
-        if name in _FIXING and owner and not given:
+            is_fixed = self._cast(owner[0], node, keywords)
+        elif name in _FIXING and owner and not given:
             self._is_fixed(owner[0])
-            return True
-        if name in _CASTING:
+            is_fixed = True
+        elif name in _CASTING:
             self._all_of(owner)
-            return self._all_of(given) and name == "type_as"
-        if self._is_of_torch(node):
-            return self._of_torch(node, name, [*owner, *given], keywords, path)
-        return self._of_file(node, name, owner, keywords)
-
-    def _is_of_torch(self, node: ast.Call) -> bool:
-        path = dotted(node.func) or ""
-        is_method = isinstance(node.func, ast.Attribute) and callee_name(node) in METHODS
-        return path.startswith(_OF_TORCH) or (is_method and not path.startswith("self."))
+            is_fixed = self._all_of(given) and name == "type_as"
+        elif is_function or (owner and name in METHODS and not path.startswith("self.")):
+            is_fixed = self._of_torch(node, name, [*owner, *given], keywords, path)
+        else:
+            return self._of_file(node, name, owner, keywords)
+        return {WHOLE} if is_fixed else set()
 
     def _function_of(self, node: ast.Call) -> ast.expr:
         """What is called; of a variable, the expression that it stands for."""
@@ -270,7 +284,8 @@ class _Function:
         keywords: dict[str | None, ast.expr],
         path: str,
     ) -> bool:
-        row = AGREEING.get(name) or AGREEING.get(f"nn.functional.{name}")
+        needs_one = name in PRODUCTS or name in WRITES
+        row = AGREEING.get(name) or AGREEING.get(f"nn.functional.{name}") if needs_one else None
         if name == "einsum":
             is_fixed = self._agreeing(operands[1:])
         elif row is not None:
@@ -281,7 +296,9 @@ class _Function:
             is_fixed = self._all_of(operands)
         if "dtype" in keywords:
             return self._is_dtype_fixed(keywords["dtype"])
-        return is_fixed or (name in _MAKING and path.startswith("torch."))
+        return is_fixed or (
+            name in _MAKING and path.startswith("torch.") and not _makes_no_floats(node, name)
+        )
 
     def _of_file(
         self,
@@ -289,35 +306,37 @@ class _Function:
         name: str,
         owner: list[ast.expr],
         keywords: dict[str | None, ast.expr],
-    ) -> bool:
+    ) -> set[int]:
+        """The results that are fixed of what torch does not define."""
         is_of_fixed = self._all_of(owner)
         positional = [self._is_fixed(one) for one in node.args]
         named = {key: self._is_fixed(value) for key, value in keywords.items()}
         function_node = self._function_of(node)
         functions = self._known.called(function_node, self._node)
         is_given = any(positional) or any(named.values())
+        results: set[int] = set()
         for function in functions:
             names = [one.arg for one in function.args.args]
             names = names[1:] if names[:1] in (["self"], ["cls"]) else names
             taken = {one for one, is_fixed in zip(names, positional, strict=False) if is_fixed}
             taken |= {key for key, is_fixed in named.items() if is_fixed and key in names}
             self._known.take(function, taken)
-            self._known.callers.setdefault(function, set()).add(self._node)
+            results |= self._known.given(function, is_given=bool(taken))
             if is_given and not taken:
                 self._is_met = True
         if functions:
-            return any(function in self._known.giving for function in functions)
+            return results
         self._is_met |= is_given and self._known.is_layer(function_node)
-        is_of_fixed |= any(positional[:1])  # what else it is given decides, too
-        return is_of_fixed and not name[:1].isupper()
+        # What else it is given decides, too. Rows of a table have its dtype.
+        is_of_fixed |= any(positional[:1]) and not self._known.is_embedding(function_node)
+        return {WHOLE} if is_of_fixed and not name[:1].isupper() else set()
 
     def _cast(self, owner: ast.expr, node: ast.Call, keywords: dict[str | None, ast.expr]) -> bool:
         before = self._is_fixed(owner)
         asked = [*node.args, *(value for key, value in keywords.items() if key == "dtype")]
         if any(map(self._is_dtype_fixed, asked)):
             return True
-        dtypes = [one for one in asked if not _DEVICE.search(ast.unparse(one))]
-        return before and not dtypes
+        return before and all(_DEVICE.search(ast.unparse(one)) for one in asked)
 
     def _is_dtype_fixed(self, node: ast.expr) -> bool:
         return self._is_fixed(node) or _FIXED.match(dotted(node) or "") is not None
@@ -330,3 +349,17 @@ class _Function:
 
 def _may_be_tensor(node: ast.expr) -> bool:
     return not isinstance(node, ast.Constant | ast.JoinedStr | ast.UnaryOp | ast.Tuple)
+
+
+def _makes_no_floats(node: ast.Call, name: str) -> bool:
+    """True for a factory whose result is of integers, or has no dimensions."""
+    named = {each.arg: each.value for each in node.keywords}
+    given = [*node.args, *filter(None, map(named.get, ("size", "data", "fill_value")))]
+    match name, given:
+        case "tensor", [value, *_]:
+            return isinstance(value, ast.Constant)
+        case _, [ast.List(elts=[]) | ast.Tuple(elts=[]), *_]:
+            return True
+        case "full", [_, ast.Constant(value=int())]:
+            return True
+    return False

@@ -7,7 +7,10 @@ with it.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from functools import cached_property
 
 from precision_lint.facts.dtypes.operators.module_inputs import LAYERS
 from precision_lint.source.python.nodes import walk
@@ -17,6 +20,8 @@ from precision_lint.source.python.syntax import callee_name
 
 WHOLE = -1
 """All of what a function returns, where its items have positions."""
+
+_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 class FunctionsOfFile:
@@ -28,14 +33,16 @@ class FunctionsOfFile:
         self._named: dict[str, list[ast.FunctionDef]] = {}
         self._of_class: dict[str, list[ast.FunctionDef]] = {}
         self._own: dict[ast.FunctionDef, _Own] = {}
-        self.callers: dict[ast.FunctionDef, set[ast.FunctionDef]] = {}
         self._called: dict[ast.AST, list[ast.FunctionDef]] = {}
         self._mentioned: dict[ast.FunctionDef, list[ast.FunctionDef]] = {}
         self.held: dict[str, set[str]] = {}
         """By attribute, the classes of the modules that objects hold under this name."""
         self.taking: dict[ast.FunctionDef, set[str]] = {}
-        self.giving: dict[ast.FunctionDef, set[int]] = {}
-        """The results that are fixed, by position in what is returned; `WHOLE` for all of it."""
+        self._given: dict[tuple[ast.FunctionDef, bool], set[int]] = {}
+        """The results that are fixed, by position in what is returned; `WHOLE` for all of it.
+
+        One entry for calls that give the function something fixed, and one for the others.
+        """
         for node in statements(file.tree.body):
             match node:
                 case ast.FunctionDef(name=name) if name != "__init__":
@@ -47,7 +54,7 @@ class FunctionsOfFile:
                     self._of_class[name] = [*filter(None, [own.methods.get("forward")])]
                     for attribute, made in own.held.items():
                         self.held.setdefault(attribute, set()).update(made)
-        self.changed: dict[ast.FunctionDef, None] = dict.fromkeys(self.functions)
+        self.changed: dict[ast.FunctionDef, None] = {}
         """The functions of which something is known that was not when they were walked."""
 
     def take(self, function: ast.FunctionDef, names: set[str]) -> None:
@@ -57,12 +64,35 @@ class FunctionsOfFile:
             taken |= names
             self.changed[function] = None
 
-    def give(self, function: ast.FunctionDef, positions: set[int]) -> None:
+    def give(self, function: ast.FunctionDef, positions: set[int], *, is_given: bool) -> None:
         """A function returns something fixed."""
-        given = self.giving.setdefault(function, set())
+        given = self._given.setdefault((function, is_given), set())
         if not positions <= given:
             given |= positions
-            self.changed |= dict.fromkeys(self.callers.get(function, ()))
+            self.changed |= dict.fromkeys(self._callers(function))
+
+    def given(self, function: ast.FunctionDef, *, is_given: bool) -> Set[int]:
+        """The results of a call that are fixed."""
+        alone = self._given.get((function, False), set())
+        return alone | self._given.get((function, True), set()) if is_given else alone
+
+    def _callers(self, function: ast.FunctionDef) -> Iterable[ast.FunctionDef]:
+        """The functions that name this one, or a module of its class."""
+        names = [function.name]
+        for attribute, made in self.held.items():
+            if function in self._forwards(made):
+                names.append(attribute)
+        return (each for name in names for each in self._naming.get(name, ()))
+
+    @cached_property
+    def _naming(self) -> Mapping[str, list[ast.FunctionDef]]:
+        """The functions of the file, by the names of others and of modules in their text."""
+        known = self._named.keys() | self.held.keys()
+        naming: dict[str, list[ast.FunctionDef]] = {}
+        for function in self.functions:
+            for name in known.intersection(_WORD.findall(self.file.rows_of(function))):
+                naming.setdefault(name, []).append(function)
+        return naming
 
     def mentioned(self, function: ast.FunctionDef) -> list[ast.FunctionDef]:
         """The functions of the file that a function names, and those of modules that it names."""
@@ -99,6 +129,32 @@ class FunctionsOfFile:
         """True for an attribute that may hold a layer with weights."""
         named = (each.attr for each in ast.walk(function) if isinstance(each, ast.Attribute))
         return any(not LAYERS.isdisjoint(self.held.get(name, ())) for name in named)
+
+    def is_embedding(self, function: ast.expr) -> bool:
+        """True for an attribute that holds a table of weights, which is asked for rows."""
+        return isinstance(function, ast.Attribute) and self.held.get(function.attr) == {"Embedding"}
+
+
+@dataclass(frozen=True, slots=True)
+class Reachable:
+    """Some functions of a file, and which of them others may call."""
+
+    _known: FunctionsOfFile
+    _functions: frozenset[ast.FunctionDef]
+
+    def __bool__(self) -> bool:
+        return bool(self._functions)
+
+    def below(self, function: ast.AST) -> frozenset[ast.FunctionDef]:
+        """Those that a function may call, by others or by itself."""
+        found: set[ast.FunctionDef] = set()
+        pending = [function]
+        while self._functions and pending:
+            current = pending.pop()
+            if isinstance(current, ast.FunctionDef) and current not in found:
+                found.add(current)
+                pending += self._known.mentioned(current)
+        return self._functions & found
 
 
 class _Own:

@@ -13,7 +13,7 @@ import ast
 import re
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Argument, Call, CallSite
@@ -25,7 +25,8 @@ from precision_lint.facts.dtypes.domain.values import (
     perhaps_floating,
     tensor,
 )
-from precision_lint.facts.dtypes.escaping import fixed_dtypes_meeting_others
+from precision_lint.facts.dtypes.escaping import PRODUCTS, WRITES, fixed_dtypes_meeting_others
+from precision_lint.facts.dtypes.functions_of_file import Reachable
 from precision_lint.facts.dtypes.interpreter.asked import SETTING_ITEM, Asked, Question
 from precision_lint.facts.dtypes.interpreter.budget import BudgetExceeded
 from precision_lint.facts.dtypes.interpreter.loaded_in_half import is_fixed
@@ -40,19 +41,7 @@ from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, INT64
 from precision_lint.model.memo import fact
 
-_PRODUCTS = frozenset(
-    {
-        "linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "conv1d", "conv2d", "conv3d",
-        "conv_transpose1d", "conv_transpose2d", "scaled_dot_product_attention",
-    }
-)  # fmt: skip
-_WRITES = frozenset(
-    {
-        SETTING_ITEM, "index_put_", "index_add", "index_add_", "index_copy_", "masked_scatter",
-        "masked_scatter_", "scatter", "scatter_", "scatter_add", "scatter_add_",
-    }
-)  # fmt: skip
-_ASKED = _PRODUCTS | _WRITES | LAYERS
+_ASKED = PRODUCTS | WRITES | LAYERS | {SETTING_ITEM}
 _HALF = frozenset({BFLOAT16})
 _CHOOSING = re.compile(r"dtype|autocast|float|half|bf16|fp16|fp32|upcast|precision", re.IGNORECASE)
 """In conditions that tell runs of one precision from those of another."""
@@ -79,28 +68,50 @@ class Meeting:
         return min(self.tensor.dtypes)
 
 
+@dataclass(frozen=True, slots=True)
+class HalfCall:
+    """A call of a run whose weights are loaded in bfloat16: see `Meeting` for the rest."""
+
+    call: Call
+    loaded: Origin
+    is_kept: bool
+
+
 @fact
 def meetings_in_half(file: PythonFile) -> tuple[Meeting, ...]:
     """The calls that raise, in the run of some model of the file: the first for each source."""
     found: dict[object, Meeting] = {}
-    try:
-        for each in _meetings(file):
-            origin = each.tensor.origin
+    for each in calls_in_half(file, _ASKED, fixed_dtypes_meeting_others(file)):
+        meeting = _meeting(each)
+        if meeting is not None:
+            origin = meeting.tensor.origin
             place = each.call.span if origin is None else (origin.source.path, origin.span)
-            found.setdefault(place, each)
-    except (BudgetExceeded, RecursionError):
-        pass  # what was found until then is given such operands, whatever comes later
+            found.setdefault(place, meeting)
     by_call = {each.call.span: each for each in reversed(found.values())}
     return tuple(by_call[span] for span in sorted(by_call))
 
 
-def _meetings(file: PythonFile) -> Iterator[Meeting]:
-    """The meetings in the runs that come to a function in which dtypes may meet, each once."""
-    may_meet = fixed_dtypes_meeting_others(file)
+def calls_in_half(
+    file: PythonFile, names: frozenset[str], reached: Reachable
+) -> Iterator[HalfCall]:
+    """The calls of the runs that come to some functions, each function once.
+
+    Left out are calls under autocast, under a condition about dtypes, and those meant to fail.
+    """
+    try:
+        for each in _calls_in_half(file, names, reached) if reached else ():
+            is_plain = each.call.autocast is None and not _is_chosen(each.call, file)
+            if is_plain and not may_fail_on_purpose(each.call, file):
+                yield each
+    except (BudgetExceeded, RecursionError):
+        pass  # what was found until then is given such operands, whatever comes later
+
+
+def _calls_in_half(
+    file: PythonFile, names: frozenset[str], reached: Reachable
+) -> Iterator[HalfCall]:
     done: set[ast.FunctionDef] = set()
-    if not may_meet:
-        return
-    subject = Subject(file, Asked.of(module_of(file), [Question(_ASKED)]), None, is_aside=True)
+    subject = Subject(file, Asked.of(module_of(file), [Question(names)]), None, is_aside=True)
     subject.budget.go_beyond()
     calls: list[Call] = []
     run = Interpretation(subject, {}, is_intraprocedural=False, in_half=calls)
@@ -110,17 +121,14 @@ def _meetings(file: PythonFile) -> Iterator[Meeting]:
                 continue
             forward = _forward(run, definition)
             loaded = None if forward is None else run.classes.loaded(definition)
-            if forward is None or loaded is None or may_meet.below(forward.node) <= done:
+            if forward is None or loaded is None or reached.below(forward.node) <= done:
                 continue
-            done |= may_meet.below(forward.node)
+            done |= reached.below(forward.node)
             is_kept = not run.configuration.loads_in_float32(_library(run, definition))
             try:
                 _run(run, definition, forward, loaded, file)
             finally:
-                for call in calls:
-                    meeting = _meeting(call, loaded, file)
-                    if meeting is not None:
-                        yield replace(meeting, is_kept=is_kept)
+                yield from (HalfCall(of_real_numbers(call), loaded, is_kept) for call in calls)
                 calls.clear()
 
 
@@ -146,29 +154,25 @@ def _run(
     run.summaries.result(FunctionValue(forward, model), parameters, None)
 
 
-def _meeting(call: Call, loaded: Origin, file: PythonFile) -> Meeting | None:
+def _meeting(run: HalfCall) -> Meeting | None:
     """What does not agree at one call; None if a side of it is not certain."""
-    call = of_real_numbers(call)
-    if isinstance(call.called, Model):
-        found = _rejected(call, call.called, loaded)
-    else:
-        found = _disagreeing(call, loaded)
-    if found is None or call.autocast is not None or _is_chosen(call, file):
-        return None
-    return None if may_fail_on_purpose(call, file) else found
+    if isinstance(run.call.called, Model):
+        return _rejected(run, run.call.called)
+    return _disagreeing(run)
 
 
-def _rejected(call: Call, layer: Model, loaded: Origin) -> Meeting | None:
+def _rejected(run: HalfCall, layer: Model) -> Meeting | None:
+    call = run.call
     given = call.argument(0, "input")
     if given is None or not isinstance(given.value, Tensor):
         return None
     if rejected(layer, given.value) is None or not _meet(given.value, layer.parameters):
         return None
-    return Meeting(call, call.name, given, given.value, None, loaded, True)
+    return Meeting(call, call.name, given, given.value, None, run.loaded, run.is_kept)
 
 
-def _disagreeing(call: Call, loaded: Origin) -> Meeting | None:
-    found = disagreement(call)
+def _disagreeing(run: HalfCall) -> Meeting | None:
+    found = disagreement(run.call)
     if found is None or not found.is_proved or found.may_be_scalar:
         return None
     one, other = found.first, found.second
@@ -176,7 +180,9 @@ def _disagreeing(call: Call, loaded: Origin) -> Meeting | None:
         one, other = other, one
     elif not _meet(one.tensor, other.tensor):
         return None
-    return Meeting(call, found.operator, one.argument, one.tensor, other.argument, loaded, True)
+    return Meeting(
+        run.call, found.operator, one.argument, one.tensor, other.argument, run.loaded, run.is_kept
+    )
 
 
 def _is_chosen(call: Call, file: PythonFile) -> bool:

@@ -1,23 +1,26 @@
 """Calls that fill a half-precision tensor with a number that its dtype does not hold.
 
 `scores.masked_fill(mask, -1e9)` raises in float16, and `torch.where(mask, scores, -1e9)` gives
--inf. The flow says which dtype the tensor has: by the file itself, or in a run that calls the
-functions of the file under autocast (`half_regions`).
+-inf. The flow says which dtype the tensor has: by the file itself, in a run that calls the
+functions of the file under autocast (`half_regions`), or in that of a model whose weights are
+loaded in bfloat16 (`half_run`).
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 
-from precision_lint.facts.amp.regions.half_regions import half_regions
+from precision_lint.facts.amp.regions.half_regions import half_regions, may_train_under_autocast
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Argument, Call, Region
 from precision_lint.facts.dtypes.domain.values import Constant, ModelOutput, Tensor
 from precision_lint.facts.dtypes.flow import calls_in
+from precision_lint.facts.dtypes.functions_of_file import FunctionsOfFile, Reachable
+from precision_lint.facts.dtypes.half_run import calls_in_half
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16,
@@ -26,7 +29,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
 from precision_lint.facts.numerics.wide_numbers import may_be_wide
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16
-from precision_lint.model.finding import Span
+from precision_lint.model.finding import Confidence, Span
 from precision_lint.model.ranges import LAYOUTS
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -58,6 +61,7 @@ _NOT_HALF = frozenset(
     f"torch.{name}" for name, meant in ALIASES.items() if meant not in {FLOAT16, BFLOAT16}
 )
 
+_HALF = frozenset({BFLOAT16})
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 
 
@@ -74,6 +78,8 @@ class Fill:
     tensor: Tensor
     origin: Origin
     is_certain: bool
+    is_of_one_run: bool = False
+    """Only this run was looked at: others may give something else."""
 
     @property
     def is_negative(self) -> bool:
@@ -100,6 +106,8 @@ def fills(file: PythonFile) -> Iterator[Fill]:
                 is_wide = partial(_is_at, file=file, spans=wide.keys())
                 again = calls_in(file, FILLS, worth=is_wide, around=region)
                 _add(found, [call for call in again if call.span in wide], file, region)
+        for fill in _in_loaded_models(wide, file):
+            found.setdefault(fill.call.span, fill)
     yield from (found[span] for span in sorted(found))
 
 
@@ -134,6 +142,23 @@ def _add(
         fill = None if call.span in found else fill_of(call, file)
         if fill is not None:
             found[call.span] = fill if region is None else replace(fill, is_certain=False)
+
+
+def _in_loaded_models(wide: Mapping[Span, Call], file: PythonFile) -> Iterator[Fill]:
+    """The calls that raise for weights in bfloat16, in a model that can be loaded so."""
+    every = [call for call in wide.values() if _is_out_of(BFLOAT16, call, file)]
+    nodes = filter(None, (file.node_at(call.span) for call in every))
+    around = (syntax_tree(file).function(node) for node in nodes)
+    functions = frozenset(each for each in around if isinstance(each, ast.FunctionDef))
+    if not functions or may_train_under_autocast(file):
+        return
+    is_used = file.chosen_by_caller() is not Confidence.LOW
+    for each in calls_in_half(file, FILLS, Reachable(FunctionsOfFile(file), functions)):
+        call, tensor, number = each.call, _filled(each.call), _number(each.call)
+        if tensor is None or number is None or not (each.is_kept or is_used):
+            continue
+        if tensor.must_be(_HALF) and _is_out_of(BFLOAT16, call, file):
+            yield Fill(call, number, BFLOAT16, tensor, each.loaded, False, is_of_one_run=True)
 
 
 def fill_of(call: Call, file: PythonFile) -> Fill | None:

@@ -10,7 +10,13 @@ from dataclasses import dataclass, replace
 from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
-from precision_lint.facts.dtypes.domain.values import Model, ModelOutput, Tensor, Value
+from precision_lint.facts.dtypes.domain.values import (
+    Model,
+    ModelOutput,
+    NonTensor,
+    Tensor,
+    Value,
+)
 from precision_lint.facts.dtypes.domain.weights import as_module
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.dtypes.operators.sinks import tensors
@@ -157,6 +163,16 @@ def sum_of_squares(call: Call, file: PythonFile) -> HalfResult | None:
     return _result(call, _operand(call), (FLOAT16,), file)
 
 
+def sum_of_squared_array(call: Call, file: PythonFile) -> HalfResult | None:
+    """`(x**2).sum()` of an array of NumPy that is certainly float16."""
+    node = calls_by_span(file).get(call.span)
+    value: Value = call.receiver if call.function is None else call.value(0, "a")
+    if node is None or not isinstance(value, NonTensor) or not may_be_sum_of_squares(node, file):
+        return None
+    is_half = value.dtypes == {FLOAT16} and value.scalar is not True
+    return HalfResult(call, FLOAT16, True, ()) if is_half else None
+
+
 def may_be_running_total(node: ast.expr, file: PythonFile) -> bool:
     """True for a number with a dtype, to which a loop adds."""
     return (
@@ -243,9 +259,9 @@ def _operand(call: Call) -> Tensor | None:
 
 
 def _summed(node: ast.Call) -> ast.expr | None:
-    """What is summed, by a method or by a function of torch."""
+    """What is summed, by a method or by a function of torch or NumPy."""
     match node.func:
-        case ast.Attribute(value=ast.Name(id="torch")):
+        case ast.Attribute(value=ast.Name(id="torch" | "np" | "numpy")):
             return node.args[0] if node.args else None
         case ast.Attribute(value=value):
             return value

@@ -30,7 +30,7 @@ from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
-from precision_lint.source.python.statements import own_nodes
+from precision_lint.source.python.statements import own_nodes, statements
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
@@ -48,6 +48,7 @@ _RANGE_IN_HALF = re.compile(
 _CAST_TIMESTEP = re.compile(r"timesteps?(?:\[\w+\])?\.(?:to|type|type_as|half|bfloat16)\(")
 _NAMED = re.compile(r"(?:\w+\.)*(\w+)(?:\[\w+\])?")
 _TIMESTEP = re.compile(r"(?<!num)(?<!num_train)(?:^|_)timesteps?$")
+_ANGLE = re.compile(rf"\b(?:{'|'.join(sorted(ANGLES))})\s*\(")
 _PRODUCTS = ("einsum(", "matmul(", "bmm(", " @ ")
 
 _NO_HALF_DTYPE = re.compile(
@@ -88,8 +89,7 @@ def positions(file: PythonFile) -> Iterator[Position]:
     if _CAST_TIMESTEP.search(text) is not None:
         calls = calls_in(file, _CASTS, worth=_may_be_timesteps)
         found += filter(None, (_timesteps(call, file) for call in calls))
-    made = text.find("arange(")
-    if made >= 0 and any(text.find(product, made) >= 0 for product in _PRODUCTS):
+    if _may_multiply_positions(file):
         found += _products(file)
     by_place = {position.span: position for position in reversed(found)}
     yield from (by_place[span] for span in sorted(by_place) if not _holds_another(span, by_place))
@@ -228,6 +228,17 @@ def _half(dtype: DtypeSet | None, call: Call, file: PythonFile) -> str | None:
 
 
 # Products under autocast
+
+
+def _may_multiply_positions(file: PythonFile) -> bool:
+    """True if a `forward` makes a range and angles, and the file multiplies matrices."""
+    text = file.text.text
+    made = text.find("arange(")
+    if made < 0 or not any(text.find(product, made) >= 0 for product in _PRODUCTS):
+        return False
+    functions = (each for each in statements(file.tree.body) if isinstance(each, ast.FunctionDef))
+    forwards = (file.rows_of(each) for each in functions if each.name == "forward")
+    return any("arange(" in each and _ANGLE.search(each) is not None for each in forwards)
 
 
 def _products(file: PythonFile) -> Iterator[Position]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,30 +10,26 @@ from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Constant, Tensor, Value
 from precision_lint.facts.dtypes.libraries.copies import COPIES
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
-from precision_lint.facts.dtypes.operators.operands import is_unreduced, operand
+from precision_lint.facts.dtypes.operators.operands import is_unreduced
 from precision_lint.facts.numerics.half_results import (
     SUMS,
     TOTALS,
     HalfResult,
     averaged_copy,
+    may_be_sum_of_squares,
     running_total,
+    sum_of_squared_array,
     sum_of_squares,
 )
-from precision_lint.facts.numerics.half_updates import LOST_BELOW, HalfUpdate, half_updates
-from precision_lint.facts.numerics.positions import ANGLES, range_in_half
+from precision_lint.facts.numerics.half_updates import HalfUpdate, half_updates
 from precision_lint.facts.numerics.program import calls_of_program
-from precision_lint.facts.numerics.uses import holders, mentions, used_by
+from precision_lint.facts.numerics.uses import used_by
 from precision_lint.model.dtypes import FLOAT16, HALF
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.memo import fact
-from precision_lint.source.python.statements import own_nodes
-from precision_lint.source.python.syntax import callee_name
-from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
+from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
-_RANGES = frozenset({"arange", "linspace"})
-_OUTER = frozenset({"outer", "ger", "einsum", "mul", "matmul"})
 _RANDOM = frozenset({"rand", "rand_like"})
-_INTEGRAL = frozenset({"long", "int", "embedding"})
 _VANISHING = 2.0**-25
 """The largest number that float16 rounds to zero."""
 
@@ -58,24 +53,35 @@ def program_rounding(file: PythonFile) -> tuple[ProgramRounding, ...]:
         if call.span not in found:
             found.update((each.call.span, each) for each in _found(call, file))
     for update in half_updates(calls_of_program(file), file):
-        if update.is_certain and update.rate is not None and update.rate < LOST_BELOW:
+        if update.is_certain and update.is_stuck:
             found.setdefault(update.call.span, _of_update(update))
     return tuple(found[span] for span in sorted(found))
 
 
+@fact
+def squares_of_program(file: PythonFile) -> tuple[HalfResult, ...]:
+    """The sums of squares that the program certainly computes in float16, of tensors or arrays."""
+    syntax = syntax_tree(file)
+    sums = (each for name in SUMS for each in syntax.calls(name))
+    if not any(may_be_sum_of_squares(each, file) for each in sums):
+        return ()
+    found: dict[Span, HalfResult] = {}
+    for call in calls_of_program(file):
+        if call.name not in SUMS or call.span in found:
+            continue
+        result = sum_of_squares(call, file) or sum_of_squared_array(call, file)
+        if result is not None and result.is_certain:
+            found[call.span] = result
+    return tuple(found[span] for span in sorted(found))
+
+
 def _found(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
-    if call.name in _RANGES:
-        yield from _range(call, file)
-    elif call.name in _RANDOM:
+    if call.name in _RANDOM:
         yield from _logarithm_of_noise(call, file)
     elif call.function == "torch.nn.functional.cross_entropy":
         yield from _loss(call)
-    elif call.name == "cumsum":
-        yield from _counted(call, file)
     elif call.name == "add":
         yield from _vanishing(call, file)
-    if call.name in _OUTER:
-        yield from _angles(call, file)
     for names, judge, problem, effect in _RESULTS:
         result = judge(call, file) if call.name in names else None
         if result is not None and result.is_certain:
@@ -88,12 +94,6 @@ _RESULTS = (
         running_total,
         "a loop adds to a total",
         "the total stops growing where a step is below its last digit",
-    ),
-    (
-        SUMS,
-        sum_of_squares,
-        "squares are summed",
-        "squares of numbers above 255 overflow, those of small numbers become 0",
     ),
     (
         COPIES,
@@ -111,56 +111,10 @@ def _of_result(result: HalfResult, problem: str, effect: str) -> ProgramRounding
 
 def _of_update(update: HalfUpdate) -> ProgramRounding:
     """An optimizer whose steps are too small for the weights that it gets."""
-    problem = f"`{update.optimizer}` updates weights in {update.dtype} at a rate of {update.rate:g}"
+    problem = f"`{update.optimizer}` updates weights in bfloat16 at a rate of {update.rate:g}"
     related = (update.origin.related, *(site.related for site in update.origin.route))
     effect = "most of these weights do not change"
     return ProgramRounding(update.call, problem, update.dtype, effect, related)
-
-
-def _range(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
-    """Positions that are made in half precision and become angles."""
-    position = range_in_half(call, file)
-    if position is not None and position.is_certain:
-        use = position.use
-        used = [] if use is None else [file.related(use, "angles are computed from them here")]
-        related = (position.origin.related, *used)
-        problem = f"the numbers of this range are {position.dtype}"
-        yield ProgramRounding(
-            call, problem, position.dtype, "neighboring positions round to the same number", related
-        )
-
-
-def _angles(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
-    """Positions times frequencies in half precision, of which a sine or a cosine is taken."""
-    node = file.node_at(call.span)
-    syntax = syntax_tree(file)
-    halves = [
-        one.value
-        for one in call.arguments
-        if _is_certain(one.value) and not _has_positions(file.node_at(one.span), syntax)
-    ]
-    use = used_by(node, ANGLES, syntax) if node is not None and halves else None
-    tensor = next(iter(halves), None)
-    if use is None or not isinstance(tensor, Tensor) or not _has_positions(node, syntax):
-        return
-    origin = () if tensor.origin is None else (tensor.origin.related,)
-    used = file.related(file.span_of(use), "angles are computed from them here")
-    dtype = min(tensor.dtypes)
-    problem = f"positions are multiplied by frequencies in {dtype}"
-    effect = "the angles of far positions are wrong"
-    yield ProgramRounding(call, problem, dtype, effect, (*origin, used))
-
-
-def _has_positions(node: ast.expr | None, syntax: SyntaxTree) -> bool:
-    """True for an expression that works with a range of the same function."""
-    if node is None:
-        return False
-    made = [
-        each
-        for each in own_nodes(syntax.body(node))
-        if isinstance(each, ast.Call) and callee_name(each) in _RANGES
-    ]
-    return any(mentions(node, each, holders(each, syntax)) for each in made)
 
 
 def _logarithm_of_noise(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
@@ -171,7 +125,7 @@ def _logarithm_of_noise(call: Call, file: PythonFile) -> Iterator[ProgramRoundin
     value = None if first is None else first.value
     if given is not None:
         value = as_dtype(given.value).of_tensor()
-    if node is None or not _is_certain(value) or not isinstance(value, Tensor):
+    if node is None or not is_certainly_half(value) or not isinstance(value, Tensor):
         return
     use = used_by(node, frozenset({"log"}), syntax_tree(file))
     if use is not None:
@@ -190,28 +144,11 @@ def _loss(call: Call) -> Iterator[ProgramRounding]:
     tensor = None if logits is None else logits.value
     if call.autocast is not None or is_unreduced(call):
         return
-    if isinstance(tensor, Tensor) and _is_certain(tensor):
+    if isinstance(tensor, Tensor) and is_certainly_half(tensor):
         dtype = min(tensor.dtypes)
         origin = () if tensor.origin is None else (tensor.origin.related,)
         problem = f"cross entropy is computed in {dtype}"
         yield ProgramRounding(call, problem, dtype, "many losses round to the same number", origin)
-
-
-def _counted(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
-    """A running sum in half precision that is used as integers."""
-    node = calls_by_span(file).get(call.span)
-    given = operand(call, 0, "input")
-    if node is None or given is None or not _is_certain(given.value) or "dtype" in call.keywords:
-        return
-    use = used_by(node, _INTEGRAL, syntax_tree(file))
-    if use is not None and isinstance(given.value, Tensor):
-        dtype = min(given.value.dtypes)
-        origin = () if given.value.origin is None else (given.value.origin.related,)
-        used = file.related(file.span_of(use), "it is used as integers here")
-        problem = f"a running sum in {dtype} is used as integers"
-        yield ProgramRounding(
-            call, problem, dtype, "a count in half precision stops at 256 or 2048", (*origin, used)
-        )
 
 
 def _vanishing(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
@@ -222,7 +159,7 @@ def _vanishing(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
         for value in values
         if isinstance(value, Constant) and isinstance(value.value, float)
     ]
-    tensors = [value for value in values if _is_certain(value)]
+    tensors = [value for value in values if is_certainly_half(value)]
     if not (tensors and numbers and 0 < abs(numbers[0]) < _VANISHING):
         return
     (tensor, *_) = tensors
@@ -232,5 +169,6 @@ def _vanishing(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
         yield ProgramRounding(call, problem, FLOAT16, "a division by zero is still one", origin)
 
 
-def _is_certain(value: Value | None) -> bool:
+def is_certainly_half(value: Value | None) -> bool:
+    """True for a tensor that is in half precision in every run."""
     return isinstance(value, Tensor) and value.must_be(HALF)

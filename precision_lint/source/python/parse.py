@@ -56,6 +56,10 @@ class ParsedPython(Memo):
     def _spans(self) -> dict[ast.AST, Span]:
         return {}
 
+    def rows_of(self, node: ast.stmt) -> str:
+        """The text of the rows of a statement."""
+        return self.text[self.text.span_of_rows(node.lineno, node.end_lineno or node.lineno)]
+
     def expression(self, span: Span) -> Expression | None:
         """The concrete syntax of the expression at exactly `span`; LibCST is imported here.
 

@@ -75,6 +75,8 @@ def test_what_is_cast_back_meets_nothing(source: str, cast: str) -> None:
         "dtype = x.float().dtype\n    return torch.bmm(x.to(dtype), y)",
         "return torch.zeros(2).index_add(0, index, x)",
         "for _ in c:\n        y = torch.bmm(z, y)\n        z = x.float()",
+        "table = {}\n    table[c] = x.float()\n    return torch.bmm(table[c], y)",
+        "a, b = {}, {}\n    b['x'] = x.float()\n    return torch.bmm(b['x'], y)",
     ],
 )
 def test_operands_that_need_one_dtype(body: str) -> None:
@@ -91,7 +93,51 @@ def test_operands_that_need_one_dtype(body: str) -> None:
         "self.table = torch.zeros(2)\n    return x.float().argmax() > 2",
         "return Output(logits=self.head(x).float())",
         "return torch.einsum('ij,jk->ik', x, self.weight).float()",
+        "return torch.bmm(torch.max(x, torch.full((), 0.5)), y)",
+        "return torch.bmm(x, y + torch.full(x.shape, 0))",
+        "x = {}\n    x[y] = z.float()\n    return x",
+        "return F.cross_entropy(x.float(), y)",
     ],
 )
 def test_what_needs_none(body: str) -> None:
     assert not meets(f"def forward(self, x, y):\n    {body}\n")
+
+
+SHARED = """
+def rotate(x):
+    return x * 2
+
+class Vision(nn.Module):
+    def forward(self, x):
+        return rotate(x.float()).to(x.dtype)
+
+class Text(nn.Module):
+    def __init__(self):
+        self.proj = nn.Linear(2, 2)
+        self.table = nn.Embedding(2, 2)
+
+    def forward(self, x, ids):
+        return self.proj({given})
+"""
+
+
+@pytest.mark.parametrize("given", ["rotate(x)", "x + self.table(ids.float())"])
+def test_what_is_given_decides_on_the_result(given: str) -> None:
+    assert not meets(SHARED.format(given=given))
+
+
+def test_a_shared_function_that_is_given_something_fixed() -> None:
+    assert meets(SHARED.format(given="rotate(x.float())"))
+
+
+def test_a_function_that_is_found_to_return_something_fixed_later() -> None:
+    assert meets("""
+def outer(x, y):
+    return torch.bmm(inner(x), y)
+
+def inner(x):
+    return innermost(x)
+
+def innermost(x):
+    return x.float()
+""")

@@ -47,6 +47,19 @@ def half_regions(file: PythonFile) -> Mapping[str, Region]:
     return found
 
 
+def may_train_under_autocast(file: PythonFile) -> bool:
+    """True if a file opens autocast, or trains with a Trainer that does.
+
+    The weights of such a run are float32, and autocast casts for the operators.
+    """
+    syntax = syntax_tree(file)
+    has_trainer = any(
+        name.startswith("transformers.") and name.endswith("Trainer")
+        for name in syntax.names.values()
+    )
+    return has_trainer or not all(made.is_off for made in autocasts(syntax))
+
+
 def _add(found: dict[str, Region], regions: Iterable[Region]) -> None:
     for region in regions:
         for dtype in region.dtype.dtypes:

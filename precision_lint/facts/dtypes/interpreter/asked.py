@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
@@ -36,7 +36,9 @@ from precision_lint.facts.dtypes.syntax.mentions import (
 )
 from precision_lint.facts.dtypes.syntax.relevance import DefUse
 from precision_lint.model.dtypes import HALF
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import statements, targets
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -147,10 +149,8 @@ class Asked:
                 if any(each.is_worth_a_look(call) for each in asking):
                     rows.add(call.func.end_lineno or call.lineno)
         asking = worth.get(SETTING_ITEM, [])
-        for node in file.nodes if asking else ():
-            is_stored = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)
-            if isinstance(node, ast.Subscript) and is_stored:
-                rows |= {node.lineno for each in asking if each.is_worth_a_look(node)}
+        for node in _stored_items(file) if asking else ():
+            rows |= {node.lineno for each in asking if each.is_worth_a_look(node)}
         return rows
 
     def open_rows(self, calls: Mapping[ast.expr, Call]) -> list[frozenset[int]]:
@@ -262,3 +262,11 @@ def _may_be_half(value: Value) -> bool:
         case Sequence(item=item) | Dictionary(item=item):
             return _may_be_half(item)
     return False
+
+
+def _stored_items(file: ParsedPython) -> Iterator[ast.Subscript]:
+    """The items that statements set: `x[key]` in `x[key] = value`."""
+    for statement in statements(file.tree.body):
+        for node in (inner for target in targets(statement) for inner in walk(target)):
+            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                yield node

@@ -1,11 +1,9 @@
-"""Whether a file, or a function of it, names dtypes in its code."""
+"""Whether a file names dtypes in its code."""
 
 from __future__ import annotations
 
 import ast
 import re
-from bisect import bisect_left
-from collections.abc import Sequence
 
 from precision_lint.model.dtypes import ALIASES, FLOATING
 from precision_lint.model.memo import fact
@@ -18,42 +16,6 @@ _UNUSUAL = frozenset(
 )
 _LONGEST_NAME = 24
 """Longer texts are messages and documentation."""
-
-
-_DECIDING = re.compile(
-    r"\.(?:float|half|bfloat16|double|from_numpy|randn?|zeros|ones|full|empty|tensor|as_tensor"
-    r"|linspace|eye|normal)\(|(?:bf|fp|float|precision)_?(?:16|32|64)\b|\.(?:half|double|float)\b"
-    r"|\bautocast\(|(?<!\.)dtype|DTYPE",
-)
-"""What gives a tensor, a module or a region a dtype."""
-
-
-def decides_dtypes_around(node: ast.expr, file: ParsedPython) -> bool:
-    """True if the function that a call is in gives something a dtype, as far as its text says.
-
-    What only callers and classes know counts as little as what nobody knows.
-    """
-    rows = _deciding_rows(file)
-    around = [each for each in _functions(file) if each[0] <= node.lineno <= each[1]]
-    first, last = max(around, default=(1, len(file.text.line_starts)))
-    at = bisect_left(rows, first)
-    return at < len(rows) and rows[at] <= last
-
-
-@fact
-def _deciding_rows(file: ParsedPython) -> Sequence[int]:
-    found = _DECIDING.finditer(file.text.text)
-    return sorted({file.text.row(each.start()) for each in found})
-
-
-@fact
-def _functions(file: ParsedPython) -> Sequence[tuple[int, int]]:
-    """The first and the last row of each function."""
-    return [
-        (node.lineno, node.end_lineno or node.lineno)
-        for node in file.nodes
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
 
 
 @fact
