@@ -190,7 +190,7 @@ def running_total(call: Call, file: PythonFile) -> HalfResult | None:
     if node is None or asked is None or not _is_single(node):
         return None
     added = _added_in_loop(node, file)
-    if added is None:
+    if added is None or _compares_dtypes(node, file):
         return None
     use = (file.related(file.span_of(added), "it is added to here"),)
     return _result(call, as_dtype(asked.value).of_tensor(), (BFLOAT16, FLOAT16), file, use)
@@ -313,6 +313,24 @@ def _added_in_loop(made: ast.Call, file: PythonFile) -> ast.stmt | None:
         if any(each not in set(syntax.within_function(made)) for each in loops):
             return node
     return None
+
+
+def _compares_dtypes(made: ast.Call, file: PythonFile) -> bool:
+    """True if the same variable is made in other dtypes, too: the difference is what is shown."""
+    syntax = syntax_tree(file)
+    statement = syntax.parent(made)
+    if not isinstance(statement, ast.Assign):
+        return False
+    targets = [ast.dump(target) for target in statement.targets]
+    made_in = {
+        ast.unparse(keyword.value)
+        for node in own_nodes(syntax.body(made))
+        if isinstance(node, ast.Assign) and [*map(ast.dump, node.targets)] == targets
+        if isinstance(node.value, ast.Call) and callee_name(node.value) in TOTALS
+        for keyword in node.value.keywords
+        if keyword.arg == "dtype"
+    }
+    return len(made_in) > 1
 
 
 def _is_number(term: ast.expr) -> bool:
