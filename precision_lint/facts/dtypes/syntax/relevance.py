@@ -71,8 +71,11 @@ class DefUse:
     position: int
     casts: frozenset[str] = frozenset()
     until: int = 0
-    """The first position whose statement cannot run before this one reads: the next one, or that
-    after the outermost loop around it. A function that is defined here reads later."""
+    """What stands at this position or after it never runs before the statement reads.
+
+    It is the end of the outermost loop around the statement, if there is one. What defines a
+    function reads when that is called, so anything may run before.
+    """
 
     @cached_property
     def reads(self) -> frozenset[str]:
