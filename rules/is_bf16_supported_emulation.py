@@ -34,8 +34,9 @@ dtype = (
 
 ## Fix safety
 Unsafe: on an older GPU, the program then computes in float16, which needs loss scaling to train.
-Shown only in a project that still supports torch before 2.4, which rejects the argument and is
-right without it. In a project that names no version of torch, the fix says that it takes 2.4.
+torch before 2.4 rejects the argument. In a project that may run with it, and that asks for CUDA
+first, the fix is `torch.cuda.get_device_capability() >= (8, 0)`. Where nothing asks for CUDA, the
+argument is shown only, or the fix says that it takes 2.4 if the project names no version of torch.
 
 ## References
 - Pitfall L02
@@ -53,6 +54,7 @@ from precision_lint.fixers import calls
 from precision_lint.rule_api import (
     Applicability,
     Confidence,
+    Edit,
     Finding,
     Fix,
     PythonFile,
@@ -60,6 +62,7 @@ from precision_lint.rule_api import (
     Severity,
     SyntaxTree,
     callee_name,
+    dotted,
     gpu,
     names_bfloat16,
     names_float16,
@@ -108,7 +111,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             "this call is also true on GPUs that only emulate bfloat16",
             confidence=Confidence.MEDIUM,
             why="GPUs before Ampere emulate bfloat16, slowly, and the float16 branch never runs.",
-            fix=_fix([call, *negated], file),
+            fix=_fix([call, *negated], file, syntax),
             related=[file.related(file.span_of(fallback), "float16 is chosen for the other GPUs")],
         )
 
@@ -214,18 +217,75 @@ def _negated_in(around: ast.AST | None, found: list[ast.Call]) -> list[ast.Call]
     return [each for value in values for each in ast.walk(value) if each in found]
 
 
-def _fix(asked: list[ast.Call], file: PythonFile) -> Fix | None:
-    edits = [
-        calls.add_keyword(file, file.span_of(each), "including_emulation", "False")
+def _fix(asked: list[ast.Call], file: PythonFile, syntax: SyntaxTree) -> Fix | None:
+    oldest = oldest_torch(file)
+    if oldest is None or oldest < _SINCE:
+        edits = [_capability(each, file) for each in asked if _is_on_a_gpu(each, syntax)]
+        if len(edits) == len(asked):
+            message = "Ask for the compute capability, as every torch can"
+            return Fix(Applicability.UNSAFE, message, tuple(edits))
+    known = [
+        edit
         for each in asked
+        if (edit := calls.add_keyword(file, file.span_of(each), *_EXACT)) is not None
     ]
-    known = tuple(edit for edit in edits if edit is not None)
     if len(known) < len(asked):
         return None
-    oldest = oldest_torch(file)
     level, message = Applicability.UNSAFE, "Exclude emulation with `including_emulation=False`"
     if oldest is None:
         message += ", which torch before 2.4 rejects: require `torch>=2.4`"
     elif oldest < _SINCE:
         level, message = Applicability.DISPLAY, f"{message} (torch 2.4)"
-    return Fix(level, message, known)
+    return Fix(level, message, tuple(known))
+
+
+_EXACT = ("including_emulation", "False")
+
+
+def _capability(call: ast.Call, file: PythonFile) -> Edit:
+    """`torch.cuda.get_device_capability() >= (8, 0)`."""
+    span = file.span_of(call)
+    asked = file.text[span].replace("is_bf16_supported", "get_device_capability")
+    return Edit(span, f"{asked} >= (8, 0)")
+
+
+def _is_on_a_gpu(call: ast.Call, syntax: SyntaxTree) -> bool:
+    """True if the code asks `torch.cuda.is_available()` first: there is no capability without."""
+    inner: ast.AST = call
+    for parent in syntax.within_function(call):
+        match parent:
+            case ast.If(test=test, body=body) | ast.IfExp(test=test, body=body):
+                taken = body if isinstance(body, list) else [body]
+                if inner is not test and inner in taken and _asks_for_cuda(test):
+                    return True
+            case ast.BoolOp(op=ast.And(), values=values):
+                position = values.index(inner) if inner in values else 0
+                if any(map(_asks_for_cuda, values[:position])):
+                    return True
+        if isinstance(inner, ast.stmt) and any(map(_leaves_without_cuda, _before(inner, syntax))):
+            return True
+        inner = parent
+    return False
+
+
+def _asks_for_cuda(test: ast.expr) -> bool:
+    match test:
+        case ast.BoolOp(op=ast.And(), values=values):
+            return any(map(_asks_for_cuda, values))
+    return isinstance(test, ast.Call) and (dotted(test.func) or "").endswith("cuda.is_available")
+
+
+def _leaves_without_cuda(node: ast.stmt) -> bool:
+    """True for `if not torch.cuda.is_available(): return`."""
+    match node:
+        case ast.If(
+            test=ast.UnaryOp(op=ast.Not(), operand=operand), body=[*_, ast.Return() | ast.Raise()]
+        ):
+            return _asks_for_cuda(operand)
+    return False
+
+
+def _before(node: ast.stmt, syntax: SyntaxTree) -> Sequence[ast.stmt]:
+    """The statements before one, in its block."""
+    block = syntax.block(node)
+    return block[: block.index(node)] if node in block else []
