@@ -33,6 +33,7 @@ from precision_lint.facts.runs.understood import written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
+from precision_lint.facts.runs.ways import key_of_holder
 from precision_lint.facts.settings.given import normal
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
@@ -87,7 +88,12 @@ class Purposes:
             key = (run.program.path, asked)
             if key not in self._known:
                 self._known[key] = [*islice(flows(asked, run.program), _MOST_PLACES)]
-            best = _best(self._known[key], written, evaluator)
+            places = [
+                place
+                for place in self._known[key]
+                if not _is_for_another_value(place, asked.name, written.value)
+            ]
+            best = _best(places, written, evaluator)
             if best is not None:
                 sink, by = best
                 value = _shown_of(written)
@@ -105,6 +111,39 @@ def _by_launch(rest: Unread) -> Iterator[Unread]:
             found.setdefault(each.launch.span, (each.launch, []))[1].append(given)
     for span, (started, settings) in found.items():
         yield Unread(rest.file, span, started, tuple(settings))
+
+
+def _is_for_another_value(place: TorchPlace, name: str, value: object) -> bool:
+    """True if a place is in a branch for other values of the setting itself."""
+    if not isinstance(value, str):
+        return False
+    inner: ast.AST = place.node
+    for parent in syntax_tree(place.file).within_function(place.node):
+        if isinstance(parent, ast.If) and inner is not parent.test:
+            holds = _holds_for(parent.test, name, value)
+            if holds is not None and holds is not (inner in parent.body):
+                return True
+        inner = parent
+    return False
+
+
+def _holds_for(test: ast.expr, name: str, value: str) -> bool | None:
+    """Whether `args.precision in ("fp16", "bf16")` holds for a value of `precision`."""
+    match test:
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
+            others = [right]
+        case ast.Compare(
+            left=left,
+            ops=[ast.In() | ast.NotIn() as op],
+            comparators=[ast.List(elts=others) | ast.Tuple(elts=others) | ast.Set(elts=others)],
+        ):
+            pass
+        case _:
+            return None
+    texts = [one.value for one in others if isinstance(one, ast.Constant)]
+    if key_of_holder(left) != name or len(texts) < len(others):
+        return None
+    return (value in texts) is isinstance(op, ast.Eq | ast.In)
 
 
 def _best(

@@ -47,8 +47,6 @@ _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _NAMED_SHARE = 0.5
 """The same, if the program names the file."""
-_LIKELY_SHARE = 0.7
-"""The same for a program that may read the file, among others."""
 _LEAST_KEYS = 5
 _CLEAR_SHARE = 0.95
 _CLEAR_KEYS = 12
@@ -64,15 +62,12 @@ _MOST_FILES = 30
 
 def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that may read a file, the likely ones first: those that read it, that a launch
-    gives it to, that read a file which names it, or that load such files and mention most of its
-    keys.
+    gives it to, or that read a file which names it.
     """
-    keys = _keys(file, project)
     found = (
         *readers(file, project),
         *_given(file, project),
         *_of_naming_files(file, project),
-        *(row.path for row in _near(keys, file, project) if row.share >= _LIKELY_SHARE),
     )
     programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
     return tuple(islice(programs, _MOST_POSSIBLE))
@@ -135,13 +130,17 @@ def _near(keys: _Keys, file: ParsedConfig, project: Recording) -> list[_Near]:
     if not keys.precise:
         return []
     path_words = _words(file.text.path.relative_to(project.root))
-    found = []
+    loading: list[_Near] = []
+    others: list[_Near] = []
     for path, mentioned, loads in _programs(file.format, project):
         share = len(keys.names & mentioned) / len(keys.names)
         if not keys.precise & mentioned or _is_for_another(path.stem, path_words):
             continue
         if loads or _is_clear(share, keys.names):
-            found.append(_Near(share, len(_words(path.stem) & path_words), path))
+            row = _Near(share, len(_words(path.stem) & path_words), path)
+            (loading if loads else others).append(row)
+    # An example that mentions all keys and loads nothing is not what a file is for.
+    found = loading if any(row.share >= _NAMED_SHARE for row in loading) else loading + others
     here = file.text.path
     found.sort(
         key=lambda row: (

@@ -305,6 +305,41 @@ def test_what_another_setting_keeps_a_run_from_is_not_used(tmp_path: Path) -> No
     assert "  other  fp16 (argument of Engine(dtype=), train.py:11)" in out
 
 
+OTHER_VALUE = """\
+def start(given):
+    if given["kind_dtype"] in ("fp16_autocast", "bf16_autocast"):
+        Engine("m", dtype=TABLE[given["kind_dtype"]])
+
+def main():
+    start(make(vars(settings)))
+"""
+
+
+@pytest.mark.parametrize("value", ["bf16_autocast", "bf16"])
+def test_a_branch_for_other_values_of_the_setting_is_no_place(value: str, tmp_path: Path) -> None:
+    files = {"a.yaml": FILE.format(f"kind_dtype: {value}"), "train.py": READS.format(OTHER_VALUE)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    if value == "bf16_autocast":
+        assert "bf16_autocast (argument of Engine(dtype=), train.py:11)" in out
+    else:
+        assert "not understood: kind_dtype: bf16 (a.yaml:6)" in out
+
+
+def test_an_example_that_mentions_all_keys_and_loads_no_file_is_no_reader(tmp_path: Path) -> None:
+    keys = [f"key{number}" for number in range(12)]
+    text = "".join(f"{key}: 1\n" for key in keys) + "kind_dtype: float16\n"
+    started = 'torch.autocast("cuda")\nif __name__ == "__main__":\n    main()\n'
+    reads = "".join(f"print(config.{key})\n" for key in keys) + "Engine(dtype=config.kind_dtype)\n"
+    loads = "config = yaml.safe_load(open(path))\n" + reads.replace("print(config.key5)\n", "")
+    files = {"conf/a.yaml": text, "example.py": reads + started}
+    (alone := tmp_path / "alone").mkdir()
+    assert "example.py" in run("explain-config", cwd=project(alone, files)).out
+    (both := tmp_path / "both").mkdir()
+    out = run("explain-config", cwd=project(both, files | {"train.py": loads + started})).out
+    assert "train.py" in out
+    assert "example.py" not in out
+
+
 SCALED = """\
 def main():
     region = torch.autocast("cuda", dtype=tool.dtype_of(settings.kind_dtype))
