@@ -10,9 +10,9 @@ import ast
 import re
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
-from functools import cached_property
 
 from precision_lint.facts.dtypes.operators.module_inputs import LAYERS
+from precision_lint.model.memo import cached_property
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import statements
