@@ -65,6 +65,7 @@ RULE = Rule(
     since="0.1.0",
     precisions=("bf16", "fp8"),
     triggers=((b"safetensors",), (b"torch",), (b"save_file", b"save_model")),
+    preview=True,
     pitfalls=("A05",),
 )
 

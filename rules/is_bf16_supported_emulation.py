@@ -34,8 +34,8 @@ dtype = (
 
 ## Fix safety
 Unsafe: on an older GPU, the program then computes in float16, which needs loss scaling to train.
-torch before 2.4 rejects the argument. In a project that may run with it, and that asks for CUDA
-first, the fix is `torch.cuda.get_device_capability() >= (8, 0)`. Where nothing asks for CUDA, the
+torch before 2.4 rejects the argument. In a project that may run with it, the fix is
+`torch.cuda.get_device_capability() >= (8, 0)` if the code checks for CUDA first. Otherwise the
 argument is shown only, or the fix says that it takes 2.4 if the project names no version of torch.
 
 ## References
@@ -222,7 +222,7 @@ def _fix(asked: list[ast.Call], file: PythonFile, syntax: SyntaxTree) -> Fix | N
     if oldest is None or oldest < _SINCE:
         edits = [_capability(each, file) for each in asked if _is_on_a_gpu(each, syntax)]
         if len(edits) == len(asked):
-            message = "Ask for the compute capability, as every torch can"
+            message = "Compare the compute capability instead"
             return Fix(Applicability.UNSAFE, message, tuple(edits))
     known = [
         edit
@@ -250,7 +250,7 @@ def _capability(call: ast.Call, file: PythonFile) -> Edit:
 
 
 def _is_on_a_gpu(call: ast.Call, syntax: SyntaxTree) -> bool:
-    """True if the code asks `torch.cuda.is_available()` first: there is no capability without."""
+    """True if the code checks `torch.cuda.is_available()` first: there is no capability without."""
     inner: ast.AST = call
     for parent in syntax.within_function(call):
         match parent:

@@ -184,7 +184,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("bf16", "fp8"),
         pitfalls=("A05",),
         yields_to=(),
-        preview=False,
+        preview=True,
         hooks=frozenset({"check_source"}),
     ),
     Rule(

@@ -3,9 +3,10 @@
 Most code that computes in float32 casts the result back before it goes on: there is nothing to
 interpret. This is a walk over the syntax alone, many times faster than the interpreter. It follows
 a fixed dtype through assignments and operators, into the functions of the file and out of them,
-and answers "yes" wherever it is not sure. What a function returns is told apart by whether the call
-gives it something fixed. What an object keeps is left out: the interpreter does not know what
-becomes of it (see `loaded_in_half`). So is a tensor without dimensions, which decides no dtype.
+and answers "yes" wherever it is not sure. What a function returns for something fixed is
+distinguished from what it returns otherwise. What an object keeps is left out: the interpreter
+does not know what becomes of it (see `loaded_in_half`). So is a tensor without dimensions, which
+decides no dtype.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ class FunctionsOfFile:
         return any(not LAYERS.isdisjoint(self.held.get(name, ())) for name in named)
 
     def is_embedding(self, function: ast.expr) -> bool:
-        """True for an attribute that holds a table of weights, which is asked for rows."""
+        """True for an attribute that holds an embedding: a call looks up rows of its weights."""
         return isinstance(function, ast.Attribute) and self.held.get(function.attr) == {"Embedding"}
 
 

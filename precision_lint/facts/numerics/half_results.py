@@ -86,7 +86,7 @@ def _needs_few_digits(node: ast.Call, file: PythonFile) -> bool:
 
 
 def _samples_or_stores(call: ast.Call) -> bool:
-    name = callee_name(call) or ""
+    name = callee_name(call)
     if name in {"multinomial", "half"} or _SAMPLING.search(name) is not None:
         return True
     is_cast = name in {"astype", "to", "type"}

@@ -38,7 +38,7 @@ from precision_lint.facts.settings.given import normal
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax import callee_name, compared_with_texts
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST = 60
@@ -129,21 +129,10 @@ def _is_for_another_value(place: TorchPlace, name: str, value: object) -> bool:
 
 def _holds_for(test: ast.expr, name: str, value: str) -> bool | None:
     """Whether `args.precision in ("fp16", "bf16")` holds for a value of `precision`."""
-    match test:
-        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
-            others = [right]
-        case ast.Compare(
-            left=left,
-            ops=[ast.In() | ast.NotIn() as op],
-            comparators=[ast.List(elts=others) | ast.Tuple(elts=others) | ast.Set(elts=others)],
-        ):
-            pass
-        case _:
-            return None
-    texts = [one.value for one in others if isinstance(one, ast.Constant)]
-    if key_of_holder(left) != name or len(texts) < len(others):
-        return None
-    return (value in texts) is isinstance(op, ast.Eq | ast.In)
+    match compared_with_texts(test):
+        case left, texts, is_positive if key_of_holder(left) == name:
+            return (value in texts) is is_positive
+    return None
 
 
 def _best(

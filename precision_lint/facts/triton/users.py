@@ -13,6 +13,9 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import DEFINITIONS, FunctionDefinition, own_statements
 from precision_lint.source.python.syntax import last_name
 
+_MAIN = "main"
+"""What runs a program, whoever calls it."""
+
 
 def only_in_float32(file: PythonFile, kernel: str) -> bool:
     """True if benchmarks alone use a kernel, or its own file, and none of them names a half dtype.
@@ -69,10 +72,6 @@ def _is_run_by(file: PythonFile, kernel: str) -> bool:
         if not isinstance(statement, DEFINITIONS)
         for node in walk(statement)
     )
-
-
-_MAIN = "main"
-"""What runs a program, whoever calls it."""
 
 
 def _reads(user: ParsedPython, name: str) -> bool:

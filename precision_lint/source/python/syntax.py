@@ -36,6 +36,25 @@ def callee_name(node: ast.Call) -> str:
     return last_name(node.func)
 
 
+def compared_with_texts(test: ast.expr) -> tuple[ast.expr, list[str], bool] | None:
+    """What is compared in `x == "a"` or `x not in ("a", "b")`, the texts, and False if negated."""
+    match test:
+        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
+            items = [right]
+        case ast.Compare(
+            left=left,
+            ops=[ast.In() | ast.NotIn() as op],
+            comparators=[ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items)],
+        ):
+            pass
+        case _:
+            return None
+    texts = [
+        one.value for one in items if isinstance(one, ast.Constant) and isinstance(one.value, str)
+    ]
+    return (left, texts, isinstance(op, ast.Eq | ast.In)) if len(texts) == len(items) else None
+
+
 def innermost_name(node: ast.expr) -> str:
     """The last name of what is called or indexed: `dataclass` of `@dataclasses.dataclass(…)`."""
     while isinstance(node, ast.Call | ast.Subscript):

@@ -7,6 +7,8 @@ import copy
 import re
 from collections.abc import Mapping, Sequence
 
+from precision_lint.source.python.syntax import compared_with_texts
+
 PathConditions = Mapping[str, bool]
 
 
@@ -39,21 +41,11 @@ def truth(test: ast.expr, assumed: PathConditions) -> bool | None:
 
 def _compared(test: ast.expr, assumed: PathConditions) -> bool | None:
     """Whether `x == "a"` or `x in ("a", "b")` holds, by what else `x` is compared with."""
-    match test:
-        case ast.Compare(left=left, ops=[ast.Eq() | ast.NotEq() as op], comparators=[right]):
-            texts = [right]
-        case ast.Compare(
-            left=left,
-            ops=[ast.In() | ast.NotIn() as op],
-            comparators=[ast.List(elts=texts) | ast.Tuple(elts=texts) | ast.Set(elts=texts)],
-        ):
-            pass
-        case _:
-            return None
-    if not all(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in texts):
-        return None
-    holds = _equals_one_of(ast.unparse(left), [*map(ast.unparse, texts)], assumed)
-    return None if holds is None else holds is isinstance(op, ast.Eq | ast.In)
+    match compared_with_texts(test):
+        case left, texts, is_positive:
+            holds = _equals_one_of(ast.unparse(left), [*map(repr, texts)], assumed)
+            return None if holds is None else holds is is_positive
+    return None
 
 
 def _equals_one_of(left: str, texts: Sequence[str], assumed: PathConditions) -> bool | None:
