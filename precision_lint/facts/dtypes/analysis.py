@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 from contextlib import closing
+from dataclasses import replace
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call, Calls, Region
@@ -107,8 +108,14 @@ class InterproceduralAnalysis:
         return followed
 
     def _resolve(self, interpretation: Interpretation, rows: list[int]) -> None:
-        """Ask the callers for what the calls at some rows leave open."""
+        """Ask the callers for what the calls at some rows leave open, and for their regions."""
+        module = self._subject.module
         found, wanted = interpretation.records.found, frozenset(rows)
         for node, call in sorted(found.items(), key=lambda item: item[1].span):
             if node.lineno in wanted:
-                found[node] = interpretation.resolve.call(call)
+                resolved = interpretation.resolve.call(call)
+                if resolved.autocast is None and not module.mentions_autocast:
+                    bodies = tuple(functions_at(module, [node.lineno]))
+                    regions = map(interpretation.regions.of_followed_callers, bodies[-1:])
+                    resolved = replace(resolved, autocast=next(regions, None))
+                found[node] = resolved

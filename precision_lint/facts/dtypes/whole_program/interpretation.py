@@ -103,9 +103,9 @@ class Interpretation:
         self.names = Names(self, program, table)
         self.classes = Classes(self)
         calling = Calling(program, self.classes)
-        regions = Regions(self, self.classes, calling, subject.around)
-        activations = Activations(self, regions)
-        self.tracing = Tracing(self, subject.asked, activations, regions, table)
+        self.regions = Regions(self, self.classes, calling, subject.around)
+        activations = Activations(self, self.regions)
+        self.tracing = Tracing(self, subject.asked, activations, self.regions, table)
         callbacks = Callbacks(program)
         self.callers = Callers(self, self.classes, calling, callbacks, self.tracing, table)
         self.resolve = self.callers.resolve

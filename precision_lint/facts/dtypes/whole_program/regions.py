@@ -69,11 +69,21 @@ class Regions:
                         passed_on.add(self.of_callers(caller, trace))
             finally:
                 self._followed -= 1
-        regions = passed_on | set(self._analysis.records.regions.get(definition, {}).values())
-        if is_intraprocedural or len(regions) > 1:
-            devices = {region.device for region in regions if region is not None}
-            return Region(devices.pop() if len(devices) == 1 else None, SOME_DTYPE)
-        return next(iter(regions), None) or around
+        regions = passed_on | self._of_calls(definition)
+        if is_intraprocedural:
+            return _one_of(regions, is_open=True)
+        return _one_of(regions) or around
+
+    def of_followed_callers(self, definition: Function) -> Region | None:
+        """The region around the calls of a function that were seen when callers were followed.
+
+        Callers in other files are only followed when a parameter is asked for, which is after
+        the function was interpreted.
+        """
+        return _one_of(self._of_calls(definition))
+
+    def _of_calls(self, definition: Function) -> set[Region | None]:
+        return set(self._analysis.records.regions.get(definition, {}).values())
 
     def _nearby(self, definition: Function) -> list[tuple[Function, frozenset[int], bool]]:
         """The functions of its module that may call one, and whether they mention autocast."""
@@ -108,6 +118,14 @@ class Regions:
             return None
         dtype = self._analysis.configuration.lightning_dtype(definition.module)
         return None if dtype is None else Region(None, dtype)
+
+
+def _one_of(regions: set[Region | None], *, is_open: bool = False) -> Region | None:
+    """The region of some calls: an unknown one if they differ, or if there may be others."""
+    if not is_open and len(regions) <= 1:
+        return next(iter(regions), None)
+    devices = {region.device for region in regions if region is not None}
+    return Region(devices.pop() if len(devices) == 1 else None, SOME_DTYPE)
 
 
 def _mentions_autocast(definition: Function) -> bool:
