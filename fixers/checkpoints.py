@@ -18,12 +18,13 @@ def load_beside(
     name: str,
     owner: str,
     *,
-    may_be_none: bool = False,
+    asking: str = "",
 ) -> list[Edit]:
     """`owner.load_state_dict(state["name"])` after each `saved.load_state_dict(state["key"])`.
 
     Under a condition, as older checkpoints lack the name, and only below the line where the scope
-    assigns `owner`. Where `owner` or its state may be None, the condition asks for both.
+    assigns `owner`. Where there may be no `owner`, the condition is also `asking` for it, and for
+    a state that is not None.
     """
     first = _assigned_in(scope, owner)
     edits: list[Edit] = []
@@ -47,8 +48,8 @@ def load_beside(
                 step = "\t" if indent.startswith("\t") else "    "
                 key_text = f"{quote}{name}{quote}"
                 condition = f"{key_text} in {checkpoint}"
-                if may_be_none:
-                    condition = f"{owner} is not None and {checkpoint}.get({key_text}) is not None"
+                if asking:
+                    condition = f"{asking} and {checkpoint}.get({key_text}) is not None"
                 lines = (
                     f"if {condition}:",
                     f"{indent}{step}{owner}.load_state_dict({checkpoint}[{key_text}])",

@@ -208,12 +208,11 @@ def _fix(scaling: Scaling, file: PythonFile) -> Fix | None:
         message += "; `weights_dtype` stands for your weights' dtype"
     elif scaling.form == "enabled" and enabled is not None:
         edit = comparisons.only_float16(file, enabled.span)
-    else:
+    elif scaling.is_always:
+        edit, message = scalers.turn_off(file, call, enabled), "Turn the scaler off"
         if not switch.is_in_reach:
             applicability = Applicability.DISPLAY
-        if scaling.is_always:
-            edit, message = scalers.turn_off(file, call, enabled), "Turn the scaler off"
-        elif switch.dtype is not None:
-            edit = scalers.only_for_float16(file, call, enabled, switch.dtype)
+    elif switch.dtype is not None and switch.is_in_reach:
+        edit = scalers.only_for_float16(file, call, enabled, switch.dtype)
     edits = edit_within_lines(file, call.span, edit, file.import_style)
     return Fix(applicability, message, edits) if edits else None

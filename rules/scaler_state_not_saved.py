@@ -31,7 +31,8 @@ and `scaler.load_state_dict(state["scaler"])` when the run is resumed.
 ## Fix safety
 Shown only: the code that loads the checkpoint has to change too, and old checkpoints have no such
 key. Where the function or the class that saves the checkpoint also loads the optimizer's state from
-it, the fix loads that of the scaler below, if the checkpoint has one.
+it, the fix loads that of the scaler below, if the checkpoint has one. Where there may be no scaler, as it
+is made under `if amp:`, both ask for it.
 
 ## References
 - Pitfall B08
@@ -146,22 +147,57 @@ def _finding(scaler: str, value: ast.expr, file: PythonFile, fix: Fix | None) ->
 
 def _saved_too(
     scaler: str, key: ast.expr | None, value: ast.expr, scope: ast.AST, file: PythonFile
-) -> Fix:
-    name, may_be_none = _name_beside(key), _may_be_none(scaler, file.tree)
+) -> Fix | None:
+    name, asking = _name_beside(key), _asking_for(scaler, key, value, scope, file)
+    if asking is None:
+        return None
     state = f"{scaler}.state_dict()"
-    if may_be_none:
-        state += f" if {scaler} is not None else None"
+    if asking:
+        state += f" if {asking} else None"
     edits = add_entry(file, key, value, name, state)
     loads: list[Edit] = []
     match key, value:
         case ast.Constant(value=str(written)), ast.Call(func=ast.Attribute(value=saved)):
             for each in _loading(scaler, scope, value, file.tree):
-                loads += load_beside(
-                    file, each, written, saved, name, scaler, may_be_none=may_be_none
-                )
+                loads += load_beside(file, each, written, saved, name, scaler, asking=asking)
     when = "" if loads else " when the run resumes"
     message = f"Save the state of the scaler too, and load it{when}"
     return Fix(Applicability.DISPLAY, message, (*edits, *loads))
+
+
+def _asking_for(
+    scaler: str, key: ast.expr | None, saved: ast.expr, scope: ast.AST, file: PythonFile
+) -> str | None:
+    """A condition that holds where there is a scaler: "" if there always is one, None if unknown.
+
+    One that is made under `if amp:` alone is there if `amp` is true.
+    """
+    if _may_be_none(scaler, file.tree):
+        return f"{scaler} is not None"
+    made_under = _made_under(scaler, saved, file)
+    if not made_under:
+        return ""
+    owner, _, attribute = scaler.rpartition(".")
+    if owner:
+        quote = "'" if key is not None and file.text[file.span_of(key)][0] == "'" else '"'
+        return f"hasattr({owner}, {quote}{attribute}{quote})"
+    condition = dotted(made_under[0].test)
+    is_known = len(made_under) == 1 and _contains(scope, made_under[0])
+    return condition if is_known else None
+
+
+def _made_under(scaler: str, saved: ast.expr, file: PythonFile) -> list[ast.If]:
+    """Each `if` of which only one side makes the scaler, and neither saves the checkpoint."""
+    syntax = syntax_tree(file)
+    found: list[ast.If] = []
+    for node in ast.walk(file.tree):
+        if isinstance(node, ast.Assign) and scaler in map(dotted, node.targets):
+            choices = (each for each in syntax.within_function(node) if isinstance(each, ast.If))
+            choice = next((each for each in choices if not _contains(each, saved)), None)
+            if choice is None or choice in found:
+                return []
+            found.append(choice)
+    return found
 
 
 def _may_be_none(scaler: str, tree: ast.Module) -> bool:

@@ -14,15 +14,15 @@ from precision_lint.project.cuda_builds import COMPANIONS, newest_torch, torch_o
 
 FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "requirements*.txt",
-    "requirements/*.txt", "pyproject.toml", "setup.cfg", "*environment*.y*ml", "cog.yaml",
-    "requirements*.y*ml", "scripts/requirements*", "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml",
-    "conda*.y*ml",
+    "requirements/*.txt", "constraints*.txt", "pyproject.toml", "setup.cfg", "*environment*.y*ml",
+    "cog.yaml", "requirements*.y*ml", "scripts/requirements*", "env*/*.y*ml", "conda*/*.y*ml",
+    "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
 """Files with pins below the project root: lock files take precedence over requirements."""
 
 DECLARATIONS = (
-    "requirements*.txt", "requirements/**/*.txt", "pyproject.toml", "setup.cfg", "setup.py",
-    "*environment*.y*ml", "requirements*.y*ml", "scripts/requirements*", "cog.yaml",
+    "requirements*.txt", "requirements/**/*.txt", "constraints*.txt", "pyproject.toml", "setup.cfg",
+    "setup.py", "*environment*.y*ml", "requirements*.y*ml", "scripts/requirements*", "cog.yaml",
     "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
 """Files in which a project declares the versions that it supports."""

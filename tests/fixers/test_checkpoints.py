@@ -10,6 +10,7 @@ import pytest
 from precision_lint.engine.job import Job
 from precision_lint.engine.run import lint_bytes
 from precision_lint.engine.settings import Settings
+from precision_lint.model.finding import Fix
 from precision_lint.project.files import Project
 
 torch = pytest.importorskip("torch")
@@ -74,14 +75,19 @@ SAVES_ONLY = {
 }
 
 
-def shown(source: str) -> str:
-    """The source with the fix, which is only shown, written into it."""
+def fix_of(source: str) -> Fix | None:
     path = Path("/nowhere/case.py")
     settings = Settings(select=("MP206",))
     job = Job(Project(path.parent), settings, None, write=False, named=frozenset([path]))
     [finding] = lint_bytes(job, path, source.encode(), "python").findings
-    assert finding.fix is not None
-    for edit in sorted(finding.fix.edits, key=lambda each: each.span.start, reverse=True):
+    return finding.fix
+
+
+def shown(source: str) -> str:
+    """The source with the fix, which is only shown, written into it."""
+    fix = fix_of(source)
+    assert fix is not None
+    for edit in sorted(fix.edits, key=lambda each: each.span.start, reverse=True):
         source = source[: edit.span.start] + edit.content + source[edit.span.end :]
     return source
 
@@ -122,6 +128,38 @@ def test_a_scaler_that_may_be_none_is_asked_first(tmp_path: Path) -> None:
     state = trainer.load(tmp_path / "unscaled.pt")
     assert trainer.scaler is None
     assert state["scaler"] is None
+
+
+@pytest.mark.parametrize("amp", [True, False])
+def test_a_scaler_that_one_side_of_an_if_makes_is_asked_for(amp: bool, tmp_path: Path) -> None:
+    made = '        self.scaler = torch.amp.GradScaler("cpu")\n'
+    source = TRAINER.replace(made, f"        if AMP:\n    {made}")
+    scope: dict[str, Any] = {"AMP": amp}
+    exec(compile(shown(source), "case.py", "exec"), scope)
+    model = torch.nn.Linear(1, 1)
+    trainer = scope["Trainer"](model, torch.optim.SGD(model.parameters(), lr=1.0))
+    trainer.save(tmp_path / "state.pt")
+    assert (trainer.load(tmp_path / "state.pt")["scaler"] is not None) is amp
+
+
+def test_the_condition_under_which_a_variable_is_made_is_asked() -> None:
+    made = '    scaler = torch.amp.GradScaler("cuda")\n'
+    source = FUNCTION.replace(made, f"    if args.amp:\n    {made}")
+    repaired = shown(source)
+    assert "'scaler': scaler.state_dict() if args.amp else None}" in repaired
+    assert "if args.amp and checkpoint.get('scaler') is not None:" in repaired
+
+
+def test_a_condition_that_is_no_name_gives_no_fix() -> None:
+    made = '    scaler = torch.amp.GradScaler("cuda")\n'
+    source = FUNCTION.replace(made, f"    if args.bits == 16:\n    {made}")
+    assert fix_of(source) is None
+
+
+def test_a_scaler_in_the_same_block_as_the_checkpoint_is_there() -> None:
+    block = "".join(f"    {line}\n" for line in FUNCTION.split("\n\n\n")[1].splitlines())
+    source = f"import torch\n\nif __name__ == '__main__':\n{block}"
+    assert "'scaler': scaler.state_dict()}" in shown(source)
 
 
 def test_the_state_is_loaded_in_the_function_that_makes_the_scaler() -> None:

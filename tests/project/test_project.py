@@ -16,6 +16,7 @@ from precision_lint.project.pins import lowest_version, pinned_version
     [
         ("requirements.txt", "numpy\ntorch==2.3.1+cu121\n", "2.3.1"),
         ("requirements.txt", "torch>=2.3\n", None),
+        ("constraints.txt", "numpy==1.23.4\ntorch==1.13.0\n", "1.13.0"),
         ("requirements.txt", "# torch==1.0\ntorchvision==0.18.0\n", None),
         ("requirements-gpu.txt", "torch ~= 2.4.0 ; python_version > '3.9'\n", "2.4.0"),
         ("pyproject.toml", 'dependencies = [\n    "torch==2.5.1",\n]\n', "2.5.1"),
@@ -55,6 +56,7 @@ def test_a_pin_precedes_the_documentation(tmp_path: Path) -> None:
     [
         ("requirements.txt", "numpy\ntorch>=1.13\n", "1.13"),
         ("requirements.txt", "torch >= 2.1, < 3\n", "2.1"),
+        ("constraints.txt", "numpy==1.23.4\ntorch==1.13.0\n", "1.13.0"),
         ("requirements.txt", "torch~=2.1.0 ; python_version > '3.8'\n", "2.1.0"),
         ("requirements.txt", "torch==2.8.0+cu121\n", "2.8.0"),
         ("requirements.txt", "torch==2.*\n", "2.0"),
