@@ -56,10 +56,10 @@ with torch.autocast("cuda", dtype=amp_dtype):
 ## Fix safety
 Safe if the variable that holds the autocast dtype has the same value where the scaler is created,
 or if `enabled=` lists both dtypes: a disabled scaler passes losses and optimizers through, and
-float16 training keeps its scaler. Existing arguments are kept. If only the configuration knows the
-dtype, or if autocast is in another file, the fix is shown and not applied. There is no fix where
-autocast gets no dtype, for wrappers, plugins and frameworks, nor if the default dtype of autocast
-is set under a condition.
+float16 training keeps its scaler. Existing arguments are kept. If autocast is in another file and
+always runs in bfloat16, the fix turns the scaler off; it is shown and not applied. There is no fix
+where the dtype is not known yet when the scaler is created, where autocast gets no dtype, for
+wrappers, plugins and frameworks, nor if the default dtype of autocast is set under a condition.
 
 ## References
 - Pitfall B01

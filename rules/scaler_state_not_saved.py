@@ -31,8 +31,8 @@ and `scaler.load_state_dict(state["scaler"])` when the run is resumed.
 ## Fix safety
 Shown only: the code that loads the checkpoint has to change too, and old checkpoints have no such
 key. Where the function or the class that saves the checkpoint also loads the optimizer's state from
-it, the fix loads that of the scaler below, if the checkpoint has one. Where there may be no scaler, as it
-is made under `if amp:`, both ask for it.
+it, the fix loads that of the scaler below, if the checkpoint has one. Where there may be no scaler,
+as it is made under `if amp:`, both ask for it.
 
 ## References
 - Pitfall B08
