@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
+from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS, METHODS
 from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
 from precision_lint.facts.dtypes.domain.containers import MOST_ENTRIES, item_of, updated
@@ -218,7 +219,7 @@ def _operator(table: Mapping[str, Operator], name: str, given: CallSite) -> Valu
 
 
 def _measured(name: str, row: Operator, given: CallSite) -> Value:
-    value = transfer.result(row, given)
+    value = transfer.result(row, given, agreeing=name in AGREEING)
     if (
         isinstance(value, Tensor)
         and is_floating(row.result)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache, reduce
 from itertools import product
 
+from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes._generated.operators import METHODS
 from precision_lint.facts.dtypes._generated.promotion_table import PROMOTED
 from precision_lint.facts.dtypes.domain.calls import Region
@@ -89,9 +90,10 @@ def operator(
     # arrays of NumPy are seldom multiplied where autocast is on
     is_product = op is ast.MatMult and autocast is not None and _are_unknown(left, right)
     if is_tensor(left) or is_tensor(right) or is_product:
-        row = METHODS[_OPERATORS[op]]
+        name = _OPERATORS[op]
+        row = METHODS[name]
         operands = [cast(as_tensor(value), row, autocast) for value in (left, right)]
-        promoted = promote(operands, default)
+        promoted = (name in AGREEING and agreed(operands)) or promote(operands, default)
         if row.shape == "contracts":
             tensors = [value for value in operands if isinstance(value, Tensor)]
             promoted = replace(promoted, scalar=contracted(tensors))
@@ -169,6 +171,16 @@ def contracted(operands: Iterable[Tensor]) -> bool | None:
 
 
 # Operands
+
+
+def agreed(values: Iterable[Value]) -> Tensor | None:
+    """What operands that need one dtype make: that of one of which it is certain, if there is one.
+
+    With another dtype beside it the operation raises, so no other result is possible.
+    """
+    tensors = [value for value in values if isinstance(value, Tensor)]
+    certain = (one for one in tensors if len(one.dtypes) == 1 and one.must_be(FLOATING))
+    return next(certain, None)
 
 
 def promote(values: Iterable[Value], default: str = FLOAT32) -> Tensor:

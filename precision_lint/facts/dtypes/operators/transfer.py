@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.operators.autocast import cast
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.dtypes.operators.kinds import result_dtype
 from precision_lint.facts.dtypes.operators.promotion import (
+    agreed,
     as_tensor,
     contracted,
     promote,
@@ -34,8 +35,11 @@ _MOST_OPERANDS = 8
 """Items of a list that are promoted one by one."""
 
 
-def result(row: Operator, given: CallSite) -> Value:
-    """The value of a call of an operator; the receiver of a method is its first argument."""
+def result(row: Operator, given: CallSite, *, agreeing: bool = False) -> Value:
+    """The value of a call of an operator; the receiver of a method is its first argument.
+
+    `agreeing` says that the operator needs operands of one dtype.
+    """
     if row.result == "python":
         return NON_TENSOR
     if "out" in given.keywords and isinstance(out := given.keywords["out"].value, Tensor):
@@ -44,17 +48,18 @@ def result(row: Operator, given: CallSite) -> Value:
     dtype = given.find(row.dtype, "dtype") or given.keywords.get("out_dtype")
     if dtype is not None and dtype.value != Constant(None):
         return replace(as_dtype(dtype.value).of_tensor(), scalar=scalar)
-    return _packed(row.result, replace(_operand(row, given), scalar=scalar), given.default_dtype)
+    operand = replace(_operand(row, given, agreeing=agreeing), scalar=scalar)
+    return _packed(row.result, operand, given.default_dtype)
 
 
-def _operand(row: Operator, given: CallSite) -> Tensor:
+def _operand(row: Operator, given: CallSite, *, agreeing: bool) -> Tensor:
     """What the operands promote to, cast by autocast before that."""
     values: list[Value] = []
     for position, keyword in row.operands:
         if (operand := given.find(position, keyword)) is not None:
             values += items_of(operand.value)
     operands = [cast(value, row, given.autocast) for value in values or [SOME_TENSOR]]
-    promoted = promote(operands, given.default_dtype)
+    promoted = (agreeing and agreed(operands)) or promote(operands, given.default_dtype)
     return _composed(operands, promoted, given) if row.composed else promoted
 
 
