@@ -26,6 +26,8 @@ from precision_lint.model.finding import Span
 from precision_lint.source.text.text import SourceText
 
 SOURCE = SourceText(Path("case.py"), "call")
+OPEN = tensor("bfloat16", scalar=None)
+"""With or without a dimension."""
 BF16, FP32, FP64, INT = (tensor(one) for one in ("bfloat16", "float32", "float64", "int64"))
 BFLOAT16 = Dtype(frozenset({"bfloat16"}))
 HALF_REGION = Region(None, BFLOAT16)
@@ -113,6 +115,8 @@ def test_functions(name: str, call: CallSite, expected: Value) -> None:
         ("sum", BF16, given(Constant(-1)), tensor("bfloat16", scalar=None)),
         ("sum", BF16, given(Constant(1)), BF16),
         ("sum", BF16, given(Constant(-1), keepdim=Constant(True)), BF16),
+        ("sum", OPEN, given(Constant(1), keepdim=Constant(True)), BF16),
+        ("sum", OPEN, given(Constant(-1), keepdim=Constant(True)), OPEN),
         ("sum", BF16, given(dtype=UNKNOWN), Tensor(may_be_other=True, scalar=True)),
         ("topk", BF16, given(Constant(1)), Sequence(tensor("bfloat16", "int64"), (BF16, INT))),
         ("max", BF16, given(dim=Constant(1)), Sequence(tensor("bfloat16", "int64"), (BF16, INT))),

@@ -136,16 +136,20 @@ def _is_reduced(row: Operator, given: CallSite) -> bool | None:
 
 
 def _left_over(given: CallSite, dim: Value) -> bool | None:
-    """Whether there is no dimension beside `dim`: `dim=1` says that there is another one."""
+    """Whether there is no dimension beside `dim`: `dim=1` says that there is another one.
+
+    With `keepdim=True` the result has as many as the operand.
+    """
     operand = as_tensor(given.first)
     scalar = operand.scalar if isinstance(operand, Tensor) else None
     keepdim = given.keywords.get("keepdim")
-    if scalar or (keepdim is not None and keepdim.value == Constant(True)):
-        return scalar
+    is_kept = keepdim is not None and keepdim.value == Constant(True)
     dims = dim.items or () if isinstance(dim, Sequence) else (dim,)
     least = 0
     for one in dims:
         match one:
             case Constant(value=int(position)):
                 least = max(least, position + 1 if position >= 0 else -position)
-    return False if least > len(dims) else None
+    if scalar or least > (1 if is_kept else len(dims)):
+        return bool(scalar)
+    return scalar if is_kept else None
