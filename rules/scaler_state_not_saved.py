@@ -45,7 +45,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from precision_lint.fixers.checkpoints import load_beside
 from precision_lint.fixers.entries import add_entry
@@ -87,16 +87,26 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     [scaler] = scalers
     for scope in _living(scaler, file.tree):
         for node in ast.walk(scope):
-            match node:
-                case ast.Dict(values=values):
-                    for key, value in zip(node.keys, values, strict=True):
-                        if _is_state_of_optimizer(value):
-                            fix = _saved_too(scaler, key, value, scope, file)
-                            yield _finding(scaler, value, file, fix)
-                case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
-                    for keyword in keywords:
-                        if _is_state_of_optimizer(keyword.value):
-                            yield _finding(scaler, keyword.value, file, None)
+            saved = next(filter(_is_entry_of_optimizer, _entries(node)), None)
+            if saved is not None:
+                key, value = saved
+                is_named = isinstance(node, ast.Dict)
+                fix = _saved_too(scaler, key, value, scope, file) if is_named else None
+                yield _finding(scaler, value, file, fix)
+
+
+def _entries(node: ast.AST) -> Iterable[tuple[ast.expr | None, ast.expr]]:
+    """The keys and values of `{"model": …}` and `dict(model=…)`, which has no key to write."""
+    match node:
+        case ast.Dict(keys=keys, values=values):
+            return zip(keys, values, strict=True)
+        case ast.Call(func=ast.Name(id="dict"), keywords=keywords):
+            return [(None, keyword.value) for keyword in keywords]
+    return ()
+
+
+def _is_entry_of_optimizer(entry: tuple[ast.expr | None, ast.expr]) -> bool:
+    return _is_state_of_optimizer(entry[1])
 
 
 def _runs_in_bfloat16(file: PythonFile) -> bool:

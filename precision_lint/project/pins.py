@@ -6,7 +6,7 @@ Many research projects pin nothing and name a version in the commands of their i
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from precision_lint.project import disk, images
@@ -33,12 +33,15 @@ def _in_any_case(pattern: str) -> str:
 
 
 _DOCUMENTS = (
-    "readme*.md", "install*.md", "get*started*.md",
+    "readme*.md", "install*.md", "instructions*.md", "get*started*.md",
     "docs/install*.md", "docs/setup*.md", "docs/get*started*.md",
     "dockerfile*", "docker/*dockerfile*", "docker/*/*dockerfile*", "install*.sh", "setup*.sh",
 )  # fmt: skip
 DOCUMENTS = tuple(map(_in_any_case, _DOCUMENTS))
 """Files whose install commands count where no other file pins a version."""
+
+_LISTS = ("requirements*.txt", "constraints*.txt", "*environment*.y*ml")
+_OF_DOCUMENTATION = frozenset({"doc", "docs"})
 
 _MAX_BYTES = 4_000_000
 
@@ -96,11 +99,14 @@ def lowest_version(root: Path, library: str) -> str | None:
     """The lowest version of a library that the project declares to support; None if there is none.
 
     `torch>=2.1,<3` gives 2.1. With only an upper bound (`torch<2.3`), that bound is returned. Where
-    no requirement has a version, code that builds an image gives it (of torch, then torchvision or
+    no requirement has a version, one in a folder without code gives it
+    (`assets/requirements.txt`), then code that builds an image (of torch, then torchvision or
     torchaudio), then what the documents say ("PyTorch 2.0 required"), and then for which CUDA
     commands install torch.
     """
-    declared = [*_declared(root, library)]
+    declared = [*_declared(_contents(root, DECLARATIONS), library)]
+    if not declared:
+        declared += _declared(_in_folders_without_code(root), library)
     if not declared:
         declared += _in_images(root, library)
     if not declared and library == "torch":
@@ -114,8 +120,8 @@ def lowest_version(root: Path, library: str) -> str | None:
     return ".".join(map(str, min(declared))) if declared else None
 
 
-def _declared(root: Path, library: str) -> Iterator[tuple[int, ...]]:
-    """The lowest version that each requirement of a library allows."""
+def _declared(contents: Iterable[str], library: str) -> Iterator[tuple[int, ...]]:
+    """The lowest version that each requirement of a library in some files allows."""
     requirement = re.compile(
         rf"""(?mix)
         (?: ^[ \t-]* | ["'] ) {_conda_name(library)} ["']? [ \t]* (?:\[[^\]\n]{{0,99}}\] [ \t]*)?
@@ -123,10 +129,21 @@ def _declared(root: Path, library: str) -> Iterator[tuple[int, ...]]:
         (?P<specifiers> (?: (?:[=~!<>^]=?=? [ \t]*)? \d [\w.+*]* [ \t]* (?: , [ \t]*)?)+ )
         """
     )
-    for content in _contents(root, DECLARATIONS):
+    for content in contents:
         for match in requirement.finditer(_COMMENT.sub("", content)):
             if (version := _lowest(match["specifiers"])) is not None:
                 yield version
+
+
+def _in_folders_without_code(root: Path) -> Iterator[str]:
+    """The requirements in folders at most two levels down that have no Python code.
+
+    They are those of the whole project; a folder with code may be a project of its own.
+    """
+    for folder in (*disk.matching(root, "*"), *disk.matching(root, "*/*")):
+        is_plain = folder.name not in _OF_DOCUMENTATION and disk.is_folder(folder)
+        if is_plain and not disk.matching(folder, "*.py"):
+            yield from _contents(folder, _LISTS)
 
 
 def _in_images(root: Path, library: str) -> Iterator[tuple[int, ...]]:
@@ -139,7 +156,7 @@ def _in_images(root: Path, library: str) -> Iterator[tuple[int, ...]]:
 def _by_companions(root: Path) -> Iterator[tuple[int, ...]]:
     """The torch that the requirements of torchvision and torchaudio ask for."""
     for package in COMPANIONS:
-        for version in _declared(root, package):
+        for version in _declared(_contents(root, DECLARATIONS), package):
             if (torch := torch_of_companion(package, version)) is not None:
                 yield torch
 

@@ -129,6 +129,17 @@ def test_lowest_version(name: str, content: str, version: str | None, tmp_path: 
     assert lowest_version(tmp_path, "torch") == version
 
 
+def test_requirements_in_a_folder_without_code_are_those_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch\n")
+    for folder in ("assets/setup", "docs", "server"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "requirements.txt").write_text("torch==2.1.0\n")
+    (tmp_path / "server" / "main.py").touch()
+    assert lowest_version(tmp_path, "torch") == "2.1.0"
+    (tmp_path / "assets/setup" / "requirements.txt").unlink()
+    assert lowest_version(tmp_path, "torch") is None
+
+
 def test_documents_count_where_no_requirement_has_a_version(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("Tested with PyTorch 1.13.\n")
     (tmp_path / "requirements.txt").write_text("torch>=2.4\n")
