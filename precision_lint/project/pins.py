@@ -140,10 +140,12 @@ def _in_folders_without_code(root: Path) -> Iterator[str]:
 
     They are those of the whole project; a folder with code may be a project of its own.
     """
-    for folder in (*disk.matching(root, "*"), *disk.matching(root, "*/*")):
-        is_plain = folder.name not in _OF_DOCUMENTATION and disk.is_folder(folder)
-        if is_plain and not disk.matching(folder, "*.py"):
-            yield from _contents(folder, _LISTS)
+    for name in _LISTS:
+        for depth in ("*", "*/*"):
+            for path in disk.matching(root, f"{depth}/{name}"):
+                folder = path.parent
+                if folder.name not in _OF_DOCUMENTATION and not disk.matching(folder, "**/*.py"):
+                    yield from _contents(folder, (path.name,))
 
 
 def _in_images(root: Path, library: str) -> Iterator[tuple[int, ...]]:

@@ -142,8 +142,14 @@ def deprecated_amp(file: PythonFile) -> Iterator[DeprecatedUse | DeprecatedImpor
 
 
 def _supports_older_torch(file: PythonFile) -> bool:
-    """True if the project supports a torch that lacks the new API."""
-    oldest = file.project.lowest_version_of("torch", file.text.path)
+    """True if the project supports a torch that lacks the new API.
+
+    Requirements of a folder that do not name torch leave it to those of the project.
+    """
+    project = file.project
+    oldest = project.lowest_version_of("torch", file.text.path)
+    if oldest is None:
+        oldest = project.lowest_version_of("torch")
     if oldest is not None:
         return oldest < _SINCE
     return (
