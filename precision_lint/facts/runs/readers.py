@@ -2,7 +2,8 @@
 
 A program that loads files and mentions nearly every key of one, and has places that decide a
 precision, is the program that the file is for: `train.py -c configs/a.json` is written nowhere.
-One that names the file need not mention as many.
+One that names the file need not mention as many. Where a command gives the file to one of several
+such programs, it is that one. A record of a finished run is read by none.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.formats import yacs
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
+from precision_lint.facts.runs.loading import FORMATS, has_library, loads, mentions_loading
+from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.started import started_programs
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
@@ -33,16 +35,8 @@ _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
 _STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 """What a program holds that is started. A boundary before a word would take five times as long."""
-_LOADERS = {
-    "json": r"\bjson\.loads?\(|\bfrom_(?:json|file)\(|\b(?:load|read)_json\w*\("
-    r"|\bparse_json_file\(",
-    "yaml": r"\byaml\.(?:safe_|full_|unsafe_)?load\(|\bOmegaConf\.load\(|\bYAML\(|\bhydra\.main\b"
-    rf"|\bload_hyperpyyaml\(|\bfrom sconf import|\bcompose\(|{yacs.MERGING}"
-    r"|\bSerializable\b|\bfrom_(?:yaml|file)\(|\b(?:load|read)_yaml\w*\(|\bparse_yaml_file\(",
-    "toml": r"\btoml(?:i|lib)?\.loads?\(",
-}
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
-_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=")
+_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=", "bf16=", "fp16=")
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _NAMED_SHARE = 0.5
@@ -76,10 +70,16 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
 def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that read a file, the best first; none if it says nothing of precision."""
     keys = _keys(file, project)
-    if naming := tuple(islice(_naming(keys, file, project), _MOST_READERS)):
-        return naming
-    near = _near(keys, file, project)
-    best = [row for row in near if row.share == near[0].share >= _SHARE]
+    if not keys.precise or is_record(file, project):
+        return ()
+    started = frozenset(_given(file, project))
+    naming = [*islice(_naming(keys, file, project), _MOST_READERS)]
+    near = [row for row in _near(keys, file, project) if row.share >= _SHARE]
+    if found := [path for path in naming if path in started] or naming:
+        return tuple(found)
+    if found := [row.path for row in near if row.path in started]:
+        return tuple(found[:_MOST_READERS])
+    best = [row for row in near if row.share == near[0].share]
     words = max((row.words for row in best), default=0)
     return tuple(row.path for row in best if row.words == words)[:_MOST_READERS]
 
@@ -106,7 +106,7 @@ class _Near:
 def _keys(file: ParsedConfig, project: Recording) -> _Keys:
     """The keys of a file; none if it says nothing of precision that code mentions."""
     root = file.documents[0] if file.documents else None
-    if not isinstance(root, Mapping) or file.format not in _LOADERS:
+    if not isinstance(root, Mapping) or file.format not in FORMATS:
         return _Keys()
     found = [*islice(_entries(root), _MOST_KEYS)]
     names = {
@@ -132,13 +132,13 @@ def _near(keys: _Keys, file: ParsedConfig, project: Recording) -> list[_Near]:
     path_words = _words(file.text.path.relative_to(project.root))
     loading: list[_Near] = []
     others: list[_Near] = []
-    for path, mentioned, loads in _programs(file.format, project):
+    for path, mentioned, is_loading in _programs(file.format, project):
         share = len(keys.names & mentioned) / len(keys.names)
         if not keys.precise & mentioned or _is_for_another(path.stem, path_words):
             continue
-        if loads or _is_clear(share, keys.names):
+        if is_loading or _is_clear(share, keys.names):
             row = _Near(share, len(_words(path.stem) & path_words), path)
-            (loading if loads else others).append(row)
+            (loading if is_loading else others).append(row)
     # An example that mentions all keys and loads nothing is not what a file is for.
     found = loading if any(row.share >= _NAMED_SHARE for row in loading) else loading + others
     here = file.text.path
@@ -162,21 +162,29 @@ def _naming(keys: _Keys, file: ParsedConfig, project: Recording) -> Iterator[Pat
     for path in project.config_files.named_in_python(file.text.path):
         if path.suffix != ".py" or not _is_started(path, project):
             continue
+        if not _names(path, file.text.path.name, project):
+            continue
         beside = path.with_name(file.text.path.name)
         if beside != file.text.path and disk.is_file(beside):
             continue  # it names the one beside it
         parts = tuple(islice(program_of(path, project), _MOST_FILES))
         words = frozenset[str]().union(*(_mentioned(part, project) for part in parts))
         is_for = precise & words and len(names & words) >= _NAMED_SHARE * len(names)
-        if is_for and any(_loads(part, file.format, project) for part in parts):
+        if is_for and loads(parts, file.format, project):
             yield path
 
 
+def _names(path: Path, name: str, project: Recording) -> bool:
+    """True if a program names a file, and not only `batch_config.yaml` for `config.yaml`."""
+    pattern = rf"(?<![\w-]){re.escape(name)}(?!\w)"
+    return re.search(pattern, project.config_files.text(path)) is not None
+
+
 def _given(file: ParsedConfig, project: Recording) -> Iterator[Path]:
-    """The programs that scripts start with the name of the file."""
+    """The programs that scripts and documents start with the name of the file."""
     name = file.text.path.name
     for script in project.config_files.referring(file.text.path):
-        for part, launch, path in started_programs(script, project):
+        for part, launch, path in started_programs(script, project, by_example=True):
             named = (word.text for word in (*launch.words, *launch.launcher))
             paths = (text.rpartition("=")[2] for text in named if text.endswith(name))
             found = (
@@ -200,7 +208,7 @@ def _is_started(path: Path, project: Recording) -> bool:
 
 
 def _is_clear(share: float, names: Set[str]) -> bool:
-    """True if a program mentions so much of a file that a library must load it, as pydantic may."""
+    """True if a program mentions so much of a file that a library loads it, as pydantic may."""
     return share >= _CLEAR_SHARE and len(names) >= _CLEAR_KEYS
 
 
@@ -252,12 +260,14 @@ def _found(format: str, project: Recording) -> Iterator[_Reading]:
     started = [
         path for path in project.python_sources_matching(_STARTED) if not project.is_test(path)
     ]
-    started.sort(key=lambda path: not _loads(path, format, project))
+    started.sort(key=lambda path: not mentions_loading(path, format, project))
     for path in started[:_MOST_PROGRAMS]:
         parts = tuple(islice(program_of(path, project), _MOST_FILES))
         if any(_is_precise_code(part, project) for part in parts):
             words = frozenset[str]().union(*(_mentioned(part, project) for part in parts))
-            yield path, words, any(_loads(part, format, project) for part in parts)
+            is_loading = loads(parts, format, project)
+            if is_loading or has_library(parts, project):
+                yield path, words, is_loading
 
 
 def _is_precise_code(path: Path, project: Recording) -> bool:
@@ -265,15 +275,6 @@ def _is_precise_code(path: Path, project: Recording) -> bool:
     files = project.config_files
     return files.once(
         ("is precise", path), lambda: any(mark in files.text(path) for mark in _MARKS)
-    )
-
-
-def _loads(path: Path, format: str, project: Recording) -> bool:
-    """True for a file that loads such files."""
-    files = project.config_files
-    return files.once(
-        ("loads", format, path),
-        lambda: re.search(_LOADERS[format], files.text(path)) is not None,
     )
 
 

@@ -325,21 +325,6 @@ def test_a_branch_for_other_values_of_the_setting_is_no_place(value: str, tmp_pa
         assert "not understood: kind_dtype: bf16 (a.yaml:6)" in out
 
 
-def test_an_example_that_mentions_all_keys_and_loads_no_file_is_no_reader(tmp_path: Path) -> None:
-    keys = [f"key{number}" for number in range(12)]
-    text = "".join(f"{key}: 1\n" for key in keys) + "kind_dtype: float16\n"
-    started = 'torch.autocast("cuda")\nif __name__ == "__main__":\n    main()\n'
-    reads = "".join(f"print(config.{key})\n" for key in keys) + "Engine(dtype=config.kind_dtype)\n"
-    loads = "config = yaml.safe_load(open(path))\n" + reads.replace("print(config.key5)\n", "")
-    files = {"conf/a.yaml": text, "example.py": reads + started}
-    (alone := tmp_path / "alone").mkdir()
-    assert "example.py" in run("explain-config", cwd=project(alone, files)).out
-    (both := tmp_path / "both").mkdir()
-    out = run("explain-config", cwd=project(both, files | {"train.py": loads + started})).out
-    assert "train.py" in out
-    assert "example.py" not in out
-
-
 SCALED = """\
 def main():
     region = torch.autocast("cuda", dtype=tool.dtype_of(settings.kind_dtype))
