@@ -29,7 +29,7 @@ _LOADERS = {
 _LIBRARIES = (
     r"\b(?:pydantic_settings|BaseSettings|pydantic_yaml|jsonargparse|simple_parsing|pyrallis|draccus"
     r"|confz|configargparse|dynaconf|sacred|yacs|anyconfig|argbind|gin|HfArgumentParser|TrlParser"
-    r"|LightningCLI)\b|\bConfig\.fromfile\("
+    r"|LightningCLI|fastargs)\b|\bConfig\.fromfile\("
 )
 """Libraries that read files for a program."""
 _PLAIN = frozenset({

@@ -43,6 +43,7 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST = 60
 """Settings of one launch or file that are followed."""
+_TARGET = "_target_"
 _UNKNOWN = "unknown until run time"
 _MOST_PLACES = 12
 """Places of one setting that are looked at."""
@@ -93,7 +94,7 @@ class Purposes:
                 for place in self._known[key]
                 if not _is_for_another_value(place, asked.name, written.value)
             ]
-            best = _best(places, written, evaluator)
+            best = _best(places, written, evaluator) or _of_target(written, run.program)
             if best is not None:
                 sink, by = best
                 value = _shown_of(written)
@@ -155,6 +156,20 @@ def _best(
             by = None
         idle = idle or (place, by)
     return idle
+
+
+def _of_target(
+    written: Occurrence, program: Program
+) -> tuple[TorchPlace, Occurrence | None] | None:
+    """The argument of a class that a section names: `_target_: package.Class`, which Hydra calls."""
+    match written.origin:
+        case Member(mapping=section) if (target := section.get(_TARGET)) is not None:
+            value = target.entry.value
+            if isinstance(value, Scalar) and isinstance(value.value, str):
+                subject = f"{value.value.rpartition('.')[2]}({written.name}=)"
+                for file, call in program.calls("instantiate"):
+                    return TorchPlace("argument", call, file, subject=subject), None
+    return None
 
 
 def _is_mentioned(place: TorchPlace, program: Program) -> bool:

@@ -73,6 +73,12 @@ def unpacked(
 def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
     """The precisions that a call writes out: `load(name, dtype="half")`, a flag of TensorRT."""
     name = callee_name(call)
+    for argument in call.args:
+        items = argument.elts if isinstance(argument, ast.List) else (argument,)
+        for item in items if name in ("append", "extend") else ():
+            if isinstance(item, ast.Constant) and is_option_of_precision(item.value):
+                subject = f"a command ({item.value})"
+                yield TorchPlace("argument", call, file, item, subject=subject)
     if is_telling(call, file):
         return
     for keyword in call.keywords:
@@ -83,6 +89,13 @@ def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
         flag = dotted(argument) or ""
         if "BuilderFlag." in flag and may_choose_precision(last_name(argument)):
             yield TorchPlace("argument", call, file, argument, subject=f"{name}({flag})")
+
+
+def is_option_of_precision(word: object) -> bool:
+    """True for `--half`, `--mixed_precision=bf16`: a word for another program."""
+    if not isinstance(word, str) or not word.startswith("--"):
+        return False
+    return may_choose_precision(word.lstrip("-").partition("=")[0].replace("-", "_"))
 
 
 def _is_precision(node: ast.expr) -> bool:

@@ -52,7 +52,9 @@ def test_a_program_that_mentions_all_keys_and_loads_no_file_is_no_reader(tmp_pat
     (alone := tmp_path / "alone").mkdir()
     assert UNKNOWN in explained(alone, files)
     (library := tmp_path / "library").mkdir()
-    assert "read by example.py" in explained(library, files | {"example.py": LIBRARY + ALL + ENGINE})
+    assert "read by example.py" in explained(
+        library, files | {"example.py": LIBRARY + ALL + ENGINE}
+    )
     (both := tmp_path / "both").mkdir()
     out = explained(both, files | {"train.py": LOADS + ALL.replace("key5", "key4") + ENGINE})
     assert "read by train.py" in out

@@ -21,9 +21,7 @@ _MOST = 8
 """Modules that one name may mean."""
 
 
-def program_of(
-    path: Path, project: Recording, chosen: Set[str] = frozenset()
-) -> Iterator[Path]:
+def program_of(path: Path, project: Recording, chosen: Set[str] = frozenset()) -> Iterator[Path]:
     """The files of a program, the nearest first, and those of the modules that it names. Where
     `chosen` texts tell some of them from the others, only those are part of it.
     """
