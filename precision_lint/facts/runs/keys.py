@@ -20,6 +20,9 @@ _KEY = re.compile(r"[\w-]+")
 _HANDED_ON = re.compile(r"kwargs\b")
 """Sections whose keys are the parameters of something else, which need not be in the program."""
 _READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
+_SPREAD = "**"
+_SPREADING = r"(?<!def )\b\w+\([^()]*\*\*[a-z]"
+"""`Trainer(**config)`: no code mentions the keys that are handed on."""
 _LEAST_KEYS = 5
 _MOST_KEYS = 400
 _MOST_FILES = 30
@@ -34,8 +37,11 @@ class Keys:
     precise: frozenset[str] = frozenset()
 
     def share_in(self, words: frozenset[str]) -> float:
-        """The share of them that a program mentions; 0 if it mentions no precision."""
-        return len(self.names & words) / len(self.names) if self.precise & words else 0.0
+        """The share of them that a program mentions; 0 if it mentions no precision, and hands
+        nothing on as a whole.
+        """
+        is_for = self.precise & words or _SPREAD in words
+        return len(self.names & words) / len(self.names) if is_for else 0.0
 
 
 def keys_of(file: ParsedConfig, project: Recording) -> Keys:
@@ -44,7 +50,8 @@ def keys_of(file: ParsedConfig, project: Recording) -> Keys:
     mentioned = "|".join(map(re.escape, sorted(keys.precise)))
     if not keys.precise or len(keys.names) < _LEAST_KEYS:
         return Keys()
-    if not project.python_source_matches(rf"\b(?:{mentioned})\b".encode()):
+    found = project.python_source_matches
+    if not found(rf"\b(?:{mentioned})\b".encode()) and not found(_SPREADING.encode()):
         return Keys()
     return keys
 
@@ -77,7 +84,8 @@ def words_of(parts: tuple[Path, ...], project: Recording) -> frozenset[str]:
 def _mentioned(path: Path, project: Recording) -> frozenset[str]:
     def compute() -> frozenset[str]:
         text = project.config_files.text(path)
-        return frozenset(one for match in _READ.finditer(text) for one in match.groups() if one)
+        words = {one for match in _READ.finditer(text) for one in match.groups() if one}
+        return frozenset(words | {_SPREAD} if re.search(_SPREADING, text) else words)
 
     return project.config_files.once(("mentioned", path), compute)
 

@@ -161,7 +161,7 @@ def _best(
 def _of_target(
     written: Occurrence, program: Program
 ) -> tuple[TorchPlace, Occurrence | None] | None:
-    """The argument of a class that a section names: `_target_: package.Class`, which Hydra calls."""
+    """The argument of the class that a section names, `_target_: package.Class`: Hydra calls it."""
     match written.origin:
         case Member(mapping=section) if (target := section.get(_TARGET)) is not None:
             value = target.entry.value

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import Keys, keys_of, parts_of, words_of
 from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
@@ -187,8 +188,11 @@ def _found(format: str, project: Recording) -> Iterator[_Reading]:
 
 
 def _is_precise_code(path: Path, project: Recording) -> bool:
-    """True for a file that is certainly about a precision."""
+    """True for a file that is certainly about a precision, or calls a framework."""
     files = project.config_files
-    return files.once(
-        ("is precise", path), lambda: any(mark in files.text(path) for mark in _MARKS)
-    )
+
+    def compute() -> bool:
+        text = files.text(path)
+        return any(mark in text for mark in _MARKS) or bool(re.search(calls_pattern(), text))
+
+    return files.once(("is precise", path), compute)

@@ -132,6 +132,58 @@ def main():
     if settings.kind_dtype == "float16":
         builder.config.set_flag(trt.BuilderFlag.FP16)
 """
+LEAVING = """\
+def region(kind):
+    if not kind:
+        with nullcontext():
+            yield
+        return
+    with torch.autocast("cuda"):
+        yield
+
+def main():
+    with region(settings.kind_dtype):
+        pass
+"""
+GIVEN_OUT = """\
+def main():
+    words = ["python", "export.py"]
+    if settings.kind_dtype == "float16":
+        words.append("--half")
+    subprocess.run(words)
+"""
+IN_A_LIST = """\
+def main():
+    kind = settings.kind_dtype.lower()
+    subprocess.run(["accelerate", "launch", "--mixed_precision", kind, "train.py"])
+"""
+SHARDED = """\
+from torch.distributed.fsdp import MixedPrecision
+
+def main():
+    MixedPrecision(param_dtype=TABLE[settings.kind_dtype])
+"""
+PARTIAL = """\
+from functools import partial
+
+def main():
+    partial(Engine, dtype=tool.made(settings), precision=TABLE[settings.kind_dtype])
+"""
+WHOLE = """\
+from transformers import TrainingArguments
+
+def main():
+    TrainingArguments(**settings)
+    show(**settings)
+"""
+PARAMETERS = """\
+@param("training.kind_dtype")
+def load(path, kind_dtype):
+    return Engine(path, dtype=kind_dtype)
+
+def main():
+    load("m")
+"""
 WRITTEN_OUT = """\
 def main():
     if settings.kind_dtype == "float16":
@@ -190,6 +242,13 @@ def main():
         (CAST, "cast of logits"),
         (EXPORTED, "argument of set_flag(trt.BuilderFlag.FP16)"),
         (WRITTEN_OUT, "argument of Engine(half=)"),
+        (LEAVING, "autocast"),
+        (GIVEN_OUT, "argument of a command (--half)"),
+        (IN_A_LIST, "argument of a command (--mixed_precision)"),
+        (SHARDED, "argument of MixedPrecision(param_dtype=)"),
+        (PARTIAL, "argument of Engine(precision=)"),
+        (WHOLE, "argument of TrainingArguments(kind_dtype=)"),
+        (PARAMETERS, "argument of Engine(dtype=)"),
         (OF_FRAMEWORK, "argument of SFTConfig(bf16=)"),
         (SHARED, "argument of Engine(dtype=)"),
         (NEVER_CALLED, ""),
@@ -222,6 +281,31 @@ def test_sections_tell_settings_of_one_name_apart(tmp_path: Path) -> None:
     assert "  float16 (weights, train.py:10) " in out
     assert "bfloat16 (argument of Engine(dtype=), train.py:11)" in out
     assert "  not understood: kind_dtype: float32 (a.yaml:8)" in out
+
+
+HANDED_ON = """\
+class Trainer:
+    def __init__(self, kind_dtype):
+        Engine("m", dtype=kind_dtype)
+
+def main():
+    Trainer(**settings["trainer"])
+    AutoModel.from_pretrained("m", **settings.network)
+    print(settings.loss, settings.rank, settings.size, settings.kind, settings.fold)
+    print(**settings["logs"])
+"""
+
+
+def test_sections_that_are_handed_on_as_a_whole(tmp_path: Path) -> None:
+    text = (
+        "trainer: {kind_dtype: float16}\nnetwork: {torch_dtype: bfloat16}\n"
+        "logs: {log_dtype: float32}\nloss: a\nrank: 1\nsize: 1\nkind: a\nfold: 1"
+    )
+    files = {"a.yaml": FILE.format(text), "train.py": READS.format(HANDED_ON)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "float16 (argument of Engine(dtype=), train.py:11) " in out
+    assert "bfloat16 (argument of from_pretrained(torch_dtype=), train.py:15)" in out
+    assert "not understood: log_dtype: float32 (a.yaml:8)" in out
 
 
 MODULE = """\

@@ -80,12 +80,82 @@ def test_a_program_that_names_another_file_with_such_an_end_is_no_reader(tmp_pat
     assert "other.py" not in out
 
 
-def test_the_program_that_a_document_starts_with_the_file(tmp_path: Path) -> None:
-    files = {name: LOADS + READS + ENGINE for name in ("one.py", "two.py")}
-    script = "sbatch job.sh\npython two.py conf/a.yaml\n"
-    out = explained(tmp_path, files | {"conf/a.yaml": FILE, "run.sh": script})
+PROGRAM = LOADS + READS + ENGINE
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.sh", "python two.py conf/a.yaml\n"),
+        ("README.md", "Train:\n```bash\npython two.py --config=conf/a.yaml\n```\n"),
+    ],
+)
+def test_the_program_that_a_command_gives_the_file_to(name: str, text: str, tmp_path: Path) -> None:
+    files = dict.fromkeys(("one.py", "two.py"), PROGRAM) | {"conf/a.yaml": FILE}
+    assert "read by one.py" in explained(tmp_path, files)
+    out = explained(tmp_path, files | {name: text})
     assert "two.py" in out
     assert "one.py" not in out
+
+
+def test_a_file_beside_one_that_a_program_takes_by_default(tmp_path: Path) -> None:
+    taking = 'parser.add_argument("--config", default="conf/a.yaml")\n' + PROGRAM
+    fixed = "config = yaml.safe_load(open('conf/a.yaml'))\n" + READS + ENGINE
+    files = {"conf/a.yaml": FILE, "conf/b.yaml": FILE.replace("16", "32"), "one.py": PROGRAM}
+    (first := tmp_path / "first").mkdir()
+    assert "one.py" not in explained(first, files | {"two.py": taking})
+    (second := tmp_path / "second").mkdir()
+    assert "conf/b.yaml: PyTorch, read by one.py" in explained(second, files | {"two.py": fixed})
+
+
+def test_a_program_of_another_folder_with_programs_is_no_reader(tmp_path: Path) -> None:
+    files = {"speed/conf/a.yaml": FILE, "loss/run.py": PROGRAM}
+    (alone := tmp_path / "alone").mkdir()
+    assert "read by loss/run.py" in explained(alone, files)
+    (both := tmp_path / "both").mkdir()
+    out = explained(both, files | {"speed/run.py": 'if __name__ == "__main__":\n    main()\n'})
+    assert "not understood: kind_dtype: float16 (speed/conf/a.yaml" in out
+
+
+def test_of_programs_in_several_folders_none_is_named(tmp_path: Path) -> None:
+    files = {"conf/a.yaml": FILE, "src/one.py": PROGRAM, "tools/two.py": PROGRAM}
+    (several := tmp_path / "several").mkdir()
+    assert UNKNOWN in explained(several, files)
+    importing = "import src.one\n" + PROGRAM
+    (imported := tmp_path / "imported").mkdir()
+    out = explained(imported, files | {"tools/two.py": importing})
+    assert "read by src/one.py" in out
+    (alike := tmp_path / "alike").mkdir()
+    named = {name.replace("src/one", "src/a"): text for name, text in files.items()}
+    named["conf/tuned_a.yaml"] = named.pop("conf/a.yaml")
+    named["src/tuned.py"] = named.pop("src/a.py")
+    assert "read by src/tuned.py" in explained(alike, named)
+
+
+HYDRA = """\
+import hydra
+
+@hydra.main(config_path="conf", config_name="{name}")
+def main(config):
+    print(config.epochs, config.lr, config.data, config.model, config.seed)
+    Engine(dtype=config.kind_dtype)
+    instantiate(config.net)
+"""
+
+
+def test_the_program_that_composes_the_files_of_a_folder(tmp_path: Path) -> None:
+    ended = HYDRA + 'torch.autocast("cuda")\nif __name__ == "__main__":\n    main()\n'
+    files = {
+        "one.py": ended.format(name="a"),
+        "two.py": ended.format(name="b"),
+        "conf/b.yaml": FILE,
+    }
+    (named := tmp_path / "named").mkdir()
+    assert "read by two.py" in explained(named, files)
+    part = {"conf/net/x.yaml": "_target_: pkg.Net\nhalf_dtype: float16\n"}
+    (section := tmp_path / "section").mkdir()
+    out = explained(section, part | {"one.py": ended.format(name="a")})
+    assert "float16 (argument of Net(half_dtype=), one.py:7)  conf/net/x.yaml:2" in out
 
 
 @pytest.mark.parametrize(
