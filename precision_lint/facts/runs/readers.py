@@ -3,8 +3,8 @@
 A program that loads files and mentions nearly every key of one, and has places that decide a
 precision, is the program that the file is for: `train.py -c configs/a.json` is written nowhere.
 One that names the file, or a file beside it with the same keys, need not mention as many. Where a
-command gives the file to one of several such programs, it is that one. Where several are as likely
-as each other, none is named. A record of a finished run is read by none.
+command gives the file to a program, it is that one. Where several are as likely as each other, none
+is named. A record of a finished run is read by none.
 """
 
 from __future__ import annotations
@@ -38,6 +38,8 @@ _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", 
 _MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=", "bf16=", "fp16=")
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
+_CLOSE = 0.9
+"""How much of the share of the best program one must mention that a file beside it names."""
 _CLEAR_SHARE = 0.95
 _CLEAR_KEYS = 12
 _MOST_PROGRAMS = 40
@@ -71,13 +73,17 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     if named:
         return tuple(path for path in named if path in started) or named
     near = _near(keys, file, project)
-    if found := tuple(row.path for row in near if row.path in started):
-        return found[:_MOST_READERS]
-    for likely in (of_siblings(keys, file, project), of_hydra(file.text.path, project)):
+    if started:
+        return tuple(row.path for row in near if row.path in started)[:_MOST_READERS]
+    here = file.text.path
+    near = [row for row in near if not _is_elsewhere(row.path, here, project)]
+    most = max((row.share for row in near), default=0.0)
+    for likely in (of_siblings(keys, file, project), of_hydra(here, project)):
         programs = frozenset(likely)
-        if found := tuple(row.path for row in near if row.path in programs):
-            return found[:_MOST_READERS]
-    return _best([row for row in near if row.share >= _SHARE], file.text.path, project)
+        witnessed = [row for row in near if row.path in programs and row.share >= most * _CLOSE]
+        if witnessed:
+            return _best(witnessed, here, project)
+    return _best([row for row in near if row.share >= _SHARE], here, project)
 
 
 @dataclass(frozen=True)
@@ -111,9 +117,8 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
     """The programs nearest to a file: by the words in its path, what they mention, and the folders
     in common. None if some of different folders are as near as each other.
     """
-    left = [row for row in near if not _is_elsewhere(row.path, here, project)]
-    words = max((row.words for row in left), default=0)
-    left = [row for row in left if row.words == words]
+    words = max((row.words for row in near), default=0)
+    left = [row for row in near if row.words == words]
     share = max((row.share for row in left), default=0.0)
     left = [row for row in left if row.share == share]
     folders = max((_shared(row.path, here) for row in left), default=0)

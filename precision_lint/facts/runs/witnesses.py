@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from itertools import chain
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import Keys, all_keys, parts_of, words_of
@@ -96,15 +96,22 @@ def _naming(path: Path, project: Recording) -> tuple[Path, ...]:
 
 def _found_naming(path: Path, project: Recording) -> Iterator[Path]:
     # Not only `batch_config.yaml` for `config.yaml`.
-    pattern = rf"(?<![\w-]){re.escape(path.name)}(?!\w)"
+    named = re.compile(rf"(?<![\w./-])[\w./-]*?(?<![\w-]){re.escape(path.name)}(?!\w)")
     for program in project.config_files.named_in_python(path):
         if program.suffix != ".py" or not _is_started(program, project):
             continue
-        if not re.search(pattern, project.config_files.text(program)):
-            continue
-        beside = program.with_name(path.name)
-        if beside == path or not disk.is_file(beside):
-            yield program  # else it names the one beside it
+        texts = dict.fromkeys(named.findall(project.config_files.text(program)))
+        if any(_may_mean(text, path, program, project) for text in texts):
+            yield program
+
+
+def _may_mean(text: str, path: Path, program: Path, project: Recording) -> bool:
+    """True if a text of a program may be the path of a file, and is not that of another one."""
+    found = project.config_files.find(text.lstrip("/"), program)
+    if found is not None:
+        return found == path
+    parts = tuple(part for part in PurePosixPath(text).parts if part.strip("./"))
+    return path.parts[-len(parts) :] == parts
 
 
 def _given(path: Path, project: Recording) -> Iterator[Path]:
