@@ -35,6 +35,7 @@ from precision_lint.source.config.config_file import ParsedConfig
 _WORD = re.compile(r"[a-z]+\d*")
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
+_ASIDE = frozenset({"doc", "docs"})
 _MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=", "bf16=", "fp16=")
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
@@ -125,8 +126,15 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
     paths = [row.path for row in left if _shared(row.path, here) == folders]
     # One that imports another one mentions what that does.
     own = [one for one in paths if {*paths}.isdisjoint({*project.program(one)} - {one})]
-    found = sorted(own or paths, key=lambda path: ("train" not in path.name, path))
+    likely = [one for one in own or paths if not _is_aside(one, project)] or own or paths
+    found = sorted(likely, key=lambda path: ("train" not in path.name, path))
     return tuple(found[:_MOST_READERS]) if len({path.parent for path in found}) == 1 else ()
+
+
+def _is_aside(program: Path, project: Recording) -> bool:
+    """True for a benchmark, a copy, or a program of the documentation."""
+    inside = program.relative_to(project.root).parts
+    return project.is_secondary(program) or not _ASIDE.isdisjoint(inside)
 
 
 def _is_elsewhere(program: Path, here: Path, project: Recording) -> bool:

@@ -100,6 +100,8 @@ def _found_naming(path: Path, project: Recording) -> Iterator[Path]:
     for program in project.config_files.named_in_python(path):
         if program.suffix != ".py" or not _is_started(program, project):
             continue
+        if project.is_test(program):
+            continue
         texts = dict.fromkeys(named.findall(project.config_files.text(program)))
         if any(_may_mean(text, path, program, project) for text in texts):
             yield program
@@ -121,7 +123,8 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
         for part, launch, program in started_programs(script, project, by_example=True):
             named = (word.text for word in (*launch.words, *launch.launcher))
             paths = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
-            if any(files.find(text, part.text.path, launch.directory) == path for text in paths):
+            is_it = (files.find(text, part.text.path, launch.directory) == path for text in paths)
+            if any(is_it) and not project.is_test(program):
                 yield program
 
 
