@@ -364,6 +364,26 @@ def test_the_options_of_a_launch(tmp_path: Path) -> None:
     assert "not understood: --half" in rows
 
 
+OWN_CONFIG = """\
+import argparse
+from own import GRPOConfig
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--precision", default="fp32")
+    args = parser.parse_args()
+    GRPOConfig(precision=args.precision)
+
+main()
+"""
+
+
+def test_an_argument_that_a_framework_does_not_have_says_nothing_to_it(tmp_path: Path) -> None:
+    files = {"run.sh": "python train.py --precision bf16\n", "train.py": OWN_CONFIG}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "--precision bf16" in out
+
+
 NOT_REACHED = """\
 import argparse
 import torch
