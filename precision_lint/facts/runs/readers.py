@@ -39,7 +39,7 @@ _ASIDE = frozenset({"doc", "docs"})
 _MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=", "bf16=", "fp16=")
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
-_CLOSE = 0.9
+_CLOSE = 0.85
 """How much of the share of the best program one must mention that a file beside it names."""
 _CLEAR_SHARE = 0.95
 _CLEAR_KEYS = 12
@@ -70,10 +70,10 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     if not keys.precise or is_record(file, project):
         return ()
     started = given(file.text.path, project)
-    named = tuple(islice(naming(keys, file, project), _MOST_READERS))
-    if named:
-        return tuple(path for path in named if path in started) or named
     near = _near(keys, file, project)
+    if named := tuple(islice(naming(keys, file, project), _MOST_READERS)):
+        both = tuple(path for path in named if path in started)
+        return _owners(both or named, [row.path for row in near], keys, project)
     if started:
         return tuple(row.path for row in near if row.path in started)[:_MOST_READERS]
     here = file.text.path
@@ -83,7 +83,8 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
         programs = frozenset(likely)
         witnessed = [row for row in near if row.path in programs and row.share >= most * _CLOSE]
         if witnessed:
-            return _best(witnessed, here, project)
+            found = _best(witnessed, here, project)
+            return _owners(found, [row.path for row in near], keys, project)
     return _best([row for row in near if row.share >= _SHARE], here, project)
 
 
@@ -112,6 +113,19 @@ def _near(keys: Keys, file: ParsedConfig, project: Recording) -> list[_Near]:
             (loading if is_loading else others).append(row)
     # An example that mentions all keys and loads nothing is not what a file is for.
     return loading or others
+
+
+def _owners(
+    found: Sequence[Path], near: Sequence[Path], keys: Keys, project: Recording
+) -> tuple[Path, ...]:
+    """The programs, or the ones that they import from, if only those mention a precision."""
+    owners: dict[Path, None] = {}
+    for path in found:
+        others = {*project.program(path)} - {path}
+        imported = [one for one in near if one in others]
+        is_own = not imported or keys.share_in(words_of((path,), project)) > 0
+        owners |= dict.fromkeys([path] if is_own else imported)
+    return tuple(owners)[:_MOST_READERS]
 
 
 def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, ...]:

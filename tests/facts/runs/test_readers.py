@@ -132,6 +132,17 @@ def test_of_programs_in_several_folders_none_is_named(tmp_path: Path) -> None:
     assert "read by src/tuned.py" in explained(alike, named)
 
 
+def test_the_settings_are_those_of_the_program_that_another_one_imports(tmp_path: Path) -> None:
+    shows = (
+        "from train import config\nimport argparse\n"
+        'argparse.ArgumentParser().add_argument("--config", default="conf/a.yaml")\n'
+        'if __name__ == "__main__":\n    print(config.epochs, config.lr, config.data)\n'
+    )
+    out = explained(tmp_path, {"conf/a.yaml": FILE, "train.py": PROGRAM, "show.py": shows})
+    assert "read by train.py" in out
+    assert "show.py" not in out
+
+
 HYDRA = """\
 import hydra
 
