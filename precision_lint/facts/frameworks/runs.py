@@ -78,8 +78,8 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     file = shared or file  # what others know of it is known here
     linker = _Linker(file, project, is_shared=shared is not None)
     started = list(linker.started(file))
-    read = (one for reading in linker.readings(file) for one in linker.as_called(reading))
-    found = map(linker.linked, read)
+    own_readings = (one for reading in linker.readings(file) for one in linker.as_called(reading))
+    found = map(linker.linked, own_readings)
     own = [*started, *(run for run in found if not _has_known_words(run, started))]
     path = file.text.path
     others = [

@@ -44,6 +44,8 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 _MOST = 60
 """Settings of one launch or file that are followed."""
 _TARGET = "_target_"
+_GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
+"""Words in the names of many programs."""
 _UNKNOWN = "unknown until run time"
 _MOST_PLACES = 12
 """Places of one setting that are looked at."""
@@ -144,7 +146,7 @@ def _best(
     """
     program = evaluator.program
     idle: tuple[TorchPlace, Occurrence | None] | None = None
-    for place in sorted(places, key=lambda one: _rank(one, program)):
+    for place in sorted(places, key=lambda one: (not _is_akin(one, program), _rank(one, program))):
         if not may_run(place.node, place.file, program) and not _is_mentioned(place, program):
             continue
         state, around = evaluator.noting(partial(reached, place.node, place.file, evaluator))
@@ -179,6 +181,14 @@ def _is_mentioned(place: TorchPlace, program: Program) -> bool:
     if not name or name.startswith("__"):
         return True
     return program.project.python_source_matches(rb"(?<!def )\b%s\b" % name.encode())
+
+
+def _is_akin(place: TorchPlace, program: Program) -> bool:
+    """True for a place in `sft_trainer.py` of `train_sft.py`: `grpo_trainer.py`, which it imports
+    as well, may be for another program.
+    """
+    own, other = ({*path.stem.lower().split("_")} for path in (program.path, place.file.text.path))
+    return not (own & other).isdisjoint(own - _GENERAL)
 
 
 def _rank(place: TorchPlace, program: Program) -> int:

@@ -76,9 +76,10 @@ def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
     for argument in call.args:
         items = argument.elts if isinstance(argument, ast.List) else (argument,)
         for item in items if name in ("append", "extend") else ():
-            if isinstance(item, ast.Constant) and is_option_of_precision(item.value):
-                subject = f"a command ({item.value})"
-                yield TorchPlace("argument", call, file, item, subject=subject)
+            match item:
+                case ast.Constant(value=str(option)) if is_option_of_precision(option):
+                    subject = f"a command ({option})"
+                    yield TorchPlace("argument", call, file, item, subject=subject)
     if is_telling(call, file):
         return
     for keyword in call.keywords:
@@ -91,11 +92,10 @@ def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
             yield TorchPlace("argument", call, file, argument, subject=f"{name}({flag})")
 
 
-def is_option_of_precision(word: object) -> bool:
+def is_option_of_precision(word: str) -> bool:
     """True for `--half`, `--mixed_precision=bf16`: a word for another program."""
-    if not isinstance(word, str) or not word.startswith("--"):
-        return False
-    return may_choose_precision(word.lstrip("-").partition("=")[0].replace("-", "_"))
+    name = word.lstrip("-").partition("=")[0].replace("-", "_")
+    return word.startswith("--") and may_choose_precision(name)
 
 
 def _is_precision(node: ast.expr) -> bool:

@@ -364,6 +364,29 @@ def test_the_options_of_a_launch(tmp_path: Path) -> None:
     assert "not understood: --half" in rows
 
 
+AKIN = """\
+import argparse
+import parts
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--kind-dtype")
+parts.train(tool.made(parser.parse_args()))
+"""
+TRAINS = "def train(args):\n    Engine(args.data, dtype=args.kind_dtype)\n"
+
+
+def test_the_place_in_a_file_that_is_named_like_the_program_is_nearest(tmp_path: Path) -> None:
+    files = {
+        "train_sft.py": AKIN,
+        "parts/__init__.py": "from .grpo_trainer import train\nfrom .sft_trainer import train\n",
+        "parts/grpo_trainer.py": TRAINS,
+        "parts/sft_trainer.py": TRAINS,
+        "run.sh": "python train_sft.py --kind-dtype fp16\n",
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "fp16 (argument of Engine(dtype=), parts/sft_trainer.py:2)" in out
+
+
 OWN_CONFIG = """\
 import argparse
 from own import GRPOConfig
