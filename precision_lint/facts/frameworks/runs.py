@@ -20,6 +20,7 @@ from precision_lint.facts.frameworks.programs import ProgramSource
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import (
     ancestors,
+    any_of,
     calls_pattern,
     program_of,
     readings,
@@ -35,7 +36,7 @@ from precision_lint.facts.frameworks.sources import (
 )
 from precision_lint.facts.frameworks.table import Framework, Link, frameworks
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.calls import readings_of_calls
+from precision_lint.facts.runs.calls import called_frameworks, readings_of_calls
 from precision_lint.facts.runs.defaults import DefaultsSource
 from precision_lint.facts.runs.formats.hydra import configuration, starts_hydra
 from precision_lint.facts.runs.formats.lightning_cli import CLI, readings_of_cli
@@ -77,7 +78,8 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     file = shared or file  # what others know of it is known here
     linker = _Linker(file, project, is_shared=shared is not None)
     started = list(linker.started(file))
-    found = map(linker.linked, linker.readings(file))
+    own_readings = (one for reading in linker.readings(file) for one in linker.as_called(reading))
+    found = map(linker.linked, own_readings)
     own = [*started, *(run for run in found if not _has_known_words(run, started))]
     path = file.text.path
     others = [
@@ -300,6 +302,28 @@ class _Linker:
                 precise += source.settings
                 if any(one.file.text is file.text for one in precise) or reading.links:
                     yield reading
+
+    def as_called(self, reading: EffectiveConfig) -> Iterator[EffectiveConfig]:
+        """What looks like a framework's file, as the program takes it that reads the file.
+
+        It is that of a more special one, if the program calls only that: the keys of `SFTConfig`
+        are mostly those of `TrainingArguments`. A program that knows nothing of the framework
+        reads it by itself.
+        """
+        file, source, framework = reading.file, reading.source, reading.framework
+        is_file = isinstance(source, MappingSource) and file.python is None
+        found = readers(file, self.project) if is_file and framework.reach else ()
+        reach = any_of(framework.reach)
+        if found and not any(self.project.reaches(path, reach) for path in found):
+            return
+        special = [one for one in frameworks().values() if framework.slug in ancestors(one)]
+        for path in found if special else ():
+            called = called_frameworks(self.program_at(path))
+            more = [one for one in special if one.slug in called]
+            if framework.slug not in called and len(more) == 1:
+                yield replace(reading, framework=more[0])
+                return
+        yield reading
 
     def overridden(
         self, path: Path, file: ParsedConfig, started: Launch

@@ -254,6 +254,16 @@ class ConfigFiles:
             self._naming[name] = tuple(one for one in code if self.record("names", one, name))
         return self._naming[name]
 
+    def named_in_pages(self, path: Path) -> Sequence[Path]:
+        """The documents that contain the name of a file, and may show how a program gets it."""
+        note(("named_in_pages", path.name))
+        return apart(lambda: self.pages_naming(path.name))
+
+    def pages_naming(self, name: str) -> Sequence[Path]:
+        """The documents that contain a name of a file."""
+        pages = (one for one in self.project.pages if kind_of(one) == "markdown")
+        return tuple(one for one in pages if self.record("names", one, name))
+
     def composes_settings(self, path: Path) -> bool:
         """True if a file with Hydra's `defaults` may be composed of one that a rule looks at."""
         return not self._of_interest.isdisjoint(self.record("composed", path).split("\n")[1:])

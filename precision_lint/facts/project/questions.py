@@ -56,6 +56,7 @@ ANSWERS: Mapping[str, Callable[..., Any]] = {
     "ending": lambda facts, name: facts.config_files.ending(name),
     "referring": lambda facts, name: facts.config_files.paths_referring(name),
     "named_in_python": lambda facts, name: facts.config_files.python_naming(name),
+    "named_in_pages": lambda facts, name: facts.config_files.pages_naming(name),
     "composes_settings": lambda facts, path: facts.config_files.composes_settings(path),
     # Python files
     "module": lambda facts, path: facts.modules.at(path),
@@ -122,7 +123,7 @@ def records_of(question: Question) -> tuple[str, ...] | None:
             return (*_IMPORTS, "torch\n")
         case ("referring", _):
             return ("references\n",)
-        case ("named_in_python", name):
+        case ("named_in_python" | "named_in_pages", name):
             return (f"names\n{name}",)
         case ("composes_settings", _):
             return ("composed\n",)

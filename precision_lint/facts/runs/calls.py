@@ -57,6 +57,13 @@ def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
             yield _reading(framework, made, file, code, run, given, deciding)
 
 
+def called_frameworks(program: Program) -> frozenset[str]:
+    """The slugs of the frameworks whose classes a program calls."""
+    return frozenset(
+        framework.slug for _, _, found in _framework_calls(program) for framework in found
+    )
+
+
 def _chooses(setting: Occurrence) -> bool:
     """True for a switch of precision that the run gives: it is no default of the program, and no
     name of a dtype, which may only be checked.

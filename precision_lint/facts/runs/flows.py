@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -33,7 +33,9 @@ from precision_lint.facts.runs.ways import (
     definitions,
     key_of_holder,
     members,
+    option_before,
     places_within,
+    spread,
 )
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import may_choose_precision
@@ -95,6 +97,11 @@ class _Flow:
         if self._is_replaced(asked.name):
             return
         pending = deque(self._starts(asked))
+        for found in self._handed_on(asked):
+            if isinstance(found, TorchPlace):
+                yield found
+            else:
+                pending.append(found)
         for _ in range(_MOST_STEPS):
             if not pending:
                 return
@@ -151,6 +158,24 @@ class _Flow:
             for function in commands(file):
                 yield from self._parameter(asked.name, function, file)
 
+    def _handed_on(self, asked: Asked) -> Iterator[TorchPlace | _Read]:
+        """What gets the section of a setting as a whole: `Trainer(**config["trainer"])`.
+
+        A whole file is handed on to a framework, `TrainingArguments(**config)`, or to many things.
+        """
+        for file in self._files("**"):
+            for call, holder in spread(file):
+                key = key_of_holder(holder)
+                is_section = bool(asked.section) and key == asked.section
+                is_whole = not asked.section and not asked.others and holds_settings(key)
+                if not is_section and not (is_whole and takes_settings(call, file)):
+                    continue
+                functions = self._functions(callee_name(call), call, file)
+                for home, function in functions:
+                    yield from self._parameter(asked.name, function, home)
+                if not functions:
+                    yield from unpacked(call, asked.name, holder, file)
+
     def _is_named(self, file: ParsedPython, modules: frozenset[str]) -> bool:
         """True for a file whose folder or name is a text among the settings: `app: vjepa_droid`."""
         path = file.text.path.relative_to(self.program.project.root)
@@ -201,12 +226,16 @@ class _Flow:
             case ast.If(test=test, body=body, orelse=orelse) if test is node:
                 for statement in (*body, *orelse):
                     yield from self._chosen(statement, file)
+                for statement in _after_exit(parent, file):
+                    yield from (one for one in places_within(statement, file) if one.part)
             case ast.Match(cases=cases):
                 for case in cases:
                     for statement in case.body:
                         yield from self._chosen(statement, file)
             case ast.Assign() | ast.AnnAssign() | ast.NamedExpr() | ast.Return():
                 yield from self._kept(parent, file)
+            case ast.List(elts=items) | ast.Tuple(elts=items):
+                yield from option_before(node, items, file)
             case ast.Dict(keys=keys, values=values) if node in values:
                 match keys[values.index(node)]:
                     case ast.Constant(value=str(name)):
@@ -223,6 +252,15 @@ class _Flow:
     ) -> Iterator[TorchPlace | _Read]:
         """What a call does with an argument."""
         name = callee_name(call)
+        is_named = isinstance(argument, str) and may_choose_precision(argument)
+        if name == "partial" and call.args and is_named:
+            name = last_name(call.args[0])
+            if not self._functions(name, call, file):
+                yield TorchPlace("argument", call, file, node, subject=f"{name}({argument}=)")
+                return
+        elif is_named and takes_settings(call, file):
+            yield TorchPlace("argument", call, file, node, subject=f"{name}({argument}=)")
+            return
         if takes_by_position(node, call, file):
             path = qualified(call.func, syntax_tree(file).names)
             yield TorchPlace("argument", call, file, node, subject=f"{path}()")
@@ -357,6 +395,14 @@ class _Flow:
             match syntax.parent(read):
                 case ast.keyword(arg=None) as spread:
                     yield from unpacked(syntax.parent(spread), key, read, file)
+
+
+def _after_exit(test: ast.If, file: ParsedPython) -> Sequence[ast.stmt]:
+    """What a condition keeps a function from that leaves early: `if not enabled: return`."""
+    if test.orelse or not isinstance(test.body[-1], ast.Return):
+        return ()
+    around = syntax_tree(file).block(test)
+    return around[around.index(test) + 1 :]
 
 
 def _root(node: ast.expr) -> str:

@@ -43,6 +43,9 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST = 60
 """Settings of one launch or file that are followed."""
+_TARGET = "_target_"
+_GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
+"""Words in the names of many programs."""
 _UNKNOWN = "unknown until run time"
 _MOST_PLACES = 12
 """Places of one setting that are looked at."""
@@ -93,7 +96,7 @@ class Purposes:
                 for place in self._known[key]
                 if not _is_for_another_value(place, asked.name, written.value)
             ]
-            best = _best(places, written, evaluator)
+            best = _best(places, written, evaluator) or _of_target(written, run.program)
             if best is not None:
                 sink, by = best
                 value = _shown_of(written)
@@ -143,7 +146,7 @@ def _best(
     """
     program = evaluator.program
     idle: tuple[TorchPlace, Occurrence | None] | None = None
-    for place in sorted(places, key=lambda one: _rank(one, program)):
+    for place in sorted(places, key=lambda one: (not _is_akin(one, program), _rank(one, program))):
         if not may_run(place.node, place.file, program) and not _is_mentioned(place, program):
             continue
         state, around = evaluator.noting(partial(reached, place.node, place.file, evaluator))
@@ -157,6 +160,20 @@ def _best(
     return idle
 
 
+def _of_target(
+    written: Occurrence, program: Program
+) -> tuple[TorchPlace, Occurrence | None] | None:
+    """The argument of the class that a section names, `_target_: package.Class`: Hydra calls it."""
+    match written.origin:
+        case Member(mapping=section) if (target := section.get(_TARGET)) is not None:
+            value = target.entry.value
+            if isinstance(value, Scalar) and isinstance(value.value, str):
+                subject = f"{value.value.rpartition('.')[2]}({written.name}=)"
+                for file, call in program.calls("instantiate"):
+                    return TorchPlace("argument", call, file, subject=subject), None
+    return None
+
+
 def _is_mentioned(place: TorchPlace, program: Program) -> bool:
     """True if code mentions the function of a place: what calls it may be far from the start."""
     function = syntax_tree(place.file).function(place.node)
@@ -164,6 +181,14 @@ def _is_mentioned(place: TorchPlace, program: Program) -> bool:
     if not name or name.startswith("__"):
         return True
     return program.project.python_source_matches(rb"(?<!def )\b%s\b" % name.encode())
+
+
+def _is_akin(place: TorchPlace, program: Program) -> bool:
+    """True for a place in `sft_trainer.py` of `train_sft.py`: `grpo_trainer.py`, which it imports
+    as well, may be for another program.
+    """
+    own, other = ({*path.stem.lower().split("_")} for path in (program.path, place.file.text.path))
+    return not (own & other).isdisjoint(own - _GENERAL)
 
 
 def _rank(place: TorchPlace, program: Program) -> int:

@@ -2,62 +2,52 @@
 
 A program that loads files and mentions nearly every key of one, and has places that decide a
 precision, is the program that the file is for: `train.py -c configs/a.json` is written nowhere.
-One that names the file need not mention as many.
+One that names the file, or a file beside it with the same keys, need not mention as many. Where a
+command gives the file to a program, it is that one. Where several are as likely as each other, none
+is named. A record of a finished run is read by none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.formats import yacs
-from precision_lint.facts.runs.interpreter.imported_by_name import program_of
-from precision_lint.facts.runs.started import started_programs
+from precision_lint.facts.runs.keys import Keys, keys_of, parts_of, words_of
+from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
+from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
-from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
-from precision_lint.project import disk
+from precision_lint.facts.runs.witnesses import (
+    NAMED_SHARE,
+    STARTED,
+    given,
+    naming,
+    of_hydra,
+    of_siblings,
+)
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
 
 _WORD = re.compile(r"[a-z]+\d*")
-_KEY = re.compile(r"[\w-]+")
-"""What a program may mention; `images/a.png: [poses/a.mp4]` is data."""
-_HANDED_ON = re.compile(r"kwargs\b")
-"""Sections whose keys are the parameters of something else, which need not be in the program."""
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
-_STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
-"""What a program holds that is started. A boundary before a word would take five times as long."""
-_LOADERS = {
-    "json": r"\bjson\.loads?\(|\bfrom_(?:json|file)\(|\b(?:load|read)_json\w*\("
-    r"|\bparse_json_file\(",
-    "yaml": r"\byaml\.(?:safe_|full_|unsafe_)?load\(|\bOmegaConf\.load\(|\bYAML\(|\bhydra\.main\b"
-    rf"|\bload_hyperpyyaml\(|\bfrom sconf import|\bcompose\(|{yacs.MERGING}"
-    r"|\bSerializable\b|\bfrom_(?:yaml|file)\(|\b(?:load|read)_yaml\w*\(|\bparse_yaml_file\(",
-    "toml": r"\btoml(?:i|lib)?\.loads?\(",
-}
-_READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
-_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=")
+_ASIDE = frozenset({"doc", "docs"})
+_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=", "bf16=", "fp16=")
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
-_NAMED_SHARE = 0.5
-"""The same, if the program names the file."""
-_LEAST_KEYS = 5
+_CLOSE = 0.85
+"""How much of the share of the best program one must mention that a file beside it names."""
 _CLEAR_SHARE = 0.95
 _CLEAR_KEYS = 12
-_MOST_KEYS = 400
 _MOST_PROGRAMS = 40
 _MOST_READERS = 4
 _MOST_POSSIBLE = 10
 _MOST_REFERRING = 8
 """Files that name another one and are asked who reads them."""
-_MOST_FILES = 30
-"""Of a program, the nearest first: what reads its settings is near its start."""
 
 
 def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
@@ -66,7 +56,8 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
     """
     found = (
         *readers(file, project),
-        *_given(file, project),
+        *given(file.text.path, project),
+        *(() if is_record(file, project) else of_hydra(file.text.path, project)),
         *_of_naming_files(file, project),
     )
     programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
@@ -75,21 +66,26 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
 
 def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that read a file, the best first; none if it says nothing of precision."""
-    keys = _keys(file, project)
-    if naming := tuple(islice(_naming(keys, file, project), _MOST_READERS)):
-        return naming
+    keys = keys_of(file, project)
+    if not keys.precise or is_record(file, project):
+        return ()
+    started = given(file.text.path, project)
     near = _near(keys, file, project)
-    best = [row for row in near if row.share == near[0].share >= _SHARE]
-    words = max((row.words for row in best), default=0)
-    return tuple(row.path for row in best if row.words == words)[:_MOST_READERS]
-
-
-@dataclass(frozen=True)
-class _Keys:
-    """The names of the settings of a file that a program mentions, and those about precision."""
-
-    names: frozenset[str] = frozenset()
-    precise: frozenset[str] = frozenset()
+    if named := tuple(islice(naming(keys, file, project), _MOST_READERS)):
+        both = tuple(path for path in named if path in started)
+        return _owners(both or named, [row.path for row in near], keys, project)
+    if started:
+        return tuple(row.path for row in near if row.path in started)[:_MOST_READERS]
+    here = file.text.path
+    near = [row for row in near if not _is_elsewhere(row.path, here, project)]
+    most = max((row.share for row in near), default=0.0)
+    for likely in (of_siblings(keys, file, project), of_hydra(here, project)):
+        programs = frozenset(likely)
+        witnessed = [row for row in near if row.path in programs and row.share >= most * _CLOSE]
+        if witnessed:
+            found = _best(witnessed, here, project)
+            return _owners(found, [row.path for row in near], keys, project)
+    return _best([row for row in near if row.share >= _SHARE], here, project)
 
 
 @dataclass(frozen=True)
@@ -103,87 +99,67 @@ class _Near:
     path: Path
 
 
-def _keys(file: ParsedConfig, project: Recording) -> _Keys:
-    """The keys of a file; none if it says nothing of precision that code mentions."""
-    root = file.documents[0] if file.documents else None
-    if not isinstance(root, Mapping) or file.format not in _LOADERS:
-        return _Keys()
-    found = [*islice(_entries(root), _MOST_KEYS)]
-    names = {
-        entry.name
-        for entry, section in found
-        if entry.name and _KEY.fullmatch(entry.name) and not _HANDED_ON.search(section)
-    }
-    precise = {entry.name for entry, section in found if entry.name and _is_precise(entry, section)}
-    mentioned = "|".join(map(re.escape, sorted(precise)))
-    if not precise or len(names) < _LEAST_KEYS:
-        return _Keys()
-    if not project.python_source_matches(rf"\b(?:{mentioned})\b".encode()):
-        return _Keys()
-    return _Keys(frozenset(names), frozenset(precise))
-
-
-def _near(keys: _Keys, file: ParsedConfig, project: Recording) -> list[_Near]:
-    """The programs about precision that load such files, the nearest to one with these keys first:
-    by what they mention, by the words in its path, and by the folders in common.
-    """
-    if not keys.precise:
-        return []
+def _near(keys: Keys, file: ParsedConfig, project: Recording) -> list[_Near]:
+    """The programs about precision that load such files, and mention half of its keys."""
     path_words = _words(file.text.path.relative_to(project.root))
     loading: list[_Near] = []
     others: list[_Near] = []
-    for path, mentioned, loads in _programs(file.format, project):
-        share = len(keys.names & mentioned) / len(keys.names)
-        if not keys.precise & mentioned or _is_for_another(path.stem, path_words):
+    for path, mentioned, is_loading in _programs(file.format, project):
+        share = keys.share_in(mentioned)
+        if share < NAMED_SHARE or _is_for_another(path.stem, path_words):
             continue
-        if loads or _is_clear(share, keys.names):
+        if is_loading or _is_clear(share, keys.names):
             row = _Near(share, len(_words(path.stem) & path_words), path)
-            (loading if loads else others).append(row)
+            (loading if is_loading else others).append(row)
     # An example that mentions all keys and loads nothing is not what a file is for.
-    found = loading if any(row.share >= _NAMED_SHARE for row in loading) else loading + others
-    here = file.text.path
-    found.sort(
-        key=lambda row: (
-            -row.share,
-            -row.words,
-            -_shared(row.path, here),
-            "train" not in row.path.name,
-            row.path,
-        )
-    )
-    return found
+    return loading or others
 
 
-def _naming(keys: _Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
-    """The programs that name the file and read it: they load such files, and mention its keys."""
-    names, precise = keys.names, keys.precise
-    if not precise:
-        return
-    for path in project.config_files.named_in_python(file.text.path):
-        if path.suffix != ".py" or not _is_started(path, project):
-            continue
-        beside = path.with_name(file.text.path.name)
-        if beside != file.text.path and disk.is_file(beside):
-            continue  # it names the one beside it
-        parts = tuple(islice(program_of(path, project), _MOST_FILES))
-        words = frozenset[str]().union(*(_mentioned(part, project) for part in parts))
-        is_for = precise & words and len(names & words) >= _NAMED_SHARE * len(names)
-        if is_for and any(_loads(part, file.format, project) for part in parts):
-            yield path
+def _owners(
+    found: Sequence[Path], near: Sequence[Path], keys: Keys, project: Recording
+) -> tuple[Path, ...]:
+    """The programs, or the ones that they import from, if only those mention a precision."""
+    owners: dict[Path, None] = {}
+    for path in found:
+        others = {*project.program(path)} - {path}
+        imported = [one for one in near if one in others]
+        is_own = not imported or keys.share_in(words_of((path,), project)) > 0
+        owners |= dict.fromkeys([path] if is_own else imported)
+    return tuple(owners)[:_MOST_READERS]
 
 
-def _given(file: ParsedConfig, project: Recording) -> Iterator[Path]:
-    """The programs that scripts start with the name of the file."""
-    name = file.text.path.name
-    for script in project.config_files.referring(file.text.path):
-        for part, launch, path in started_programs(script, project):
-            named = (word.text for word in (*launch.words, *launch.launcher))
-            paths = (text.rpartition("=")[2] for text in named if text.endswith(name))
-            found = (
-                project.config_files.find(text, part.text.path, launch.directory) for text in paths
-            )
-            if file.text.path in found:
-                yield path
+def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, ...]:
+    """The programs nearest to a file: by the words in its path, what they mention, and the folders
+    in common. None if some of different folders are as near as each other.
+    """
+    words = max((row.words for row in near), default=0)
+    left = [row for row in near if row.words == words]
+    share = max((row.share for row in left), default=0.0)
+    left = [row for row in left if row.share == share]
+    folders = max((_shared(row.path, here) for row in left), default=0)
+    paths = [row.path for row in left if _shared(row.path, here) == folders]
+    # One that imports another one mentions what that does.
+    own = [one for one in paths if {*paths}.isdisjoint({*project.program(one)} - {one})]
+    likely = [one for one in own or paths if not _is_aside(one, project)] or own or paths
+    found = sorted(likely, key=lambda path: ("train" not in path.name, path))
+    return tuple(found[:_MOST_READERS]) if len({path.parent for path in found}) == 1 else ()
+
+
+def _is_aside(program: Path, project: Recording) -> bool:
+    """True for a benchmark, a copy, or a program of the documentation."""
+    inside = program.relative_to(project.root).parts
+    return project.is_secondary(program) or not _ASIDE.isdisjoint(inside)
+
+
+def _is_elsewhere(program: Path, here: Path, project: Recording) -> bool:
+    """True for a program in a folder beside one that has programs, and in which the file is:
+    `experiments/perplexity/run.py` for `experiments/speed/configs/a.yaml`.
+    """
+    shared = next(folder for folder in here.parents if folder in program.parents)
+    if shared in (here.parent, program.parent):
+        return False
+    own = shared / here.relative_to(shared).parts[0]
+    return any(own in path.parents for path in project.python_sources_matching(STARTED))
 
 
 def _of_naming_files(file: ParsedConfig, project: Recording) -> Iterator[Path]:
@@ -193,14 +169,8 @@ def _of_naming_files(file: ParsedConfig, project: Recording) -> Iterator[Path]:
             yield from readers(other, project)
 
 
-def _is_started(path: Path, project: Recording) -> bool:
-    """True for a program: a script that nothing imports, or one that says what happens then."""
-    text = project.config_files.text(path)
-    return re.search(_STARTED.decode(), text) is not None or not project.users(path)
-
-
 def _is_clear(share: float, names: Set[str]) -> bool:
-    """True if a program mentions so much of a file that a library must load it, as pydantic may."""
+    """True if a program mentions so much of a file that a library loads it, as pydantic may."""
     return share >= _CLEAR_SHARE and len(names) >= _CLEAR_KEYS
 
 
@@ -221,23 +191,6 @@ def _shared(one: Path, other: Path) -> int:
     return len({*one.parents} & {*other.parents})
 
 
-def _is_precise(entry: Entry, section: str) -> bool:
-    """True for a setting that chooses a precision."""
-    if not isinstance(entry.value, Scalar):
-        return False
-    name, value = entry.name or "", entry.value.value
-    section = section.rpartition(".")[2]
-    return is_about_precision(name) or chooses_precision(name, value, section)
-
-
-def _entries(mapping: Mapping, section: str = "") -> Iterator[tuple[Entry, str]]:
-    """The entries of a mapping and of the sections below it, each with its section."""
-    for entry in mapping.entries:
-        yield entry, section
-        if isinstance(entry.value, Mapping):
-            yield from _entries(entry.value, f"{section}.{entry.name or ''}".removeprefix("."))
-
-
 _Reading: TypeAlias = "tuple[Path, frozenset[str], bool]"
 
 
@@ -250,38 +203,23 @@ def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
 
 def _found(format: str, project: Recording) -> Iterator[_Reading]:
     started = [
-        path for path in project.python_sources_matching(_STARTED) if not project.is_test(path)
+        path for path in project.python_sources_matching(STARTED) if not project.is_test(path)
     ]
-    started.sort(key=lambda path: not _loads(path, format, project))
+    started.sort(key=lambda path: not mentions_loading(path, format, project))
     for path in started[:_MOST_PROGRAMS]:
-        parts = tuple(islice(program_of(path, project), _MOST_FILES))
+        parts = parts_of(path, project)
         if any(_is_precise_code(part, project) for part in parts):
-            words = frozenset[str]().union(*(_mentioned(part, project) for part in parts))
-            yield path, words, any(_loads(part, format, project) for part in parts)
+            is_loading = loads(parts, format, project)
+            if is_loading or has_library(parts, project):
+                yield path, words_of(parts, project), is_loading
 
 
 def _is_precise_code(path: Path, project: Recording) -> bool:
-    """True for a file that is certainly about a precision."""
+    """True for a file that is certainly about a precision, or calls a framework."""
     files = project.config_files
-    return files.once(
-        ("is precise", path), lambda: any(mark in files.text(path) for mark in _MARKS)
-    )
 
+    def compute() -> bool:
+        text = files.text(path)
+        return any(mark in text for mark in _MARKS) or bool(re.search(calls_pattern(), text))
 
-def _loads(path: Path, format: str, project: Recording) -> bool:
-    """True for a file that loads such files."""
-    files = project.config_files
-    return files.once(
-        ("loads", format, path),
-        lambda: re.search(_LOADERS[format], files.text(path)) is not None,
-    )
-
-
-def _mentioned(path: Path, project: Recording) -> frozenset[str]:
-    """The names that a file reads as keys, attributes or arguments."""
-
-    def compute() -> frozenset[str]:
-        text = project.config_files.text(path)
-        return frozenset(one for match in _READ.finditer(text) for one in match.groups() if one)
-
-    return project.config_files.once(("mentioned", path), compute)
+    return files.once(("is precise", path), compute)

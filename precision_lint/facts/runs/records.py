@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice
+from pathlib import PurePosixPath
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.source.config.config_file import ParsedConfig
@@ -35,10 +36,18 @@ _ENVIRONMENT = re.compile(
 _LEAST_SIGNS = 3
 
 
+_OUTPUT = re.compile(r"(?:^|_)(?:out|output|save|log|logging|run|result|results|exp)_(?:dir|path)$")
+"""Names of the folder that a run writes to."""
+_LEAST_PARTS = 2
+
+
 def is_record(file: ParsedConfig, project: Recording) -> bool:
-    """True for a JSON file with the outcomes of a run, or with measured numbers that no file of the
-    project names: the program that writes a file names it, too.
+    """True for a file that lies in the folder which it names for what the run writes, for a JSON
+    file with the outcomes of a run, or with measured numbers that no file of the project names: the
+    program that writes a file names it, too.
     """
+    if _lies_in_its_output(file, project):
+        return True
     if file.format != "json":
         return False
     if _signs(file) >= _LEAST_SIGNS:
@@ -49,6 +58,22 @@ def is_record(file: ParsedConfig, project: Recording) -> bool:
     return not project.config_files.referring(path) and not project.config_files.named_in_python(
         path
     )
+
+
+def _lies_in_its_output(file: ParsedConfig, project: Recording) -> bool:
+    """True for `output_dir: outputs/run1/train` in `outputs/run1/train/config.yaml`."""
+    here = file.text.path.parent
+    inside = here.relative_to(project.root).parts if here.is_relative_to(project.root) else ()
+    if len(inside) < _LEAST_PARTS:
+        return False
+    for mapping in islice(mappings(file.documents), _MOST_MAPPINGS):
+        for entry in mapping.entries:
+            match entry.value:
+                case Scalar(value=str(path)) if entry.name and _OUTPUT.search(entry.name.lower()):
+                    named = tuple(part for part in PurePosixPath(path).parts if part != ".")
+                    if len(named) >= _LEAST_PARTS and here.parts[-len(named) :] == named:
+                        return True
+    return False
 
 
 def _signs(file: ParsedConfig) -> int:

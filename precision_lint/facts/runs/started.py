@@ -15,12 +15,14 @@ _MOST = 64
 
 
 def started_programs(
-    file: ParsedConfig, project: Recording
+    file: ParsedConfig, project: Recording, *, by_example: bool = False
 ) -> Iterator[tuple[ParsedConfig, Launch, Path]]:
-    """The part of the file that contains a launch, the launch, and the program."""
+    """The part of the file that contains a launch, the launch, and the program; those of documents
+    only where examples count.
+    """
     for each in (file, *(embedded.file for embedded in file.embedded)):
         commands = each.script.commands if each.script is not None else ()
-        if each.is_excerpt:
+        if each.is_excerpt and not by_example:
             continue
         for started in filter(None, map(launch, commands[:_MOST])):
             path = program_of(started, each, project)

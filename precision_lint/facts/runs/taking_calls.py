@@ -73,6 +73,13 @@ def unpacked(
 def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
     """The precisions that a call writes out: `load(name, dtype="half")`, a flag of TensorRT."""
     name = callee_name(call)
+    for argument in call.args:
+        items = argument.elts if isinstance(argument, ast.List) else (argument,)
+        for item in items if name in ("append", "extend") else ():
+            match item:
+                case ast.Constant(value=str(option)) if is_option_of_precision(option):
+                    subject = f"a command ({option})"
+                    yield TorchPlace("argument", call, file, item, subject=subject)
     if is_telling(call, file):
         return
     for keyword in call.keywords:
@@ -83,6 +90,12 @@ def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
         flag = dotted(argument) or ""
         if "BuilderFlag." in flag and may_choose_precision(last_name(argument)):
             yield TorchPlace("argument", call, file, argument, subject=f"{name}({flag})")
+
+
+def is_option_of_precision(word: str) -> bool:
+    """True for `--half`, `--mixed_precision=bf16`: a word for another program."""
+    name = word.lstrip("-").partition("=")[0].replace("-", "_")
+    return word.startswith("--") and may_choose_precision(name)
 
 
 def _is_precision(node: ast.expr) -> bool:

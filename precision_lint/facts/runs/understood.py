@@ -38,7 +38,8 @@ def _understood(part: EffectiveConfig) -> Iterator[Written]:
         case RolesSource(settings=settings):
             found = settings
         case CallSource(given=given, settings=settings):
-            found = (*given.values(), *settings)
+            keys = {*_names(part)}  # an argument of another name says nothing to the framework
+            found = (*(one for name, one in given.items() if name in keys), *settings)
         case CommandSource() | EnvironmentSource() | MappingSource() as source:
             found = (one for name in _names(part) for one in source.all(name))
             if isinstance(source, MappingSource):

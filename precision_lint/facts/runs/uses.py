@@ -8,13 +8,17 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
+from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.facts.runs.interpreter.places import Miss
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import ALIASES
+from precision_lint.source.config.settings_tree import Scalar, mappings
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -43,13 +47,31 @@ class Use:
 def uses(evaluator: Evaluator) -> Iterator[Use]:
     """The sinks of a program that may be reached in a run, with what each is given."""
     run = evaluator.run
-    found = (one for one in running_places(run.program.files, run.program) if one.is_module)
+    found = (one for one in running_places(_files(run), run.program) if one.is_module)
     trains = _trains(evaluator)
     for sink in islice(found, _MOST):
         use = _use(sink, evaluator)
         if use is not None:
             is_idle = sink.kind == "scaler" and not trains
             yield replace(use, is_certain=False) if is_idle else use
+
+
+def _files(run: RunEnvironment) -> Iterator[ParsedPython]:
+    """The files of the program, without the modules that the opened file does not choose:
+    `eval_name: image_classification` for `import_module(f"evals.{name}.eval")`.
+    """
+    program = run.program
+    if run.opened is None:
+        yield from program.files
+        return
+    chosen = frozenset(
+        entry.value.value
+        for mapping in mappings(run.file.documents)
+        for entry in mapping.entries
+        if isinstance(entry.value, Scalar) and isinstance(entry.value.value, str)
+    )
+    parts = frozenset(program_of(program.path, program.project, chosen))
+    yield from (file for file in program.files if file.text.path in parts)
 
 
 def _trains(evaluator: Evaluator) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from precision_lint.facts.runs.taking_calls import written_out
+from precision_lint.facts.runs.taking_calls import is_option_of_precision, written_out
 from precision_lint.facts.runs.torch_sinks import TorchPlace, torch_places
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
@@ -43,6 +43,25 @@ def places_within(node: ast.expr | ast.stmt, file: ParsedPython) -> Iterator[Tor
                 yield from written_out(each, file)
 
 
+def option_before(
+    node: ast.expr, items: Sequence[ast.expr], file: ParsedPython
+) -> Iterator[TorchPlace]:
+    """`["accelerate", "launch", "--mixed_precision", node]`: another program gets it."""
+    index = items.index(node)
+    match items[index - 1] if index else None:
+        case ast.Constant(value=str(option)) if is_option_of_precision(option):
+            at = _statement(node, file)
+            if at is not None:
+                yield TorchPlace("argument", at, file, node, subject=f"a command ({option})")
+
+
+def _statement(node: ast.expr, file: ParsedPython) -> ast.Call | ast.Assign | ast.Return | None:
+    for each in syntax_tree(file).around(node):
+        if isinstance(each, ast.Call | ast.Assign | ast.Return):
+            return each
+    return None
+
+
 @fact
 def members(file: ParsedPython) -> Mapping[str, list[tuple[ast.expr, ast.expr]]]:
     """The reads of members by their names, each with what holds it."""
@@ -69,6 +88,18 @@ def members(file: ParsedPython) -> Mapping[str, list[tuple[ast.expr, ast.expr]]]
 
 
 @fact
+def spread(file: ParsedPython) -> tuple[tuple[ast.Call, ast.expr], ...]:
+    """The calls of a file that unpack something into their arguments, each with what that is."""
+    return tuple(
+        (node, each.value)
+        for node in file.nodes
+        if isinstance(node, ast.Call)
+        for each in node.keywords
+        if each.arg is None
+    )
+
+
+@fact
 def definitions(file: ParsedPython) -> Mapping[str, list[FunctionDefinition]]:
     """The functions of a file by the names that they are called by."""
     found: dict[str, list[FunctionDefinition]] = {}
@@ -84,7 +115,9 @@ def definitions(file: ParsedPython) -> Mapping[str, list[FunctionDefinition]]:
 
 @fact
 def commands(file: ParsedPython) -> tuple[FunctionDefinition, ...]:
-    """The functions whose parameters are options of a command line: of click, typer, Fire."""
+    """The functions whose parameters are options of a command line, or settings of a file: of
+    click, typer, Fire, fastargs.
+    """
     started = {
         last_name(argument)
         for name in ("Fire", "run", "CLI", "cli")
@@ -99,7 +132,7 @@ def commands(file: ParsedPython) -> tuple[FunctionDefinition, ...]:
             node.name in started
             or any(
                 last_name(each.func if isinstance(each, ast.Call) else each)
-                in ("command", "option", "callback", "autocommand")
+                in ("command", "option", "callback", "autocommand", "param")
                 for each in node.decorator_list
             )
         )

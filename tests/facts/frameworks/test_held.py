@@ -181,7 +181,7 @@ def test_a_program_that_imports_what_trains_under_another_name(tmp_path: Path) -
 LIBRARY = """\
 import argparse
 import torch
-from settings_library import read
+from {library} import read
 
 
 def train(cfg):
@@ -195,10 +195,16 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize(("count", "is_read"), [(11, True), (5, False)])
-def test_a_file_that_a_library_loads(tmp_path: Path, count: int, is_read: bool) -> None:
+@pytest.mark.parametrize(
+    ("library", "count", "is_read"),
+    [("pyrallis", 11, True), ("pyrallis", 5, False), ("a_library_of_something", 11, False)],
+)
+def test_a_file_that_a_library_loads(
+    tmp_path: Path, library: str, count: int, is_read: bool
+) -> None:
     keys = "".join(f"{name}: 1\n" for name in "abcdefghijk"[:count])
-    files = {"train.py": LIBRARY, "configs/a.yaml": f"precision: bfloat16\n{keys}"}
+    program = LIBRARY.format(library=library)
+    files = {"train.py": program, "configs/a.yaml": f"precision: bfloat16\n{keys}"}
     project(tmp_path, files)
     expected = [("compute", "bfloat16", "a.yaml", 1)]
     assert rows(tmp_path, "configs/a.yaml") == (expected if is_read else [])

@@ -132,6 +132,58 @@ def main():
     if settings.kind_dtype == "float16":
         builder.config.set_flag(trt.BuilderFlag.FP16)
 """
+LEAVING = """\
+def region(kind):
+    if not kind:
+        with nullcontext():
+            yield
+        return
+    with torch.autocast("cuda"):
+        yield
+
+def main():
+    with region(settings.kind_dtype):
+        pass
+"""
+GIVEN_OUT = """\
+def main():
+    words = ["python", "export.py"]
+    if settings.kind_dtype == "float16":
+        words.append("--half")
+    subprocess.run(words)
+"""
+IN_A_LIST = """\
+def main():
+    kind = settings.kind_dtype.lower()
+    subprocess.run(["accelerate", "launch", "--mixed_precision", kind, "train.py"])
+"""
+SHARDED = """\
+from torch.distributed.fsdp import MixedPrecision
+
+def main():
+    MixedPrecision(param_dtype=TABLE[settings.kind_dtype])
+"""
+PARTIAL = """\
+from functools import partial
+
+def main():
+    partial(Engine, dtype=tool.made(settings), precision=TABLE[settings.kind_dtype])
+"""
+WHOLE = """\
+from transformers import TrainingArguments
+
+def main():
+    TrainingArguments(**settings)
+    show(**settings)
+"""
+PARAMETERS = """\
+@param("training.kind_dtype")
+def load(path, kind_dtype):
+    return Engine(path, dtype=kind_dtype)
+
+def main():
+    load("m")
+"""
 WRITTEN_OUT = """\
 def main():
     if settings.kind_dtype == "float16":
@@ -190,6 +242,13 @@ def main():
         (CAST, "cast of logits"),
         (EXPORTED, "argument of set_flag(trt.BuilderFlag.FP16)"),
         (WRITTEN_OUT, "argument of Engine(half=)"),
+        (LEAVING, "autocast"),
+        (GIVEN_OUT, "argument of a command (--half)"),
+        (IN_A_LIST, "argument of a command (--mixed_precision)"),
+        (SHARDED, "argument of MixedPrecision(param_dtype=)"),
+        (PARTIAL, "argument of Engine(precision=)"),
+        (WHOLE, "argument of TrainingArguments(kind_dtype=)"),
+        (PARAMETERS, "argument of Engine(dtype=)"),
         (OF_FRAMEWORK, "argument of SFTConfig(bf16=)"),
         (SHARED, "argument of Engine(dtype=)"),
         (NEVER_CALLED, ""),
@@ -222,6 +281,31 @@ def test_sections_tell_settings_of_one_name_apart(tmp_path: Path) -> None:
     assert "  float16 (weights, train.py:10) " in out
     assert "bfloat16 (argument of Engine(dtype=), train.py:11)" in out
     assert "  not understood: kind_dtype: float32 (a.yaml:8)" in out
+
+
+HANDED_ON = """\
+class Trainer:
+    def __init__(self, kind_dtype):
+        Engine("m", dtype=kind_dtype)
+
+def main():
+    Trainer(**settings["trainer"])
+    AutoModel.from_pretrained("m", **settings.network)
+    print(settings.loss, settings.rank, settings.size, settings.kind, settings.fold)
+    print(**settings["logs"])
+"""
+
+
+def test_sections_that_are_handed_on_as_a_whole(tmp_path: Path) -> None:
+    text = (
+        "trainer: {kind_dtype: float16}\nnetwork: {torch_dtype: bfloat16}\n"
+        "logs: {log_dtype: float32}\nloss: a\nrank: 1\nsize: 1\nkind: a\nfold: 1"
+    )
+    files = {"a.yaml": FILE.format(text), "train.py": READS.format(HANDED_ON)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "float16 (argument of Engine(dtype=), train.py:11) " in out
+    assert "bfloat16 (argument of from_pretrained(torch_dtype=), train.py:15)" in out
+    assert "not understood: log_dtype: float32 (a.yaml:8)" in out
 
 
 MODULE = """\
@@ -280,6 +364,49 @@ def test_the_options_of_a_launch(tmp_path: Path) -> None:
     assert "not understood: --half" in rows
 
 
+AKIN = """\
+import argparse
+import parts
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--kind-dtype")
+parts.train(tool.made(parser.parse_args()))
+"""
+TRAINS = "def train(args):\n    Engine(args.data, dtype=args.kind_dtype)\n"
+
+
+def test_the_place_in_a_file_that_is_named_like_the_program_is_nearest(tmp_path: Path) -> None:
+    files = {
+        "train_sft.py": AKIN,
+        "parts/__init__.py": "from .grpo_trainer import train\nfrom .sft_trainer import train\n",
+        "parts/grpo_trainer.py": TRAINS,
+        "parts/sft_trainer.py": TRAINS,
+        "run.sh": "python train_sft.py --kind-dtype fp16\n",
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "fp16 (argument of Engine(dtype=), parts/sft_trainer.py:2)" in out
+
+
+OWN_CONFIG = """\
+import argparse
+from own import GRPOConfig
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--precision", default="fp32")
+    args = parser.parse_args()
+    GRPOConfig(precision=args.precision)
+
+main()
+"""
+
+
+def test_an_argument_that_a_framework_does_not_have_says_nothing_to_it(tmp_path: Path) -> None:
+    files = {"run.sh": "python train.py --precision bf16\n", "train.py": OWN_CONFIG}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "--precision bf16" in out
+
+
 NOT_REACHED = """\
 import argparse
 import torch
@@ -323,21 +450,6 @@ def test_a_branch_for_other_values_of_the_setting_is_no_place(value: str, tmp_pa
         assert "bf16_autocast (argument of Engine(dtype=), train.py:11)" in out
     else:
         assert "not understood: kind_dtype: bf16 (a.yaml:6)" in out
-
-
-def test_an_example_that_mentions_all_keys_and_loads_no_file_is_no_reader(tmp_path: Path) -> None:
-    keys = [f"key{number}" for number in range(12)]
-    text = "".join(f"{key}: 1\n" for key in keys) + "kind_dtype: float16\n"
-    started = 'torch.autocast("cuda")\nif __name__ == "__main__":\n    main()\n'
-    reads = "".join(f"print(config.{key})\n" for key in keys) + "Engine(dtype=config.kind_dtype)\n"
-    loads = "config = yaml.safe_load(open(path))\n" + reads.replace("print(config.key5)\n", "")
-    files = {"conf/a.yaml": text, "example.py": reads + started}
-    (alone := tmp_path / "alone").mkdir()
-    assert "example.py" in run("explain-config", cwd=project(alone, files)).out
-    (both := tmp_path / "both").mkdir()
-    out = run("explain-config", cwd=project(both, files | {"train.py": loads + started})).out
-    assert "train.py" in out
-    assert "example.py" not in out
 
 
 SCALED = """\

@@ -6,7 +6,7 @@ All that the name may be are part of the program, as those that an import statem
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
@@ -21,18 +21,32 @@ _MOST = 8
 """Modules that one name may mean."""
 
 
-def program_of(path: Path, project: Recording) -> Iterator[Path]:
-    """The files of a program, the nearest first, and those of the modules that it names."""
+def program_of(path: Path, project: Recording, chosen: Set[str] = frozenset()) -> Iterator[Path]:
+    """The files of a program, the nearest first, and those of the modules that it names. Where
+    `chosen` texts tell some of them from the others, only those are part of it.
+    """
     known = set()
     named: list[Path] = []
     for file in project.program(path):
         known.add(file)
         yield file
-        named += _modules(file, project)
+        named += _told_apart(_modules(file, project), chosen)
     for file in (each for first in named for each in project.program(first)):
         if file not in known:
             known.add(file)
             yield file
+
+
+def _told_apart(modules: Sequence[Path], chosen: Set[str]) -> Sequence[Path]:
+    """The modules whose folder or name is among the texts, or all if there is none."""
+    parts = [frozenset((*module.parent.parts, module.stem)) for module in modules]
+    shared = frozenset[str].intersection(*parts) if parts else frozenset()
+    found = [
+        module
+        for module, own in zip(modules, parts, strict=True)
+        if not chosen.isdisjoint(own - shared)
+    ]
+    return found or modules
 
 
 def _modules(file: Path, project: Recording) -> tuple[Path, ...]:

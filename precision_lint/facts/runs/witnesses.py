@@ -1,0 +1,156 @@
+"""What says that a program opens a file: its name in the program, in a command, or that of one with
+the same keys beside it; or its folder, for Hydra.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path, PurePosixPath
+
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.keys import Keys, all_keys, parts_of, words_of
+from precision_lint.facts.runs.loading import loads
+from precision_lint.facts.runs.started import started_programs
+from precision_lint.model.trace import apart, note
+from precision_lint.project import disk
+from precision_lint.source.config.config_file import ParsedConfig
+
+STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
+"""What a program holds that is started. A boundary before a word would take five times as long."""
+_TAKING_WORDS = (
+    r"\badd_argument\(|\bparse_args\b|\bargv\b|\bFire\(|\bclick\.|\btyper\.|\btyro\.|\bhydra\.main\b"
+    r"|\babsl\b|\bHfArgumentParser\b|\bTrlParser\b|\bfrom_cli\("
+)
+"""How a program takes the name of another file than the one that it names."""
+_HYDRA = re.compile(r"\bhydra\.main\(([^()]*)\)")
+_TEXT = re.compile(r"""\b(config_\w+)\s*=\s*(["'])([\w./-]*)\2""")
+NAMED_SHARE = 0.5
+"""Of the keys of a file that a program must mention which names the file."""
+_ALIKE = 0.8
+"""Of the keys of two files that both have."""
+_MOST_SIBLINGS = 40
+
+
+def naming(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that name the file and read it: they load such files, and mention its keys."""
+    if not keys.precise:
+        return
+    for path in _naming(file.text.path, project):
+        if _may_read(path, keys, file.format, project):
+            yield path
+
+
+def given(path: Path, project: Recording) -> tuple[Path, ...]:
+    """The programs that scripts and documents start with the name of a file."""
+    files = project.config_files
+    return files.once(("given to", path), lambda: tuple(dict.fromkeys(_given(path, project))))
+
+
+def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that read a file with the same keys beside this one, and take the name of
+    another one from their command line.
+    """
+    here = file.text.path
+    for path in _beside(here, project):
+        other = _keys_at(path, project)
+        if len(keys.names & other.names) >= _ALIKE * len(keys.names | other.names):
+            for program in chain(given(path, project), _naming(path, project)):
+                text = project.config_files.text(program)
+                if re.search(_TAKING_WORDS, text) and _may_read(
+                    program, keys, file.format, project
+                ):
+                    yield program
+
+
+def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
+    """The programs that start from a file, or the only one that composes those of its folder:
+    `@hydra.main(config_path="configs", config_name="base")`.
+    """
+    starting, composing = [], []
+    for program in project.python_sources_matching(rb"hydra\.main\("):
+        for match in _HYDRA.finditer(project.config_files.text(program)):
+            said = {name: text for name, _, text in _TEXT.findall(match[1])}
+            folder = Path(os.path.normpath(program.parent / said.get("config_path", ".")))
+            if folder in path.parents and not project.is_test(program):
+                composing.append(program)
+                name = said.get("config_name", "").removesuffix(".yaml")
+                if name and folder / f"{name}.yaml" == path:
+                    starting.append(program)
+    return tuple(starting or (composing if len(composing) == 1 else ()))
+
+
+def _may_read(path: Path, keys: Keys, format: str, project: Recording) -> bool:
+    parts = parts_of(path, project)
+    is_for = keys.share_in(words_of(parts, project)) >= NAMED_SHARE
+    return is_for and loads(parts, format, project)
+
+
+def _naming(path: Path, project: Recording) -> tuple[Path, ...]:
+    """The programs that name a file."""
+    files = project.config_files
+    return files.once(("named by", path), lambda: tuple(_found_naming(path, project)))
+
+
+def _found_naming(path: Path, project: Recording) -> Iterator[Path]:
+    # Not only `batch_config.yaml` for `config.yaml`.
+    named = re.compile(rf"(?<![\w./-])[\w./-]*?(?<![\w-]){re.escape(path.name)}(?!\w)")
+    for program in project.config_files.named_in_python(path):
+        if program.suffix != ".py" or not _is_started(program, project):
+            continue
+        if project.is_test(program):
+            continue
+        texts = dict.fromkeys(named.findall(project.config_files.text(program)))
+        if any(_may_mean(text, path, program, project) for text in texts):
+            yield program
+
+
+def _may_mean(text: str, path: Path, program: Path, project: Recording) -> bool:
+    """True if a text of a program may be the path of a file, and is not that of another one."""
+    found = project.config_files.find(text.lstrip("/"), program)
+    if found is not None:
+        return found == path
+    parts = tuple(part for part in PurePosixPath(text).parts if part.strip("./"))
+    return path.parts[-len(parts) :] == parts
+
+
+def _given(path: Path, project: Recording) -> Iterator[Path]:
+    files = project.config_files
+    pages = filter(None, map(files.at, files.named_in_pages(path)))
+    for script in (*files.referring(path), *pages):
+        for part, launch, program in started_programs(script, project, by_example=True):
+            named = (word.text for word in (*launch.words, *launch.launcher))
+            paths = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
+            is_it = (files.find(text, part.text.path, launch.directory) == path for text in paths)
+            if any(is_it) and not project.is_test(program):
+                yield program
+
+
+def _beside(path: Path, project: Recording) -> Iterator[Path]:
+    """The files of the same kind in the folder of a file, the first by name."""
+    note(("names_in", path.parent))
+    names = sorted(apart(lambda: disk.names_in(path.parent)))
+    count = 0
+    for name in names:
+        other = path.parent / name
+        if other != path and other.suffix == path.suffix and count < _MOST_SIBLINGS:
+            count += 1
+            yield other
+
+
+def _keys_at(path: Path, project: Recording) -> Keys:
+    files = project.config_files
+
+    def compute() -> Keys:
+        file = files.at(path)
+        return all_keys(file) if file is not None else Keys()
+
+    return files.once(("keys of", path), compute)
+
+
+def _is_started(path: Path, project: Recording) -> bool:
+    """True for a program: a script that nothing imports, or one that says what happens then."""
+    text = project.config_files.text(path)
+    return re.search(STARTED.decode(), text) is not None or not project.users(path)

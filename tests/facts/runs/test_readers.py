@@ -1,0 +1,263 @@
+"""Which program reads a file that no launch names, and which one only looks as if it did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+KEYS = "epochs: 3\nlr: 0.1\ndata: d\nmodel: m\nseed: 1\n"
+MORE = "".join(f"key{number}: 1\n" for number in range(12))
+FILE = KEYS + "kind_dtype: float16\n"
+READS = "print(config.epochs, config.lr, config.data, config.model, config.seed)\n"
+ALL = "".join(f"print(config.key{number})\n" for number in range(12))
+ENGINE = """\
+torch.autocast("cuda")
+Engine(dtype=config.kind_dtype)
+if __name__ == "__main__":
+    main()
+"""
+LOADS = "config = yaml.safe_load(open(sys.argv[1]))\n"
+TABLE = """\
+import yaml
+
+def read_rows(path):
+    return [line.split() for line in open(path)]
+
+def read_settings(path):
+    return yaml.safe_load(open(path))
+
+class Table:
+    def __init__(self, path):
+        self.rows = yaml.safe_load(open(path))
+"""
+ROWS = "from table import read_rows\nread_rows(config.data)\n"
+SETTINGS = "from table import read_settings\nconfig = read_settings(sys.argv[1])\n"
+MADE = "import table\nconfig = table.Table(sys.argv[1]).rows\n"
+HANDED_ON = "import table\nconfig = start(reader=table.read_settings)\n"
+LIBRARY = "from pydantic_settings import BaseSettings\n"
+
+UNKNOWN = "not understood: kind_dtype: float16 (conf/a.yaml"
+
+
+def explained(tmp_path: Path, files: dict[str, str]) -> str:
+    return run("explain-config", cwd=project(tmp_path, files)).out
+
+
+def test_a_program_that_mentions_all_keys_and_loads_no_file_is_no_reader(tmp_path: Path) -> None:
+    text = MORE + "kind_dtype: float16\n"
+    files = {"conf/a.yaml": text, "example.py": ALL + ENGINE}
+    (alone := tmp_path / "alone").mkdir()
+    assert UNKNOWN in explained(alone, files)
+    (library := tmp_path / "library").mkdir()
+    assert "read by example.py" in explained(
+        library, files | {"example.py": LIBRARY + ALL + ENGINE}
+    )
+    (both := tmp_path / "both").mkdir()
+    out = explained(both, files | {"train.py": LOADS + ALL.replace("key5", "key4") + ENGINE})
+    assert "read by train.py" in out
+    assert "example.py" not in out
+
+
+@pytest.mark.parametrize(
+    ("starts", "is_reader"),
+    [(ROWS, False), (SETTINGS, True), (MADE, True), (HANDED_ON, True), (ROWS + LOADS, True)],
+)
+def test_a_function_that_loads_counts_where_it_is_used(
+    starts: str, is_reader: bool, tmp_path: Path
+) -> None:
+    files = {"conf/a.yaml": FILE, "table.py": TABLE, "train.py": starts + READS + ENGINE}
+    assert ("read by train.py" in explained(tmp_path, files)) is is_reader
+
+
+def test_a_program_that_names_another_file_with_such_an_end_is_no_reader(tmp_path: Path) -> None:
+    other = LOADS + 'DEFAULT = "conf/batch_a.yaml"\n' + READS + ENGINE
+    named = LOADS + 'DEFAULT = "conf/a.yaml"\n' + READS + ENGINE
+    out = explained(tmp_path, {"conf/a.yaml": FILE, "other.py": other, "train.py": named})
+    assert "read by train.py" in out
+    assert "other.py" not in out
+
+
+PROGRAM = LOADS + READS + ENGINE
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("run.sh", "python two.py conf/a.yaml\n"),
+        ("README.md", "Train:\n```bash\npython two.py --config=conf/a.yaml\n```\n"),
+    ],
+)
+def test_the_program_that_a_command_gives_the_file_to(name: str, text: str, tmp_path: Path) -> None:
+    files = dict.fromkeys(("one.py", "two.py"), PROGRAM) | {"conf/a.yaml": FILE}
+    assert "read by one.py" in explained(tmp_path, files)
+    out = explained(tmp_path, files | {name: text})
+    assert "two.py" in out
+    assert "one.py" not in out
+
+
+def test_a_file_beside_one_that_a_program_takes_by_default(tmp_path: Path) -> None:
+    taking = 'parser.add_argument("--config", default="conf/a.yaml")\n' + PROGRAM
+    fixed = "config = yaml.safe_load(open('conf/a.yaml'))\n" + READS + ENGINE
+    files = {"conf/a.yaml": FILE, "conf/b.yaml": FILE.replace("16", "32"), "one.py": PROGRAM}
+    (first := tmp_path / "first").mkdir()
+    assert "one.py" not in explained(first, files | {"two.py": taking})
+    (second := tmp_path / "second").mkdir()
+    assert "conf/b.yaml: PyTorch, read by one.py" in explained(second, files | {"two.py": fixed})
+
+
+def test_a_program_of_another_folder_with_programs_is_no_reader(tmp_path: Path) -> None:
+    files = {"speed/conf/a.yaml": FILE, "loss/run.py": PROGRAM}
+    (alone := tmp_path / "alone").mkdir()
+    assert "read by loss/run.py" in explained(alone, files)
+    (both := tmp_path / "both").mkdir()
+    out = explained(both, files | {"speed/run.py": 'if __name__ == "__main__":\n    main()\n'})
+    assert "not understood: kind_dtype: float16 (speed/conf/a.yaml" in out
+
+
+def test_of_programs_in_several_folders_none_is_named(tmp_path: Path) -> None:
+    files = {"conf/a.yaml": FILE, "src/one.py": PROGRAM, "tools/two.py": PROGRAM}
+    (several := tmp_path / "several").mkdir()
+    assert UNKNOWN in explained(several, files)
+    importing = "import src.one\n" + PROGRAM
+    (imported := tmp_path / "imported").mkdir()
+    out = explained(imported, files | {"tools/two.py": importing})
+    assert "read by src/one.py" in out
+    (alike := tmp_path / "alike").mkdir()
+    named = {name.replace("src/one", "src/a"): text for name, text in files.items()}
+    named["conf/tuned_a.yaml"] = named.pop("conf/a.yaml")
+    named["src/tuned.py"] = named.pop("src/a.py")
+    assert "read by src/tuned.py" in explained(alike, named)
+
+
+def test_the_settings_are_those_of_the_program_that_another_one_imports(tmp_path: Path) -> None:
+    shows = (
+        "from train import config\nimport argparse\n"
+        'argparse.ArgumentParser().add_argument("--config", default="conf/a.yaml")\n'
+        'if __name__ == "__main__":\n    print(config.epochs, config.lr, config.data)\n'
+    )
+    out = explained(tmp_path, {"conf/a.yaml": FILE, "train.py": PROGRAM, "show.py": shows})
+    assert "read by train.py" in out
+    assert "show.py" not in out
+
+
+HYDRA = """\
+import hydra
+
+@hydra.main(config_path="conf", config_name="{name}")
+def main(config):
+    print(config.epochs, config.lr, config.data, config.model, config.seed)
+    Engine(dtype=config.kind_dtype)
+    instantiate(config.net)
+"""
+
+
+def test_the_program_that_composes_the_files_of_a_folder(tmp_path: Path) -> None:
+    ended = HYDRA + 'torch.autocast("cuda")\nif __name__ == "__main__":\n    main()\n'
+    files = {
+        "one.py": ended.format(name="a"),
+        "two.py": ended.format(name="b"),
+        "conf/b.yaml": FILE,
+    }
+    (named := tmp_path / "named").mkdir()
+    assert "read by two.py" in explained(named, files)
+    part = {"conf/net/x.yaml": "_target_: pkg.Net\nhalf_dtype: float16\n"}
+    (section := tmp_path / "section").mkdir()
+    out = explained(section, part | {"one.py": ended.format(name="a")})
+    assert "float16 (argument of Net(half_dtype=), one.py:7)  conf/net/x.yaml:2" in out
+
+
+@pytest.mark.parametrize(
+    ("folder", "is_record"),
+    [("outputs/one", True), ("./outputs/one/", True), ("outputs/two", False), ("one", False)],
+)
+def test_a_file_in_the_folder_that_its_run_writes_to_is_a_record(
+    folder: str, is_record: bool, tmp_path: Path
+) -> None:
+    text = f"{FILE}output_dir: {folder}\n"
+    files = {"outputs/one/config.yaml": text, "train.py": LOADS + READS + ENGINE}
+    out = explained(tmp_path, files)
+    assert ("read by train.py" not in out) is is_record
+    assert ("config.yaml" not in out) is is_record
+
+
+MODULE = """\
+import torch
+
+def run(config):
+    with torch.autocast("cuda", dtype=torch.{}, enabled=config.use_amp):
+        pass
+"""
+STARTING = """\
+import importlib
+
+def main():
+    importlib.import_module(f"apps.{config.app}.run").run(config)
+"""
+
+
+def test_places_in_modules_that_the_file_does_not_choose_are_not_reached(tmp_path: Path) -> None:
+    files = {
+        "train.py": LOADS + READS + STARTING + ENGINE,
+        "apps/big/run.py": MODULE.format("float16"),
+        "apps/small/run.py": MODULE.format("bfloat16"),
+        "a.yaml": KEYS + "app: small\nuse_amp: true\n",
+    }
+    out = explained(tmp_path, files)
+    assert "bfloat16 (autocast, apps/small/run.py:4)" in out
+    assert "apps/big" not in out
+
+
+TRAINS = """\
+import argparse
+import yaml
+from tool import clean
+from {library} import {kind}
+
+def options():
+    first = argparse.ArgumentParser()
+    first.add_argument("--config")
+    given = yaml.safe_load(open(first.parse_args().config))
+    for key in ("data",):
+        given[key] = Path(given[key])
+    parser = argparse.ArgumentParser()
+    parser.set_defaults(**clean(given))
+    return parser.parse_args()
+
+def main():
+    args = options()
+    print(args.data, args.model, args.seed, args.learning_rate, args.save_steps)
+    print(args.lr_scheduler_type, args.num_train_epochs)
+    {kind}(bf16=args.bf16)
+
+if __name__ == "__main__":
+    main()
+"""
+TRAINED = (
+    "data: d\nmodel: m\nseed: 1\nlearning_rate: 0.1\nnum_train_epochs: 1\nsave_steps: 1\n"
+    "lr_scheduler_type: cosine\nbf16: true\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("library", "kind", "framework"),
+    [
+        ("trl", "SFTConfig", "a.yaml: TRL\n"),
+        ("transformers", "TrainingArguments", "a.yaml: Hugging Face Trainer\n"),
+    ],
+)
+def test_a_file_with_the_keys_of_a_trainer_is_for_what_its_program_calls(
+    library: str, kind: str, framework: str, tmp_path: Path
+) -> None:
+    program = TRAINS.format(library=library, kind=kind)
+    assert framework in explained(tmp_path, {"a.yaml": TRAINED, "train.py": program})
+
+
+def test_a_program_of_its_own_refutes_the_trainer_of_another_one(tmp_path: Path) -> None:
+    own = TRAINS.format(library="tool", kind="Engine")
+    other = "from transformers import TrainingArguments\nTrainingArguments(output_dir='x')\n"
+    out = explained(tmp_path, {"a.yaml": TRAINED, "train.py": own, "other.py": other})
+    assert "a.yaml: Hugging Face Trainer" not in out
+    assert "(argument of Engine(bf16=), train.py" in out
