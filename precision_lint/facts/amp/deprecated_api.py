@@ -244,7 +244,15 @@ def is_in_every_torch(use: DeprecatedUse, file: PythonFile) -> bool:
     needed = file.project.torch_needed_with(file.text.path)
     if needed is not None and needed >= SINCE.get(f"torch.{use.api.name}", _SINCE):
         return True
-    return _holds(rb"\btorch\." + re.escape(use.api.name).encode() + rb"\(", file)
+    called = _WITH_DEVICE.get(use.api.name, rb"\(")
+    return _holds(rb"\btorch\." + re.escape(use.api.name).encode() + called, file)
+
+
+_WITH_DEVICE = {
+    "is_autocast_enabled": rb"\(\s*[^\s)]",
+    "set_autocast_enabled": rb"\([^()]*,",
+}
+"""Calls of functions that older releases have as well, without a device."""
 
 
 def is_interchangeable(use: DeprecatedUse, file: PythonFile) -> bool:
