@@ -41,6 +41,8 @@ _SCORED_BY = frozenset({"tolist", "item", "gather", "topk", "argsort", "sort", "
 _SAMPLING = re.compile(r"(?:^|_)sampl(?:e|ing)(?:_(?:ids?|tokens?|logits))?$")
 """What chooses a token is called: `self.sampling_ids(logp, …)`."""
 
+_LOSS = re.compile(r"(?:^|_)loss(?:es)?(?:_|$)")
+
 _OF_SAMPLING = frozenset({"top_p", "top_k", "typical_p", "min_p"})
 """Parameters of functions that choose a token: they compare scores with a threshold."""
 
@@ -107,7 +109,15 @@ def _is_part_of_forward(node: ast.Call, file: PythonFile) -> bool:
 def _use_of_scores(node: ast.Call, file: PythonFile) -> ast.Call | None:
     if any(keyword.arg == "dtype" for keyword in node.keywords):
         return None
-    return used_by(node, _SCORED_BY, syntax_tree(file))
+    return used_by(node, _SCORED_BY, syntax_tree(file), lambda use: not _is_of_loss(use))
+
+
+def _is_of_loss(use: ast.Call) -> bool:
+    """True for `loss_kl.item()`: what is printed of a loss is no score."""
+    match use.func:
+        case ast.Attribute(value=ast.Name() | ast.Attribute() as owner):
+            return _LOSS.search(last_name(owner)) is not None
+    return False
 
 
 def scores(call: Call, file: PythonFile) -> HalfResult | None:

@@ -15,21 +15,27 @@ _MOST_ROUNDS = 6
 _ABOUT = frozenset({"shape", "dtype", "device", "ndim"})
 
 
-def used_by(made: ast.expr, names: frozenset[str], syntax: SyntaxTree) -> ast.Call | None:
+def used_by(
+    made: ast.expr,
+    names: frozenset[str],
+    syntax: SyntaxTree,
+    accepts: Callable[[ast.Call], bool] = lambda call: True,
+) -> ast.Call | None:
     """The first call, of a function or method of these names, that works with what is made.
 
     It comes after the value is made, or in the next iteration of a loop around both.
     """
     own = own_nodes(syntax.body(made))
-    named = [node for node in own if isinstance(node, ast.Call) and callee_name(node) in names]
+    calls = (node for node in own if isinstance(node, ast.Call))
+    named = [node for node in calls if callee_name(node) in names and accepts(node)]
     held = holders(made, syntax) if named else set()
-    calls = [
+    uses = [
         node
         for node in named
         if _may_follow(node, made, syntax)
         and mentions(node, made, held - _rebound(node, made, held, syntax))
     ]
-    return min(calls, key=_place, default=None)
+    return min(uses, key=_place, default=None)
 
 
 def _rebound(use: ast.expr, made: ast.expr, held: set[str], syntax: SyntaxTree) -> set[str]:
