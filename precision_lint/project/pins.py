@@ -35,7 +35,8 @@ def _in_any_case(pattern: str) -> str:
 _DOCUMENTS = (
     "readme*.md", "install*.md", "instructions*.md", "get*started*.md",
     "docs/install*.md", "docs/setup*.md", "docs/get*started*.md",
-    "dockerfile*", "docker/*dockerfile*", "docker/*/*dockerfile*", "install*.sh", "setup*.sh",
+    "dockerfile*", "docker/*dockerfile*", "docker/*/*dockerfile*", "*.sh",
+    "scripts/*install*.sh", "scripts/*setup*.sh", "*install/*.sh",
 )  # fmt: skip
 DOCUMENTS = tuple(map(_in_any_case, _DOCUMENTS))
 """Files whose install commands count where no other file pins a version."""

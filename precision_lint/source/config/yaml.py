@@ -29,6 +29,8 @@ _SCALAR_TAGS = frozenset(
     _TAG + name for name in ("null", "bool", "int", "float", "str", "timestamp", "binary")
 )
 _COLLECTION_TAGS = frozenset({None, "!", _TAG + "map", _TAG + "seq"})
+_OF_OPENCV = "%YAML:"
+"""How files of OpenCV's FileStorage start: a dialect with directives and tags of its own."""
 _PROPERTIES = re.compile(r"(?:[&!]\S*(?:\s|#.*)*)+")
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -45,11 +47,13 @@ _BAD_LITERAL = (
 
 
 def parse(text: SourceText) -> tuple[Value, ...]:
-    """The documents of a file.
+    """The documents of a file; none of one that OpenCV wrote.
 
     Raises:
         Unparsable: the file is not valid YAML, or nested too deeply.
     """
+    if text.text.startswith(_OF_OPENCV):
+        return ()
     try:
         return tuple(_Composer(text).documents())
     except yaml.MarkedYAMLError as error:

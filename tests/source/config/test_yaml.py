@@ -132,3 +132,7 @@ def test_a_line_that_string_template_fills_in_is_said_to_be_a_template() -> None
 
 def test_a_dollar_sign_is_no_placeholder() -> None:
     assert only(config("price: $5\nhome: $HOME\n", "yaml")) == {"price": "$5", "home": "$HOME"}
+
+
+def test_a_file_of_opencv_has_no_settings() -> None:
+    assert config("%YAML:1.0\n\nmatrix: !!opencv-matrix\n   rows: 3\n").documents == ()

@@ -43,6 +43,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
 )
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related, Span
+from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.syntax_tree import argument_at, syntax_tree
 
 SCALING_CALLS = frozenset(
@@ -371,11 +372,35 @@ def _enabled(call: Call) -> Argument | None:
 
 
 def _condition(enabled: Argument, file: PythonFile) -> str:
-    """The source of the condition that `enabled=` is, or that its variable was assigned."""
+    """The source of the condition that `enabled=` is, or that its variable was assigned.
+
+    Of a parameter it is what the one caller in the file gives.
+    """
     match enabled.value:
         case Condition(span=span):
             return file.text[span]
-    return file.text[enabled.span]
+    return _given_by_caller(enabled, file) or file.text[enabled.span]
+
+
+def _given_by_caller(enabled: Argument, file: PythonFile) -> str | None:
+    """What the calls of a function give to its parameter, if they are alike."""
+    name = file.text[enabled.span]
+    around = functions_around(file, enabled.span.start)
+    if not around:
+        return None
+    function = around[-1]
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    if name not in (*names, *(each.arg for each in function.args.kwonlyargs)):
+        return None
+    of_self = names[:1] in (["self"], ["cls"])
+    position = names.index(name) - of_self if name in names else None
+    written: set[str] = set()
+    for call in syntax_tree(file).calls(function.name):
+        given = [each.value for each in call.keywords if each.arg == name]
+        if not given and position is not None:
+            given = call.args[position : position + 1]
+        written |= {file.text[file.span_of(each)] for each in given}
+    return written.pop() if len(written) == 1 else None
 
 
 def _is_tied_to_float16(enabled: Argument, file: PythonFile) -> bool:
