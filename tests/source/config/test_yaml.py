@@ -135,4 +135,4 @@ def test_a_dollar_sign_is_no_placeholder() -> None:
 
 
 def test_a_file_of_opencv_has_no_settings() -> None:
-    assert config("%YAML:1.0\n\nmatrix: !!opencv-matrix\n   rows: 3\n").documents == ()
+    assert config("%YAML:1.0\n\nmatrix: !!opencv-matrix\n   rows: 3\n", "yaml").documents == ()
