@@ -13,7 +13,7 @@ from precision_lint.project import disk, images
 from precision_lint.project.cuda_builds import COMPANIONS, newest_torch, torch_of_companion
 
 FILES = (
-    "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "requirements*.txt",
+    "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "*requirements*.txt",
     "requirements/*.txt", "constraints*.txt", "pyproject.toml", "setup.cfg", "*environment*.y*ml",
     "cog.yaml", "requirements*.y*ml", "scripts/requirements*", "env*/*.y*ml", "conda*/*.y*ml",
     "env*.y*ml", "conda*.y*ml",
@@ -21,7 +21,7 @@ FILES = (
 """Files with pins below the project root: lock files take precedence over requirements."""
 
 DECLARATIONS = (
-    "requirements*.txt", "requirements/**/*.txt", "constraints*.txt", "pyproject.toml", "setup.cfg",
+    "*requirements*.txt", "requirements/**/*.txt", "constraints*.txt", "pyproject.toml", "setup.cfg",
     "setup.py", "*environment*.y*ml", "requirements*.y*ml", "scripts/requirements*", "cog.yaml",
     "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
@@ -41,7 +41,7 @@ _DOCUMENTS = (
 DOCUMENTS = tuple(map(_in_any_case, _DOCUMENTS))
 """Files whose install commands count where no other file pins a version."""
 
-_LISTS = ("requirements*.txt", "constraints*.txt", "*environment*.y*ml")
+_LISTS = ("*requirements*.txt", "constraints*.txt", "*environment*.y*ml")
 _OF_DOCUMENTATION = frozenset({"doc", "docs"})
 
 _MAX_BYTES = 4_000_000
