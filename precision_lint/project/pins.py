@@ -21,8 +21,8 @@ FILES = (
 """Files with pins below the project root: lock files take precedence over requirements."""
 
 DECLARATIONS = (
-    "*requirements*.txt", "requirements/**/*.txt", "constraints*.txt", "pyproject.toml", "setup.cfg",
-    "setup.py", "*environment*.y*ml", "requirements*.y*ml", "scripts/requirements*", "cog.yaml",
+    "*requirements*.txt", "requirements/**/*.txt", "constraints*.txt", "pyproject.toml",
+    "setup.cfg", "setup.py", "*environment*.y*ml", "requirements*.y*ml", "scripts/requirements*", "cog.yaml",
     "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
 """Files in which a project declares the versions that it supports."""
