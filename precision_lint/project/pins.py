@@ -22,8 +22,8 @@ FILES = (
 
 DECLARATIONS = (
     "*requirements*.txt", "requirements/**/*.txt", "constraints*.txt", "pyproject.toml",
-    "setup.cfg", "setup.py", "*environment*.y*ml", "requirements*.y*ml", "scripts/requirements*", "cog.yaml",
-    "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
+    "setup.cfg", "setup.py", "*environment*.y*ml", "requirements*.y*ml", "scripts/requirements*",
+    "cog.yaml", "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
 """Files in which a project declares the versions that it supports."""
 
