@@ -52,6 +52,8 @@ from precision_lint.source.python.syntax import (
     positional_parameters,
 )
 
+_SETTING_BY_NAME = re.compile(r"\bsetattr\(|\bvars\(|\.__dict__\b")
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Function:
@@ -368,6 +370,11 @@ class Module(Memo):
     def mentions_autocast(self) -> bool:
         """False if nothing in the file opens an autocast region."""
         return "autocast" in self.file.text.text
+
+    @cached_property
+    def sets_by_name(self) -> bool:
+        """True if something in the file assigns attributes whose names are not in the source."""
+        return _SETTING_BY_NAME.search(self.file.text.text) is not None
 
     @cached_property
     def star_imports(self) -> tuple[str, ...]:
