@@ -228,14 +228,23 @@ def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) 
     return Slice(frozenset(evaluated), frozenset(entered))
 
 
+def rows_of(found: Iterable[DefUse]) -> frozenset[int]:
+    """The rows of the statements of a body: those inside of nested functions are not its own."""
+    return frozenset(row for effect in found for row in _rows(effect))
+
+
 def rows_within(found: Iterable[DefUse], within: Slice) -> frozenset[int]:
     """The rows of which every statement is evaluated: whatever is asked there is in the slice."""
     evaluated: set[int] = set()
     others: set[int] = set()
     for effect in found:
         rows = evaluated if effect.node in within.evaluated else others
-        rows.update(range(effect.node.lineno, max(effect.last_row, effect.node.lineno) + 1))
+        rows.update(_rows(effect))
     return frozenset(evaluated - others)
+
+
+def _rows(effect: DefUse) -> range:
+    return range(effect.node.lineno, max(effect.last_row, effect.node.lineno) + 1)
 
 
 def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText, position: int) -> DefUse:
