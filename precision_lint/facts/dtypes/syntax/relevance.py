@@ -198,33 +198,41 @@ def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) 
     What is assigned after the last statement that reads it does not count, but in a loop around it.
     """
     every = list(found)
+    parents = {effect.node: effect.parent for effect in every}
+    seen = {effect.node for effect in every if effect.is_always_seen}
     wanted = _Wanted()
     evaluated: set[ast.stmt] = set()
+    entered: set[ast.stmt] = set()
+
+    def enter(node: ast.stmt | None) -> None:
+        while node is not None and node not in entered:
+            entered.add(node)
+            node = parents[node]
+
     for effect in every:
-        if is_asked(effect) or isinstance(effect.node, _ALWAYS) or effect.is_always_seen:
+        is_cast = effect.node in seen and not isinstance(effect.node, With)
+        if is_asked(effect) or isinstance(effect.node, _ALWAYS) or is_cast:
             evaluated.add(effect.node)
+            enter(effect.node)
             wanted.add(effect.reads | effect.writes, effect.until)
+        elif is_leaving(effect.node):
+            enter(effect.node)
     pending = [effect for effect in reversed(every) if effect.node not in evaluated]
     is_growing = True
     while is_growing:
         is_growing = False
         rest = []
         for effect in pending:  # the last one first: what it reads was assigned before
-            if wanted.is_changed_by(effect):
+            is_around = effect.node in seen and effect.node in entered
+            if is_around or wanted.is_changed_by(effect):
                 evaluated.add(effect.node)
-                wanted.add(effect.reads, effect.until)
+                enter(effect.node)
+                names = effect.reads | effect.writes if is_around else effect.reads
+                wanted.add(names, effect.until)
                 is_growing |= effect.until > effect.position + 1
             else:
                 rest.append(effect)
         pending = rest
-    parents = {effect.node: effect.parent for effect in every}
-    entered: set[ast.stmt] = set()
-    for effect in every:
-        node: ast.stmt | None = effect.node
-        if effect.node in evaluated or is_leaving(effect.node):
-            while node is not None and node not in entered:
-                entered.add(node)
-                node = parents[node]
     return Slice(frozenset(evaluated), frozenset(entered))
 
 
