@@ -61,6 +61,8 @@ class Files:
         if self._analysis.is_intraprocedural or self._analysis.is_program_run:
             return None
         key = ("written", name, reader)
+        if self._table.is_in_progress(key):  # a program that writes what it has read before
+            return None
         found = self._table.entry(key, lambda: Summary(self._written(name, reader))).value
         return None if isinstance(found, Bottom) else found
 
