@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from precision_lint.facts.dtypes.syntax.mutations import root
-from precision_lint.facts.dtypes.syntax.scopes import changed_by, lambdas_of
+from precision_lint.facts.dtypes.syntax.mutations import leaves_all, leaves_given, root
+from precision_lint.facts.dtypes.syntax.scopes import changed_by, lambdas_of, own_names
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.nodes import walk
@@ -30,8 +30,17 @@ from precision_lint.source.python.statements import (
     single_targets,
     targets,
 )
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax import callee_name, with_defaults
 from precision_lint.source.text.text import SourceText
+
+BUILTINS = frozenset(
+    {
+        "all", "any", "bool", "dict", "enumerate", "float", "getattr", "hasattr", "int",
+        "isinstance", "len", "list", "max", "min", "open", "print", "range", "repr", "reversed",
+        "set", "setattr", "sorted", "str", "sum", "super", "tuple", "type", "vars", "zip",
+    }
+)  # fmt: skip
+"""Functions of Python whose names nobody gives to anything else."""
 
 _OF_DTYPES = re.compile(r"dtype|float16|bf16|autocast")
 
@@ -79,6 +88,8 @@ class DefUse:
 
     @cached_property
     def reads(self) -> frozenset[str]:
+        if isinstance(self.node, FunctionDefinition):
+            return frozenset(_free_names(self.node))
         return frozenset(_NAME.findall(self.source.text, self.span.start, self.span.end))
 
     @cached_property
@@ -114,13 +125,18 @@ class Slice:
     entered: frozenset[ast.stmt]
 
 
-def def_uses(body: list[ast.stmt], source: SourceText) -> list[DefUse]:
-    """The effects of a body's statements, nested ones too, but for those of nested functions."""
+def def_uses(
+    body: list[ast.stmt], source: SourceText, modules: frozenset[str] = frozenset()
+) -> list[DefUse]:
+    """The effects of a body's statements, nested ones too, but for those of nested functions.
+
+    `modules` are names of imported modules: no call changes them.
+    """
     pending: list[tuple[ast.stmt, ast.stmt | None]] = [(node, None) for node in reversed(body)]
     found: list[DefUse] = []
     while pending:
         node, parent = pending.pop()
-        found.append(_effect(node, parent, source, len(found)))
+        found.append(_effect(node, parent, source, len(found), modules))
         if not isinstance(node, FunctionDefinition):
             for block in reversed(blocks(node)):
                 pending += [(inner, node) for inner in reversed(block.body)]
@@ -255,7 +271,13 @@ def _rows(effect: DefUse) -> range:
     return range(effect.node.lineno, max(effect.last_row, effect.node.lineno) + 1)
 
 
-def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText, position: int) -> DefUse:
+def _effect(
+    node: ast.stmt,
+    parent: ast.stmt | None,
+    source: SourceText,
+    position: int,
+    modules: frozenset[str],
+) -> DefUse:
     writes = set(bound_names(node))
     last_row = node.end_lineno or node.lineno
     match node:
@@ -268,11 +290,13 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText, positio
         case ast.Try() | TryStar():
             last_row = node.lineno
         case ast.Expr(value=ast.Call() as call):
-            writes |= _changed_by(call) | {f"self.{name}" for name in kept_by(call)}
+            writes |= _changed_by(call) - modules
+            writes |= {f"self.{name}" for name in kept_by(call)}
         case ast.Assign(value=ast.Call() as call):
             writes |= _changed_by_hooks(call)
         case ast.Assert(test=test):  # it narrows what it asks about
-            writes |= {child.id for child in walk(test) if isinstance(child, ast.Name)}
+            writes |= {each.id for each in walk(test) if isinstance(each, ast.Name)} - modules
+            writes -= BUILTINS
     for target in targets(node):
         for single in single_targets(target):
             writes |= roots(single)
@@ -286,6 +310,24 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText, positio
     ends = node.lineno if isinstance(node, Definition) else last_row
     casts = _casts_parameters(node)
     return DefUse(node, parent, frozenset(writes), ends, source, span, casts, position)
+
+
+def _free_names(node: FunctionDefinition) -> set[str]:
+    """The names that a function takes from around it, its own and those in its defaults."""
+    defaults = [default for _, default in with_defaults(node.args) if default is not None]
+    own = own_names(node)
+    inner = (name for statement in node.body for name in _names(statement) if name not in own)
+    return {node.name, *inner, *(name for default in defaults for name in _names(default))}
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """The variables, and attributes of `self`, that a node mentions."""
+    for each in walk(node):
+        match each:
+            case ast.Name(id=name):
+                yield name
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                yield f"self.{name}"
 
 
 _CASTING = (
@@ -346,7 +388,9 @@ def kept_by(call: ast.expr) -> dict[str, ast.expr]:
 
 def _changed_by(call: ast.Call) -> set[str]:
     """What a call that stands alone may change: its receiver, and what it is given."""
-    changed: set[str] = set()
+    changed = _changed_by_hooks(call).union(*map(_changed_by_hooks, call.args))
+    if leaves_all(call):
+        return changed
     if isinstance(call.func, ast.Attribute):
         changed |= roots(call.func.value)
         if isinstance(call.func.value, ast.Name) and call.func.value.id == "self":
@@ -354,11 +398,11 @@ def _changed_by(call: ast.Call) -> set[str]:
             match call.args:
                 case [ast.Constant(value=str(name)), *_] if call.func.attr in REGISTERING:
                     changed.add(f"self.{name}")
-    for argument in call.args:
+    for argument in () if leaves_given(call) else call.args:
         several = argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
         for each in several:
             changed |= roots(each) | _changed_by_hooks(each)
-    return changed | _changed_by_hooks(call)
+    return changed
 
 
 def _changed_by_hooks(node: ast.expr) -> set[str]:
