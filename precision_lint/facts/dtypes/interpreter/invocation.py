@@ -347,7 +347,8 @@ def _read(evaluator: Evaluate, node: ast.Call) -> Value | None:
         case [path, *_]:
             frame = evaluator.frame
             name = file_name(path, frame.module, frame.function)
-            return name and evaluator.analysis.files.holding_bfloat16(name, frame.module)
+            if name is not None:
+                return evaluator.analysis.files.holding_bfloat16(name, frame.module)
     return None
 
 
