@@ -84,7 +84,7 @@ NAMES = {
     "precision_lint.facts.amp.training_step.scaler_order": "Disorder DisorderForm disorders",
     "precision_lint.facts.amp.scaling.scaled_penalties": "scaled_penalties",
     "precision_lint.facts.amp.scaling.scalers": "conditions_around makes_grad_scaler",
-    "precision_lint.facts.amp.shared_pipelines": "PipelineCast shared_pipelines",
+    "precision_lint.facts.amp.shared_pipelines": "PipelineCast casts_pipelines shared_pipelines",
     "precision_lint.facts.amp.signatures": "SIGNATURES Mismatch WrongCall wrong_calls",
     "precision_lint.facts.amp.training_step.states": "Gradients State",
     "precision_lint.facts.amp.regions.switches": "Ignoring ignoring",

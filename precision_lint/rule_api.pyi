@@ -45,6 +45,7 @@ from precision_lint.facts.amp.scaling.scalers import conditions_around as condit
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler as makes_grad_scaler
 from precision_lint.facts.amp.scaling.unscalers import unscaler as unscaler
 from precision_lint.facts.amp.shared_pipelines import PipelineCast as PipelineCast
+from precision_lint.facts.amp.shared_pipelines import casts_pipelines as casts_pipelines
 from precision_lint.facts.amp.shared_pipelines import shared_pipelines as shared_pipelines
 from precision_lint.facts.amp.signatures import SIGNATURES as SIGNATURES
 from precision_lint.facts.amp.signatures import Mismatch as Mismatch

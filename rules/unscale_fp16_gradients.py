@@ -76,6 +76,7 @@ from precision_lint.rule_api import (
     Severity,
     Span,
     TrainerRun,
+    casts_pipelines,
     float16_adapters,
     float16_models,
     launched_runs,
@@ -103,6 +104,10 @@ RULE = Rule(
 )
 
 _WHY = "`ValueError: Attempting to unscale FP16 gradients.`"
+
+
+def reads_dtypes(file: PythonFile) -> bool:
+    return casts_pipelines(file)
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

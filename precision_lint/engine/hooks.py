@@ -46,6 +46,13 @@ class RuleModule(Protocol):
         Optional, as well. What the body of the call itself says is known.
         """
 
+    def reads_dtypes(self, file: PythonFile) -> bool:
+        """True if `check_call` reads which dtypes variables hold at the calls (`Call.dtypes`).
+
+        Optional: of a `GradScaler` they are known anyway. A file in which they do not count takes
+        less time.
+        """
+
     def check_step(self, step: TrainingStep, file: PythonFile) -> Iterator[Finding]: ...
     def check_kernel(self, kernel: Kernel, file: PythonFile) -> Iterator[Finding]: ...
     def check_config(self, file: ConfigFile) -> Iterator[Finding]: ...
@@ -121,12 +128,14 @@ def _question(rule: Rule, module: RuleModule, file: PythonFile) -> Question:
     from precision_lint.facts.dtypes.interpreter.asked import Question
 
     asks_about = getattr(module, "asks_about", None)
+    reads_dtypes = getattr(module, "reads_dtypes", None)
     return Question(
         rule.calls,
         rule.intraprocedural,
         None if asks_about is None else cache(partial(asks_about, file=file)),
         getattr(module, "follows", None),
         rule,
+        reads_dtypes is not None and reads_dtypes(file),
     )
 
 

@@ -15,6 +15,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Dtype
 from precision_lint.model.dtypes import ALIASES, FLOAT16
+from precision_lint.model.memo import cached_property
 from precision_lint.source.python.statements import FunctionDefinition, Loop
 from precision_lint.source.python.syntax import (
     callee_name,
@@ -47,6 +48,11 @@ def shared_pipelines(calls: Sequence[Call], file: PythonFile) -> Iterator[Pipeli
             yield PipelineCast(pipeline, node, given.must_be(_ONLY_FLOAT16))
 
 
+def casts_pipelines(file: PythonFile) -> bool:
+    """True if a pipeline with a model that is trained further is cast, to whatever dtype."""
+    return any(_Pipelines(file).casts())
+
+
 class _Scopes:
     """The dtypes that names hold in each function, as the flow knows them at its calls."""
 
@@ -67,8 +73,12 @@ class _Pipelines:
     """The pipelines that a file makes again and again while it trains."""
 
     def __init__(self, file: PythonFile) -> None:
+        self._file = file
         self.syntax = syntax_tree(file)
-        self._trained = frozenset(filter(None, map(_trained, calls_by_span(file).values())))
+
+    @cached_property
+    def _trained(self) -> frozenset[str]:
+        return frozenset(filter(None, map(_trained, calls_by_span(self._file).values())))
 
     def casts(self) -> Iterator[tuple[ast.Call, str, ast.expr]]:
         """The casts of pipelines that contain a model which is trained further, and the dtypes."""

@@ -88,3 +88,47 @@ def test_what_is_known_when_the_budget_is_spent_is_kept(
     assert "float64" in described(calls["use"].receiver)
     assert described(calls["lost"].receiver) == "Unknown"
     assert interpreted["shared"] == 1
+
+
+def test_a_body_is_traced_for_its_own_rows(tmp_path: Path, interpreted: Counter[str]) -> None:
+    """What is asked inside of a nested function is asked of that one alone."""
+    source = (
+        "def outer(x):\n    x.half().numpy()\n    def middle(y):\n"
+        "        def inner(z):\n            z.numpy()\n        return inner\n    return middle\n"
+    )
+    assert len(calls_of(tmp_path, main=source)) == 2
+    assert interpreted["outer.middle"] <= 3
+    assert interpreted["outer"] <= 5
+
+
+def test_only_what_writes_the_file_is_traced_for_it(
+    tmp_path: Path, interpreted: Counter[str]
+) -> None:
+    """Other calls of the name may be anything: images, models, other files."""
+    source = (
+        "def keep(x):\n    torch.save(x.bfloat16(), 'means_of_rows.pt')\n\n"
+        "def draw(image):\n    image.save('rows.png')\n    torch.save(image, 'sums_of_rows.pt')\n\n"
+        "torch.load('means_of_rows.pt').numpy()\n"
+    )
+    (call,) = calls_of(tmp_path, main=source)
+    assert "bfloat16" in described(call.receiver)
+    assert interpreted["keep"]
+    assert not interpreted["draw"]
+
+
+def test_a_loop_that_changes_nothing_has_one_pass(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    count, spent = budget.Budget.count, Counter[str]()
+
+    def counted(self: budget.Budget) -> None:
+        spent["expressions"] += 1
+        count(self)
+
+    monkeypatch.setattr(budget.Budget, "count", counted)
+    found = []
+    for passes in ("while f():", "if f():"):
+        spent.clear()
+        calls_of(tmp_path, main=f"def g(x):\n    {passes}\n        x.numpy()\n")
+        found.append(spent["expressions"])
+    assert found[0] == found[1]

@@ -33,6 +33,7 @@ from precision_lint.facts.dtypes.syntax.mentions import (
     holders,
     rows_calling,
     rows_storing_items,
+    words_called,
 )
 from precision_lint.facts.dtypes.syntax.relevance import DefUse
 from precision_lint.model.dtypes import HALF
@@ -56,6 +57,9 @@ Worth = Callable[[ast.expr], bool]
 
 _WITH_DTYPES = frozenset({"GradScaler"})
 """Calls that are judged by the dtypes around them, and not by their arguments alone."""
+
+_SCALERS = _WITH_DTYPES | {"ShardedGradScaler"}
+"""Those, and what else is compared with the dtypes that variables hold."""
 
 _ON_TENSORS = frozenset(
     {
@@ -94,6 +98,8 @@ class Question:
     worth: Worth | None = None
     follows: Callable[[Call], bool] | None = None
     asker: object = None
+    reads_dtypes: bool = False
+    """True if the dtypes that variables hold at the calls count as well (`Call.dtypes`)."""
 
     def asks_for(self, call: Call) -> bool:
         """True for a call of one of the names, or of a package (`matplotlib.*`)."""
@@ -122,14 +128,20 @@ class Asked:
     names: frozenset[str]
     aliases: Mapping[str, str]
     holders: Mapping[str, str]
+    wants_dtypes: bool
+    """True if which names hold a dtype counts for one of the calls."""
 
     @classmethod
     def of(cls, module: Module, questions: Iterable[Question]) -> Asked:
         """What is asked of one file."""
         every = tuple(questions)
         names = frozenset[str]().union(*(each.names for each in every))
-        local = aliases(names, module.imports)
-        return cls(every, names, local, holders(names, module.file.text.text))
+        local, text = aliases(names, module.imports), module.file.text.text
+        scalers = {name for name, meant in local.items() if meant in _SCALERS} | _SCALERS & names
+        wants_dtypes = any(each.reads_dtypes for each in every) or any(
+            called in scalers for _, called in words_called(text)
+        )
+        return cls(every, names, local, holders(names, text), wants_dtypes)
 
     def rows(self, module: Module) -> list[int]:
         """The rows of the file with what looks like one of the calls."""
@@ -159,11 +171,6 @@ class Asked:
             frozenset(node.lineno for node, call in calls.items() if each.is_open(node, call))
             for each in self.questions
         ]
-
-    @property
-    def wants_dtypes(self) -> bool:
-        """True if which names hold a dtype counts for one of the calls."""
-        return not self.names.isdisjoint(_WITH_DTYPES)
 
     def _worth_by_local_name(self) -> dict[str, list[Question]]:
         """The questions about a name, if none is about all calls; as the file calls it."""

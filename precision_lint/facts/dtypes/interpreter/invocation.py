@@ -59,7 +59,7 @@ from precision_lint.facts.dtypes.operators.autocast import opened, opened_by
 from precision_lint.facts.dtypes.operators.module_inputs import rejected
 from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.definitions import Class
-from precision_lint.facts.dtypes.syntax.file_names import file_name
+from precision_lint.facts.dtypes.syntax.file_names import file_name, name_written
 from precision_lint.facts.dtypes.syntax.mutations import ADAPTING
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.source.python.syntax import dotted, innermost_name, last_name
@@ -336,22 +336,20 @@ def _given_as(node: ast.Call, position: int, keyword: str) -> list[ast.expr]:
 
 def _write(evaluator: Evaluate, node: ast.Call, given: CallSite) -> None:
     """`torch.save(value, path)`: who reads the file gets the value."""
-    match [*node.args, *(each.value for each in node.keywords if each.arg in {"f", "filename"})]:
-        case [_, path, *_] if (name := _file_name(evaluator, path)) is not None:
-            evaluator.analysis.records.written_to(evaluator.frame, node, name, given.first)
+    frame = evaluator.frame
+    if (name := name_written(node, frame.module, frame.function)) is not None:
+        evaluator.analysis.records.written_to(frame, node, name, given.first)
 
 
 def _read(evaluator: Evaluate, node: ast.Call) -> Value | None:
     """What `torch.load(path)` gives, if programs of the project write bfloat16 into the file."""
     match [*node.args, *(each.value for each in node.keywords if each.arg in {"f", "filename"})]:
-        case [path, *_] if (name := _file_name(evaluator, path)) is not None:
-            module = evaluator.frame.module
-            return evaluator.analysis.files.holding_bfloat16(name, module)
+        case [path, *_]:
+            frame = evaluator.frame
+            name = file_name(path, frame.module, frame.function)
+            if name is not None:
+                return evaluator.analysis.files.holding_bfloat16(name, frame.module)
     return None
-
-
-def _file_name(evaluator: Evaluate, path: ast.expr) -> str | None:
-    return file_name(path, evaluator.frame.module, evaluator.frame.function)
 
 
 def _of_symbol(

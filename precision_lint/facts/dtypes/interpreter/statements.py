@@ -240,7 +240,7 @@ class StatementInterpreter:
         iterated = [] if isinstance(node, ast.While) else [node.iter]
         self.frame.iterated += iterated
         untouched = env.copy()
-        for number in range(_PASSES if self.frame.loops <= 2 else 2):
+        for _ in range(_PASSES if self.frame.loops <= 2 else 2):
             before = env.copy()
             inner = env.copy()
             if isinstance(node, ast.While):
@@ -256,7 +256,7 @@ class StatementInterpreter:
             ends = [inner] if self.block(node.body, inner) else []
             ends += self.frame.left
             join_into([before, *ends], env)
-            if number and env == before:
+            if env == before:
                 if ends and not isinstance(node, ast.While):
                     skipped = [] if certainly_passes(node) else [without_pass(untouched, ends)]
                     join_into([*skipped, *ends], env)

@@ -19,7 +19,13 @@ from precision_lint.facts.dtypes.syntax.sources import WEIGHTS
 from precision_lint.model.finding import Span
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FunctionDefinition, blocks, head, holds
+from precision_lint.source.python.statements import (
+    FunctionDefinition,
+    blocks,
+    bound_names,
+    head,
+    holds,
+)
 from precision_lint.source.python.syntax import callee_name
 
 CALLS_DEEP = 3
@@ -89,8 +95,19 @@ def link_casts(
             given = _GIVEN.findall(effect.source.text, effect.span.start, effect.span.end)
             for name in effect.writes:
                 parts.setdefault(name, set()).update(given)
+    modules = called() - _functions(effects)
     for effect, names in cast.items():
-        effect.casts = called() & _with_parts(names, parts)
+        effect.casts = modules & _with_parts(names, parts)
+
+
+def _functions(effects: Sequence[DefUse]) -> set[str]:
+    """The names that a body gives to functions, and to nothing else: these are no modules."""
+    defined: set[str] = set()
+    others: set[str] = set()
+    for effect in effects:
+        is_definition = isinstance(effect.node, FunctionDefinition)
+        (defined if is_definition else others).update(bound_names(effect.node))
+    return defined - others
 
 
 def _is_within(span: Span, places: list[int]) -> bool:

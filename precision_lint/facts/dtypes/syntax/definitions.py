@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from precision_lint.facts.dtypes.syntax.casting import (
@@ -23,6 +23,7 @@ from precision_lint.facts.dtypes.syntax.own_attributes import (
     registered,
 )
 from precision_lint.facts.dtypes.syntax.relevance import (
+    BUILTINS,
     DefUse,
     casts_by_name,
     def_uses,
@@ -51,6 +52,8 @@ from precision_lint.source.python.syntax import (
     named_parameters,
     positional_parameters,
 )
+
+_SETTING_BY_NAME = re.compile(r"\bsetattr\(|\bvars\(|\.__dict__\b")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -370,6 +373,11 @@ class Module(Memo):
         return "autocast" in self.file.text.text
 
     @cached_property
+    def sets_by_name(self) -> bool:
+        """True if something in the file assigns attributes whose names are not in the source."""
+        return _SETTING_BY_NAME.search(self.file.text.text) is not None
+
+    @cached_property
     def star_imports(self) -> tuple[str, ...]:
         """The modules that `from … import *` reads."""
         return starred_imports(self.file)
@@ -463,7 +471,7 @@ class Module(Memo):
     @cached_property
     def _called(self) -> frozenset[str]:
         text = self.file.text.text
-        return frozenset((*variables_called(text), *variables_with_weights(text)))
+        return frozenset((*variables_called(text), *variables_with_weights(text))) - BUILTINS
 
     def called(self) -> frozenset[str]:
         """The variables, and attributes of `self`, that the file calls like functions, or whose
@@ -478,11 +486,23 @@ class Module(Memo):
     def def_uses(self, node: ast.Module | FunctionDefinition) -> tuple[DefUse, ...]:
         """What the statements of a body assign and read."""
         if node not in self._def_uses:
-            effects = tuple(def_uses(node.body, self.file.text))
+            effects = tuple(def_uses(node.body, self.file.text, self._modules - self._own(node)))
             link(effects, lambda function: self.scope(function).changed.keys())
             link_casts(effects, self._casts, self.called)
             self._def_uses[node] = effects
         return self._def_uses[node]
+
+    @cached_property
+    def _modules(self) -> frozenset[str]:
+        """The names that the top level gives to modules: `import torch`, `import numpy as np`."""
+        imports = (
+            each for each in own_statements(self.file.tree.body) if isinstance(each, ast.Import)
+        )
+        return frozenset(name for each in imports for name in bound_names(each))
+
+    def _own(self, node: ast.Module | FunctionDefinition) -> Set[str]:
+        """The names that a body binds itself."""
+        return self.assignments.keys() if isinstance(node, ast.Module) else self.scope(node).own
 
     def function(
         self,

@@ -29,6 +29,15 @@ def file_name(node: ast.expr, module: Module, function: Function | None) -> str 
     return name if re.search(r"[A-Za-z]{2}", _stem(literal)) else None
 
 
+def name_written(call: ast.Call, module: Module, function: Function | None) -> str | None:
+    """The name of the file that `torch.save(value, path)` writes, if it is written out."""
+    named = (each.value for each in call.keywords if each.arg in {"f", "filename"})
+    match [*call.args, *named]:
+        case [_, path, *_]:
+            return file_name(path, module, function)
+    return None
+
+
 def is_generic(name: str) -> bool:
     """True for a name that many programs give to what has nothing in common: `model.pt`."""
     stem = re.sub(r"[^A-Za-z_]", "", _stem(name)).strip("_").lower()

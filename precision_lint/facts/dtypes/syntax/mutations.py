@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from precision_lint.source.python.syntax import dotted
+
 ADDING = frozenset(
     {
         "add", "append", "appendleft", "extend", "insert", "put", "put_nowait", "setdefault",
@@ -62,3 +64,28 @@ def root(node: ast.expr) -> ast.expr:
                 node = owner
             case _:
                 return node
+
+
+_HANDLING = frozenset({"accelerator", "logger", "logging"})
+"""What objects are called that start, log and save, and leave what they are given as it is."""
+
+_APPENDING = frozenset({"append", "appendleft", "extend"})
+
+
+def leaves_all(call: ast.Call) -> bool:
+    """True for a call that stands alone, and changes nothing that a dtype depends on."""
+    match call.func:
+        case ast.Name(id="print"):
+            return True
+        case ast.Attribute(value=owner, attr=method):
+            is_handling = not _HANDLING.isdisjoint((dotted(owner) or "").split("."))
+            return is_handling and method not in MUTATING | CHANGING
+    return False
+
+
+def leaves_given(call: ast.Call) -> bool:
+    """True for a call of a method that changes nothing but its object: `model.to(device)`."""
+    match call.func:
+        case ast.Attribute(attr=method):
+            return method in CASTING or method in STAYING or method in _APPENDING
+    return False

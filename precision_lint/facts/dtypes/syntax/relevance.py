@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from precision_lint.facts.dtypes.syntax.mutations import root
-from precision_lint.facts.dtypes.syntax.scopes import changed_by, lambdas_of
+from precision_lint.facts.dtypes.syntax.mutations import leaves_all, leaves_given, root
+from precision_lint.facts.dtypes.syntax.scopes import changed_by, lambdas_of, own_names
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.nodes import walk
@@ -30,8 +30,17 @@ from precision_lint.source.python.statements import (
     single_targets,
     targets,
 )
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax import callee_name, with_defaults
 from precision_lint.source.text.text import SourceText
+
+BUILTINS = frozenset(
+    {
+        "all", "any", "bool", "dict", "enumerate", "float", "getattr", "hasattr", "int",
+        "isinstance", "len", "list", "max", "min", "open", "print", "range", "repr", "reversed",
+        "set", "setattr", "sorted", "str", "sum", "super", "tuple", "type", "vars", "zip",
+    }
+)  # fmt: skip
+"""Functions of Python whose names nobody gives to anything else."""
 
 _OF_DTYPES = re.compile(r"dtype|float16|bf16|autocast")
 
@@ -79,6 +88,8 @@ class DefUse:
 
     @cached_property
     def reads(self) -> frozenset[str]:
+        if isinstance(self.node, FunctionDefinition):
+            return frozenset(_free_names(self.node))
         return frozenset(_NAME.findall(self.source.text, self.span.start, self.span.end))
 
     @cached_property
@@ -114,13 +125,18 @@ class Slice:
     entered: frozenset[ast.stmt]
 
 
-def def_uses(body: list[ast.stmt], source: SourceText) -> list[DefUse]:
-    """The effects of a body's statements, nested ones too, but for those of nested functions."""
+def def_uses(
+    body: list[ast.stmt], source: SourceText, modules: frozenset[str] = frozenset()
+) -> list[DefUse]:
+    """The effects of a body's statements, nested ones too, but for those of nested functions.
+
+    `modules` are names of imported modules: no call changes them.
+    """
     pending: list[tuple[ast.stmt, ast.stmt | None]] = [(node, None) for node in reversed(body)]
     found: list[DefUse] = []
     while pending:
         node, parent = pending.pop()
-        found.append(_effect(node, parent, source, len(found)))
+        found.append(_effect(node, parent, source, len(found), modules))
         if not isinstance(node, FunctionDefinition):
             for block in reversed(blocks(node)):
                 pending += [(inner, node) for inner in reversed(block.body)]
@@ -198,34 +214,47 @@ def backward_slice(found: Iterable[DefUse], is_asked: Callable[[DefUse], bool]) 
     What is assigned after the last statement that reads it does not count, but in a loop around it.
     """
     every = list(found)
+    parents = {effect.node: effect.parent for effect in every}
+    seen = {effect.node for effect in every if effect.is_always_seen}
     wanted = _Wanted()
     evaluated: set[ast.stmt] = set()
+    entered: set[ast.stmt] = set()
+
+    def enter(node: ast.stmt | None) -> None:
+        while node is not None and node not in entered:
+            entered.add(node)
+            node = parents[node]
+
     for effect in every:
-        if is_asked(effect) or isinstance(effect.node, _ALWAYS) or effect.is_always_seen:
+        is_cast = effect.node in seen and not isinstance(effect.node, With)
+        if is_asked(effect) or isinstance(effect.node, _ALWAYS) or is_cast:
             evaluated.add(effect.node)
+            enter(effect.node)
             wanted.add(effect.reads | effect.writes, effect.until)
+        elif is_leaving(effect.node):
+            enter(effect.node)
     pending = [effect for effect in reversed(every) if effect.node not in evaluated]
     is_growing = True
     while is_growing:
         is_growing = False
         rest = []
         for effect in pending:  # the last one first: what it reads was assigned before
-            if wanted.is_changed_by(effect):
+            is_around = effect.node in seen and effect.node in entered
+            if is_around or wanted.is_changed_by(effect):
                 evaluated.add(effect.node)
-                wanted.add(effect.reads, effect.until)
+                enter(effect.node)
+                names = effect.reads | effect.writes if is_around else effect.reads
+                wanted.add(names, effect.until)
                 is_growing |= effect.until > effect.position + 1
             else:
                 rest.append(effect)
         pending = rest
-    parents = {effect.node: effect.parent for effect in every}
-    entered: set[ast.stmt] = set()
-    for effect in every:
-        node: ast.stmt | None = effect.node
-        if effect.node in evaluated or is_leaving(effect.node):
-            while node is not None and node not in entered:
-                entered.add(node)
-                node = parents[node]
     return Slice(frozenset(evaluated), frozenset(entered))
+
+
+def rows_of(found: Iterable[DefUse]) -> frozenset[int]:
+    """The rows of the statements of a body: those inside of nested functions are not its own."""
+    return frozenset(row for effect in found for row in _rows(effect))
 
 
 def rows_within(found: Iterable[DefUse], within: Slice) -> frozenset[int]:
@@ -234,11 +263,21 @@ def rows_within(found: Iterable[DefUse], within: Slice) -> frozenset[int]:
     others: set[int] = set()
     for effect in found:
         rows = evaluated if effect.node in within.evaluated else others
-        rows.update(range(effect.node.lineno, max(effect.last_row, effect.node.lineno) + 1))
+        rows.update(_rows(effect))
     return frozenset(evaluated - others)
 
 
-def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText, position: int) -> DefUse:
+def _rows(effect: DefUse) -> range:
+    return range(effect.node.lineno, max(effect.last_row, effect.node.lineno) + 1)
+
+
+def _effect(
+    node: ast.stmt,
+    parent: ast.stmt | None,
+    source: SourceText,
+    position: int,
+    modules: frozenset[str],
+) -> DefUse:
     writes = set(bound_names(node))
     last_row = node.end_lineno or node.lineno
     match node:
@@ -251,11 +290,13 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText, positio
         case ast.Try() | TryStar():
             last_row = node.lineno
         case ast.Expr(value=ast.Call() as call):
-            writes |= _changed_by(call) | {f"self.{name}" for name in kept_by(call)}
+            writes |= _changed_by(call) - modules
+            writes |= {f"self.{name}" for name in kept_by(call)}
         case ast.Assign(value=ast.Call() as call):
             writes |= _changed_by_hooks(call)
         case ast.Assert(test=test):  # it narrows what it asks about
-            writes |= {child.id for child in walk(test) if isinstance(child, ast.Name)}
+            writes |= {each.id for each in walk(test) if isinstance(each, ast.Name)} - modules
+            writes -= BUILTINS
     for target in targets(node):
         for single in single_targets(target):
             writes |= roots(single)
@@ -269,6 +310,24 @@ def _effect(node: ast.stmt, parent: ast.stmt | None, source: SourceText, positio
     ends = node.lineno if isinstance(node, Definition) else last_row
     casts = _casts_parameters(node)
     return DefUse(node, parent, frozenset(writes), ends, source, span, casts, position)
+
+
+def _free_names(node: FunctionDefinition) -> set[str]:
+    """The names that a function takes from around it, its own and those in its defaults."""
+    defaults = [default for _, default in with_defaults(node.args) if default is not None]
+    own = own_names(node)
+    inner = (name for statement in node.body for name in _names(statement) if name not in own)
+    return {node.name, *inner, *(name for default in defaults for name in _names(default))}
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """The variables, and attributes of `self`, that a node mentions."""
+    for each in walk(node):
+        match each:
+            case ast.Name(id=name):
+                yield name
+            case ast.Attribute(value=ast.Name(id="self"), attr=name):
+                yield f"self.{name}"
 
 
 _CASTING = (
@@ -329,7 +388,9 @@ def kept_by(call: ast.expr) -> dict[str, ast.expr]:
 
 def _changed_by(call: ast.Call) -> set[str]:
     """What a call that stands alone may change: its receiver, and what it is given."""
-    changed: set[str] = set()
+    changed = _changed_by_hooks(call).union(*map(_changed_by_hooks, call.args))
+    if leaves_all(call):
+        return changed
     if isinstance(call.func, ast.Attribute):
         changed |= roots(call.func.value)
         if isinstance(call.func.value, ast.Name) and call.func.value.id == "self":
@@ -337,11 +398,11 @@ def _changed_by(call: ast.Call) -> set[str]:
             match call.args:
                 case [ast.Constant(value=str(name)), *_] if call.func.attr in REGISTERING:
                     changed.add(f"self.{name}")
-    for argument in call.args:
+    for argument in () if leaves_given(call) else call.args:
         several = argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
         for each in several:
             changed |= roots(each) | _changed_by_hooks(each)
-    return changed | _changed_by_hooks(call)
+    return changed
 
 
 def _changed_by_hooks(node: ast.expr) -> set[str]:

@@ -71,6 +71,18 @@ def scope_of(node: AnyFunction, lambdas: list[int]) -> Scope:
     return Scope(frozenset(own), _others(found, own), frozenset(outer))
 
 
+def own_names(node: FunctionDefinition) -> set[str]:
+    """The variables that a function binds, its parameters among them."""
+    own = {parameter.arg for parameter in parameters(node.args)}
+    outer: set[str] = set()
+    for statement in own_statements(node.body):
+        if isinstance(statement, ast.Global | ast.Nonlocal):
+            outer |= set(statement.names)
+        else:
+            own |= set(bound_names(statement))
+    return own - outer
+
+
 def _others(found: Mapping[str, list[int]], own: set[str]) -> dict[str, tuple[int, ...]]:
     return {name: tuple(rows) for name, rows in found.items() if name not in own}
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from precision_lint.facts.dtypes.domain.values import (
@@ -20,9 +19,6 @@ from precision_lint.facts.dtypes.whole_program.program import Program
 
 _SETTING = frozenset({"__setattr__", "__getattribute__"})
 """Methods of classes whose attributes may be anything."""
-
-_BY_NAME = re.compile(r"\bsetattr\(|\bvars\(|\.__dict__\b")
-"""What assigns attributes whose names are not in the source."""
 
 
 def attributes_left(initialiser: Function, frame: Frame) -> tuple[str, ...]:
@@ -45,8 +41,7 @@ def constructed(
     """
     if any(classes.method(definition, name) is not None for name in _SETTING):
         return ()
-    modules = (program.main, definition.module)
-    if any(_BY_NAME.search(module.file.text.text) for module in modules):
+    if program.main.sets_by_name or definition.module.sets_by_name:
         return ()
     prefix = f"{initialiser.parameters[0].arg}." if initialiser.parameters else "."
     found = ((path.removeprefix(prefix), value) for path, value in left.items() if "." in path)

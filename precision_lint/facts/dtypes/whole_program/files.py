@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -16,15 +16,19 @@ from precision_lint.facts.dtypes.domain.lattice import by_dtypes, join_all
 from precision_lint.facts.dtypes.domain.values import BOTTOM, Bottom, DtypeSet, Value
 from precision_lint.facts.dtypes.interpreter.entries import Summary, Table
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
-from precision_lint.facts.dtypes.syntax.bodies import bodies_at
+from precision_lint.facts.dtypes.syntax.bodies import bodies_at, functions_at
 from precision_lint.facts.dtypes.syntax.definitions import Module
-from precision_lint.facts.dtypes.syntax.file_names import is_generic, longest_literal
-from precision_lint.facts.dtypes.syntax.mentions import rows_calling
+from precision_lint.facts.dtypes.syntax.file_names import (
+    is_generic,
+    longest_literal,
+    name_written,
+)
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.dtypes.whole_program.resolution import Resolution
 from precision_lint.facts.dtypes.whole_program.tracing import Tracing
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16
+from precision_lint.source.python.syntax_tree import syntax_tree
 
 _D = TypeVar("_D", bound=DtypeSet)
 
@@ -57,6 +61,8 @@ class Files:
         if self._analysis.is_intraprocedural or self._analysis.is_program_run:
             return None
         key = ("written", name, reader)
+        if self._table.is_in_progress(key):  # a program that writes what it has read before
+            return None
         found = self._table.entry(key, lambda: Summary(self._written(name, reader))).value
         return None if isinstance(found, Bottom) else found
 
@@ -75,14 +81,29 @@ class Files:
 
     def _written_by(self, module: Module, name: str) -> list[Value]:
         """What the code of a module writes into files of this name."""
-        rows = rows_calling(module.file.text, _WRITING, module.imports)
-        for body, inside in list(bodies_at(module, rows)):
+        for body, inside in list(bodies_at(module, _rows_writing(module).get(name, []))):
             self._tracing.body(body, inside)
         written = self._analysis.records.written.get((module, name), {})
         return [
             _as_read(self._resolve(value), module, node, name)
             for node, value in list(written.items())
         ]
+
+
+def _rows_writing(module: Module) -> Mapping[str, list[int]]:
+    """The rows of a module that write files, by the names of these: many files ask for them."""
+
+    def compute() -> Mapping[str, list[int]]:
+        calls = [each for name in _WRITING for each in syntax_tree(module.file).calls(name)]
+        found: dict[str, list[int]] = {}
+        for call in calls:
+            row = call.func.end_lineno or call.lineno
+            *_, function = (None, *functions_at(module, [row]))
+            if (name := name_written(call, module, function)) is not None:
+                found.setdefault(name, []).append(row)
+        return {name: sorted(rows) for name, rows in found.items()}
+
+    return module.fact(_rows_writing, compute)
 
 
 def _may_be_bfloat16(value: Value) -> bool:

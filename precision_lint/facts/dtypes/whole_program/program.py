@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module, module_of
@@ -32,13 +33,21 @@ _MOST_MODULES = 96
 
 
 class Program:
-    """What one linted file sees of its project; files are parsed when a name leads there."""
+    """What one linted file sees of its project; files are parsed when a name leads there.
+
+    It asks each question once: what it asked is noted for the file as long as it lives.
+    """
 
     def __init__(self, file: PythonFile) -> None:
         self.project = file.project
         self.main = module_of(file)
         self._found: dict[tuple[Module, str], Found | None] = {}
         self._modules: dict[Path, Module | None] = {file.text.path: self.main}
+        self._located: dict[tuple[Path, str], Path | None] = {}
+        self._linked: dict[Path, bool] = {}
+        self._importing: dict[tuple[Path, str], list[Path]] = {}
+        self._offered: dict[tuple[Path, str], bool] = {}
+        self._changing: dict[tuple[str, str], list[Path]] = {}
 
     def module(self, path: Path) -> Module | None:
         """The module at a path; None if it cannot be read."""
@@ -51,8 +60,14 @@ class Program:
 
     def imported(self, module: Module, name: str) -> Module | None:
         """The project's module that an import in `module` names; relative names keep their dots."""
-        path = self.project.locate(module.file.text.path, name)
+        path = self._locate(module, name)
         return None if path is None else self.module(path)
+
+    def _locate(self, module: Module, name: str) -> Path | None:
+        key = (module.file.text.path, name)
+        if key not in self._located:
+            self._located[key] = self.project.locate(*key)
+        return self._located[key]
 
     def find(self, module: Module, name: str, hops: int = _REEXPORTS) -> Found | None:
         """What a qualified name, as imported by `module`, means in the project.
@@ -120,12 +135,18 @@ class Program:
 
     def _may_get(self, module: Module, name: str) -> bool:
         """True if a module may get a name by `import *`: it is asked once, however many it has."""
-        return module is self.main or self.project.offers(module.file.text.path, name)
+        return module is self.main or self._offers(module.file.text.path, name)
+
+    def _offers(self, path: Path, name: str) -> bool:
+        key = (path, name)
+        if key not in self._offered:
+            self._offered[key] = self.project.offers(path, name)
+        return self._offered[key]
 
     def _offering(self, module: Module, star: str, name: str) -> Module | None:
         """The module that `import *` is from; None if it cannot give the name."""
-        path = self.project.locate(module.file.text.path, star)
-        return self.module(path) if path is not None and self.project.offers(path, name) else None
+        path = self._locate(module, star)
+        return self.module(path) if path is not None and self._offers(path, name) else None
 
     # The files of the programs that the linted file is a part of
 
@@ -150,17 +171,26 @@ class Program:
 
     def is_assigned_from_outside(self, attribute: str) -> bool:
         """True if a file that runs with this one assigns it of what is not `self`."""
-        return any(map(self._runs_with, self.project.assigning(attribute)))
+        return bool(self._outside("assigning", attribute))
 
     def is_cast_from_outside(self, attribute: str) -> bool:
         """True if a file that runs with this one casts it in place, of what is not `self`."""
-        return any(map(self._runs_with, self.project.casting(attribute)))
+        return bool(self._outside("casting", attribute))
+
+    def _outside(self, how: Literal["assigning", "casting"], attribute: str) -> list[Path]:
+        """The files that run with this one and assign an attribute of what is not `self`."""
+        key = (how, attribute)
+        if key not in self._changing:
+            ask = self.project.assigning if how == "assigning" else self.project.casting
+            self._changing[key] = [*filter(self._runs_with, ask(attribute))]
+        return self._changing[key]
 
     def importers(self, module: Module, name: str) -> Iterator[Module | None]:
         """The other modules that import `name` from a module; None for one too many."""
-        for path in self.project.importing(module.file.text.path, name):
-            if self._runs_with(path):
-                yield self.module(path)
+        key = (module.file.text.path, name)
+        if key not in self._importing:
+            self._importing[key] = [*filter(self._runs_with, self.project.importing(*key))]
+        yield from map(self.module, self._importing[key])
 
     def holding(self, pattern: bytes) -> Iterator[Module]:
         """The modules that hold what a regular expression matches, if these are few."""
@@ -180,4 +210,6 @@ class Program:
             yield from filter(None, map(self.module, filter(self._runs_with, paths)))
 
     def _runs_with(self, path: Path) -> bool:
-        return self.project.runs_with(path, self.main.file.text.path)
+        if path not in self._linked:
+            self._linked[path] = self.project.runs_with(path, self.main.file.text.path)
+        return self._linked[path]

@@ -6,6 +6,7 @@ callers, autocast regions, methods that assign an attribute.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -18,7 +19,7 @@ from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.interpreter.statements import StatementInterpreter
 from precision_lint.facts.dtypes.syntax.bodies import Body, functions_at
 from precision_lint.facts.dtypes.syntax.definitions import Function, Module
-from precision_lint.facts.dtypes.syntax.relevance import Slice, backward_slice, rows_within
+from precision_lint.facts.dtypes.syntax.relevance import Slice, backward_slice, rows_of, rows_within
 from precision_lint.facts.dtypes.whole_program.activations import Activations
 from precision_lint.facts.dtypes.whole_program.parameters import entry_state
 from precision_lint.facts.dtypes.whole_program.regions import Regions
@@ -85,8 +86,7 @@ class Tracing:
 
     def function(self, definition: Function, rows: frozenset[int]) -> None:
         """Interpret a function with what its callers give it, for the statements at some rows."""
-        rows = frozenset(row for row in rows if holds(definition.node, [row]))
-        rows -= self._done(definition)
+        rows = self._own(definition, rows) - self._done(definition)
         if not rows:
             return
         with self._marking(definition, rows, lambda: self._rows_within(definition, within)):
@@ -96,6 +96,14 @@ class Tracing:
             env = entry_state(self._analysis, definition)
             region = self._regions.of_callers(definition, self.function)
             self._activations.run(definition, env, within, records=True, region=region)
+
+    def _own(self, definition: Function, rows: frozenset[int]) -> frozenset[int]:
+        """Those of some rows that stand in the body itself: the others select nothing in it."""
+        if isinstance(definition.node, ast.Lambda):
+            return frozenset(row for row in rows if holds(definition.node, [row]))
+        return rows & definition.module.fact(
+            (rows_of, definition.node), lambda: rows_of(definition.def_uses)
+        )
 
     def _slice(self, definition: Function, rows: frozenset[int]) -> Slice:
         """The statements that those at some rows depend on: many files ask for the same."""
