@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 
@@ -32,7 +33,7 @@ Scope = AnyFunction | ast.Module
 @fact
 def calls_by_span(file: ParsedPython) -> Mapping[Span, ast.Call]:
     """The calls of a file, outer ones first."""
-    return {file.span_of(node): node for node in file.nodes if isinstance(node, ast.Call)}
+    return {file.span_of(node): node for node in file.nodes_of(ast.Call)}
 
 
 def argument_at(span: Span, call: ast.Call, file: ParsedPython) -> ast.expr | None:
@@ -45,22 +46,26 @@ class SyntaxTree(Memo):
     """A file's tree with what surrounds each node."""
 
     def __init__(self, file: ParsedPython) -> None:
+        self._file = file
         self.tree = file.tree
         self.names = imported_names(file)
-        self.nodes = file.nodes
         self._stores: dict[Scope, dict[str, list[ast.Name]]] = {}
         self._reads: dict[ast.AST, dict[str, list[ast.AST]]] = {}
+        self._parents: dict[ast.AST, ast.AST] = {}
+
+    @property
+    def nodes(self) -> list[ast.AST]:
+        return self._file.nodes
 
     @cached_property
-    def _parents(self) -> Mapping[ast.AST, ast.AST]:
-        return {child: node for node in self.nodes for child in children(node)}
+    def _last_rows(self) -> list[int]:
+        return [each.end_lineno or each.lineno for each in self.tree.body]
 
     @cached_property
     def _calls(self) -> Mapping[str, list[ast.Call]]:
         found: dict[str, list[ast.Call]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Call):
-                found.setdefault(callee_name(node), []).append(node)
+        for node in self._file.nodes_of(ast.Call):
+            found.setdefault(callee_name(node), []).append(node)
         return found
 
     def attribute_stores(self, owner: ast.ClassDef) -> Mapping[str, list[ast.Attribute]]:
@@ -76,14 +81,39 @@ class SyntaxTree(Memo):
         return self.fact(("attribute stores", owner), compute)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        return self._parents.get(node)
+        found = self._parents.get(node)
+        if found is None and node is not self.tree:
+            self._find_parents(getattr(node, "lineno", None))
+            found = self._parents.get(node)
+        return found
+
+    def _find_parents(self, row: int | None) -> None:
+        """Find the parents of the nodes of what the top level has at a row, or of all nodes.
+
+        Most files are asked about few of their functions and classes.
+        """
+        body = self.tree.body
+        if row is not None:
+            first = bisect_left(self._last_rows, row)
+            end = next((at for at in range(first + 1, len(body)) if body[at].lineno > row), None)
+            body = body[first:end]
+        for statement in body:
+            if statement in self._parents:
+                continue
+            self._parents[statement] = self.tree
+            below: list[ast.AST] = [statement]
+            for node in below:  # it grows meanwhile
+                inner = children(node)
+                below += inner
+                for child in inner:
+                    self._parents[child] = node
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """What a node stands in, innermost first."""
-        parent = self._parents.get(node)
+        parent = self.parent(node)
         while parent is not None:
             yield parent
-            parent = self._parents.get(parent)
+            parent = self.parent(parent)
 
     def within_function(self, node: ast.AST) -> Iterator[ast.AST]:
         """What a node stands in up to its function, which comes last if there is one."""
@@ -114,7 +144,7 @@ class SyntaxTree(Memo):
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements among which a statement stands."""
-        parent = self._parents.get(statement)
+        parent = self.parent(statement)
         found = [parent.body] if isinstance(parent, ast.Module) else []
         if isinstance(parent, ast.ExceptHandler | ast.match_case):
             found = [parent.body]

@@ -36,9 +36,7 @@ from precision_lint.facts.dtypes.syntax.mentions import (
 )
 from precision_lint.facts.dtypes.syntax.relevance import DefUse
 from precision_lint.model.dtypes import HALF
-from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import statements, targets
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -266,7 +264,4 @@ def _may_be_half(value: Value) -> bool:
 
 def _stored_items(file: ParsedPython) -> Iterator[ast.Subscript]:
     """The items that statements set: `x[key]` in `x[key] = value`."""
-    for statement in statements(file.tree.body):
-        for node in (inner for target in targets(statement) for inner in walk(target)):
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                yield node
+    return (node for node in file.nodes_of(ast.Subscript) if isinstance(node.ctx, ast.Store))
