@@ -55,7 +55,7 @@ _DEVICE = re.compile(r"device|cuda|cpu|rank")
 _PLAIN = frozenset({"shape", "device", "ndim", "size", "dim", "numel"})
 _OF_TORCH = ("torch.", "F.", "nn.functional.")
 _TESTING_DTYPE = re.compile(r"dtype|is_floating")
-_MOST_ROUNDS = 12
+_MOST_ROUNDS = 24
 _SOURCE = re.compile(
     r"\.\s*(?:float|double|half)\s*\("
     r"|\btorch\.(?:float|double|half|zeros|ones|full|empty|rand|eye|linspace|tensor)"
@@ -67,13 +67,13 @@ _SOURCE = re.compile(
 def fixed_dtypes_meeting_others(file: ParsedPython) -> Reachable:
     """The functions of a file in which a fixed dtype may meet another one."""
     known = FunctionsOfFile(file)
-    changed = {each: None for each in known.functions if _SOURCE.search(file.rows_of(each))}
+    changed = {each: True for each in known.functions if _SOURCE.search(file.rows_of(each))}
     met: set[ast.FunctionDef] = set()
     for _ in range(_MOST_ROUNDS):
         if not changed:
             break
-        for each in changed:
-            if _Function(known, each, frozenset()).meets_others():
+        for each, is_changed_itself in changed.items():
+            if is_changed_itself and _Function(known, each, frozenset()).meets_others():
                 met.add(each)
             taken = known.taking.get(each)
             if taken and _Function(known, each, taken).meets_others():

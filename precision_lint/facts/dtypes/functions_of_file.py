@@ -8,21 +8,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Set
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import attrgetter
 
 from precision_lint.facts.dtypes.operators.module_inputs import LAYERS
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import statements
 from precision_lint.source.python.syntax import callee_name, dotted
 
 WHOLE = -1
 """All of what a function returns, where its items have positions."""
 
+_ROW: Callable[[ast.stmt], int] = attrgetter("lineno")
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -31,7 +32,8 @@ class FunctionsOfFile:
 
     def __init__(self, file: ParsedPython) -> None:
         self.file = file
-        every = sorted(file.nodes_of(ast.FunctionDef), key=attrgetter("lineno"))
+        every = sorted(file.nodes_of(ast.FunctionDef), key=_ROW)
+        assigned = sorted(file.nodes_of(ast.Assign), key=_ROW)
         self.functions = [each for each in every if each.name != "__init__"]
         self.giving: set[str] = set()
         """What functions are called that give something fixed, and the modules with such a one."""
@@ -51,21 +53,24 @@ class FunctionsOfFile:
         """
         for function in self.functions:
             self._named.setdefault(function.name, []).append(function)
-        for node in sorted(file.nodes_of(ast.ClassDef), key=attrgetter("lineno")):
-            own = _Own(node)
+        for node in sorted(file.nodes_of(ast.ClassDef), key=_ROW):
+            own = _Own(node, assigned)
             self._own |= dict.fromkeys(own.methods.values(), own)
             self._of_class[node.name] = [*filter(None, [own.methods.get("forward")])]
             for attribute, made in own.held.items():
                 self.held.setdefault(attribute, set()).update(made)
-        self.changed: dict[ast.FunctionDef, None] = {}
-        """The functions of which something is known that was not when they were walked."""
+        self.changed: dict[ast.FunctionDef, bool] = {}
+        """The functions of which something is known that was not when they were walked.
+
+        False if that is only what they are given.
+        """
 
     def take(self, function: ast.FunctionDef, names: set[str]) -> None:
         """A function is given something fixed for some of its parameters."""
         taken = self.taking.setdefault(function, set())
         if not names <= taken:
             taken |= names
-            self.changed[function] = None
+            self.changed.setdefault(function, False)
 
     def give(self, function: ast.FunctionDef, positions: set[int], *, is_given: bool) -> None:
         """A function returns something fixed."""
@@ -74,7 +79,7 @@ class FunctionsOfFile:
             given |= positions
             names = self._names_of(function)
             self.giving.update(names)
-            self.changed |= {each: None for name in names for each in self._naming.get(name, ())}
+            self.changed |= {each: True for name in names for each in self._naming.get(name, ())}
 
     def given(self, function: ast.FunctionDef, *, is_given: bool) -> Set[int]:
         """The results of a call that are fixed."""
@@ -97,11 +102,13 @@ class FunctionsOfFile:
 
     @cached_property
     def _naming(self) -> Mapping[str, list[ast.FunctionDef]]:
-        """The functions of the file, by the names of others and of modules in their text."""
+        """The functions of the file, by the names of others and of modules in their bodies."""
         known = self._named.keys() | self.held.keys()
         naming: dict[str, list[ast.FunctionDef]] = {}
         for function in self.functions:
-            for name in known.intersection(_WORD.findall(self.file.rows_of(function))):
+            above = function.body[0].lineno - function.lineno
+            words = chain.from_iterable(self.words_by_row(function)[above:])
+            for name in known.intersection(words):
                 naming.setdefault(name, []).append(function)
         return naming
 
@@ -171,13 +178,13 @@ class Reachable:
 class _Own:
     """The methods of a class, and by attribute the classes of the modules that it holds."""
 
-    def __init__(self, node: ast.ClassDef) -> None:
+    def __init__(self, node: ast.ClassDef, assigned: list[ast.Assign]) -> None:
         self.methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
         self.held: dict[str, set[str]] = {}
-        for each in statements(node.body):
+        first = bisect_left(assigned, node.lineno, key=_ROW)
+        for each in assigned[first : bisect_right(assigned, node.end_lineno or 0, key=_ROW)]:
             match each:
                 case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
-                    is_plain = isinstance(value, ast.Constant) or dotted(value) is not None
-                    below = [] if is_plain else walk(value)
+                    below = walk(value) if dotted(value) is None else []
                     made = {callee_name(one) for one in below if isinstance(one, ast.Call)}
                     self.held.setdefault(name, set()).update(made)

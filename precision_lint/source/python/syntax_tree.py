@@ -21,7 +21,7 @@ from precision_lint.source.python.statements import (
     blocks,
     own_nodes,
 )
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax import callee_name, last_name
 
 _EXPECTS_FAILURE = re.compile(r"raises|warns|assertRaises|assertWarns|assertLogs|suppress")
 
@@ -65,7 +65,7 @@ class SyntaxTree(Memo):
     def _calls(self) -> Mapping[str, list[ast.Call]]:
         found: dict[str, list[ast.Call]] = {}
         for node in self._file.nodes_of(ast.Call):
-            found.setdefault(callee_name(node), []).append(node)
+            found.setdefault(last_name(node.func), []).append(node)
         return found
 
     def attribute_stores(self, owner: ast.ClassDef) -> Mapping[str, list[ast.Attribute]]:

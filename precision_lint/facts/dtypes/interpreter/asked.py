@@ -132,24 +132,14 @@ class Asked:
     def rows(self, module: Module) -> list[int]:
         """The rows of the file with what looks like one of the calls."""
         local = (*self.aliases.items(), *self.holders.items())
-        called = self.names.union(dict(local)) - self._worth_by_local_name().keys()
-        rows = {*rows_calling(module.file.text, called, module.imports)}
+        worth = self._worth_by_local_name()
+        called = self.names.union(dict(local)) - worth.keys()
+        rows = _rows_worth_a_look(module.file, worth)
+        if called:
+            rows |= {*rows_calling(module.file.text, called, module.imports)}
         if SETTING_ITEM in called:
             rows |= {*rows_storing_items(module.file.text)}
-        return sorted(rows | self._rows_worth_a_look(module.file))
-
-    def _rows_worth_a_look(self, file: ParsedPython) -> set[int]:
-        """The rows of the calls that not every question about their name is about."""
-        rows: set[int] = set()
-        worth = self._worth_by_local_name()
-        for name, asking in worth.items():
-            for call in syntax_tree(file).calls(name):
-                if any(each.is_worth_a_look(call) for each in asking):
-                    rows.add(call.func.end_lineno or call.lineno)
-        asking = worth.get(SETTING_ITEM, [])
-        for node in _stored_items(file) if asking else ():
-            rows |= {node.lineno for each in asking if each.is_worth_a_look(node)}
-        return rows
+        return sorted(rows)
 
     def open_rows(self, calls: Mapping[ast.expr, Call]) -> list[frozenset[int]]:
         """For each question, the rows of the calls whose facts others may know better."""
@@ -212,6 +202,19 @@ class Asked:
         if called not in self.names and f"{package}.*" not in self.names:
             return None
         return Callee(called, name, is_instance)
+
+
+def _rows_worth_a_look(file: ParsedPython, worth: Mapping[str, list[Question]]) -> set[int]:
+    """The rows of the calls that not every question about their name is about."""
+    rows: set[int] = set()
+    for name, asking in worth.items():
+        for call in syntax_tree(file).calls(name):
+            if any(each.is_worth_a_look(call) for each in asking):
+                rows.add(call.func.end_lineno or call.lineno)
+    asking = worth.get(SETTING_ITEM, [])
+    for node in _stored_items(file) if asking else ():
+        rows |= {node.lineno for each in asking if each.is_worth_a_look(node)}
+    return rows
 
 
 def _is_open(call: Call) -> bool:
