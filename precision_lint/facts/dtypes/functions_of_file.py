@@ -186,5 +186,5 @@ class _Own:
             match each:
                 case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
                     below = walk(value) if dotted(value) is None else []
-                    made = {callee_name(one) for one in below if isinstance(one, ast.Call)}
+                    made = {callee_name(one) for one in below if type(one) is ast.Call}
                     self.held.setdefault(name, set()).update(made)

@@ -57,6 +57,10 @@ class SyntaxTree(Memo):
     def nodes(self) -> list[ast.AST]:
         return self._file.nodes
 
+    @property
+    def every_call(self) -> list[ast.Call]:
+        return self._file.nodes_of(ast.Call)
+
     @cached_property
     def _last_rows(self) -> list[int]:
         return [each.end_lineno or each.lineno for each in self.tree.body]
@@ -64,7 +68,7 @@ class SyntaxTree(Memo):
     @cached_property
     def _calls(self) -> Mapping[str, list[ast.Call]]:
         found: dict[str, list[ast.Call]] = {}
-        for node in self._file.nodes_of(ast.Call):
+        for node in self.every_call:
             found.setdefault(last_name(node.func), []).append(node)
         return found
 

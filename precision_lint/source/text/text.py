@@ -72,7 +72,7 @@ class SourceText:
         """Offset of the first character of every row."""
         if "\r" not in self.text:
             ends = accumulate(map(len, self.text.split("\n")[:-1]))
-            return [0, *(end + row for row, end in enumerate(ends, 1))]
+            return [0, *[end + row for row, end in enumerate(ends, 1)]]
         return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
 
     def line(self, row: int) -> str:
