@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
@@ -95,10 +95,9 @@ def calls_in_half(
     file: PythonFile, names: frozenset[str], reached: Reachable
 ) -> Iterator[HalfCall]:
     """The calls of the runs that come to some functions, each function once."""
-    try:
+    # What is found until the budget is spent is given such operands, whatever comes later.
+    with suppress(BudgetExceeded, RecursionError):
         yield from _calls_in_half(file, names, reached) if reached else ()
-    except (BudgetExceeded, RecursionError):
-        pass  # what was found until then is given such operands, whatever comes later
 
 
 def is_plain(call: Call, file: PythonFile) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from math import inf
+from operator import attrgetter
 
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo, fact
@@ -19,7 +21,6 @@ from precision_lint.source.python.statements import (
     TryStar,
     With,
     blocks,
-    own_nodes,
 )
 from precision_lint.source.python.syntax import callee_name, last_name
 
@@ -49,7 +50,7 @@ class SyntaxTree(Memo):
         self._file = file
         self.tree = file.tree
         self.names = imported_names(file)
-        self._stores: dict[Scope, dict[str, list[ast.Name]]] = {}
+        self._stores: dict[tuple[Scope, str], list[ast.Name]] = {}
         self._reads: dict[ast.AST, dict[str, list[ast.AST]]] = {}
         self._parents: dict[ast.AST, ast.AST] = {}
 
@@ -175,14 +176,24 @@ class SyntaxTree(Memo):
         return self._reads[scope].get(name, [])
 
     def stores(self, scope: Scope, name: str) -> list[ast.Name]:
-        """Where a scope itself binds or deletes a name."""
-        if scope not in self._stores:
-            found: dict[str, list[ast.Name]] = {}
-            self._stores[scope] = found
-            for node in own_nodes(scope):
-                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                    found.setdefault(node.id, []).append(node)
-        return self._stores[scope].get(name, [])
+        """Where a scope itself binds or deletes a name, the last place first."""
+        if (scope, name) not in self._stores:
+            first, last = _rows(scope)
+            self._stores[scope, name] = [
+                node
+                for node in self._stored.get(name, ())
+                if first <= node.lineno <= last and self.body(node) is scope
+            ]
+        return self._stores[scope, name]
+
+    @cached_property
+    def _stored(self) -> Mapping[str, list[ast.Name]]:
+        """Where the file binds or deletes names, the last places first."""
+        found: dict[str, list[ast.Name]] = {}
+        names = [node for node in self._file.nodes_of(ast.Name) if type(node.ctx) is not ast.Load]
+        for node in sorted(names, key=_PLACE, reverse=True):
+            found.setdefault(node.id, []).append(node)
+        return found
 
     def may_fail_on_purpose(self, node: ast.AST) -> bool:
         """Whether a node is a probe: in `try:`, or where a test expects an error or a warning."""
@@ -209,6 +220,16 @@ class SyntaxTree(Memo):
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     return False
         return False
+
+
+_PLACE: Callable[[ast.expr], tuple[int, int]] = attrgetter("lineno", "col_offset")
+
+
+def _rows(scope: Scope) -> tuple[int, float]:
+    """The first and the last row of a scope."""
+    if isinstance(scope, ast.Module):
+        return 1, inf
+    return scope.lineno, scope.end_lineno or inf
 
 
 def _expects_failure(block: With) -> bool:
