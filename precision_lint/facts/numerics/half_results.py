@@ -373,5 +373,3 @@ def _is_widened(node: ast.Call, named: list[str], syntax: SyntaxTree) -> bool:
 _EMA = re.compile(r"EMA|Ema(?![a-z])|(?:Moving|Exponential)Average|AverageModel")
 """What classes of averages are called."""
 _UPDATES = frozenset({"lerp_", "lerp", "_foreach_lerp_", "mul_", "_foreach_mul_", "mul"})
-
-
