@@ -49,13 +49,14 @@ class ParsedPython(Memo):
 
     def nodes_of(self, kind: type[N]) -> list[N]:
         """The nodes of one class, level by level: one search for all who ask."""
-        if kind not in self._nodes_of:
-            self._nodes_of[kind] = [node for node in self.nodes if type(node) is kind]
-        return cast("list[N]", self._nodes_of[kind])
+        return cast("list[N]", self._nodes_by_class.get(kind, []))
 
     @cached_property
-    def _nodes_of(self) -> dict[type[ast.AST], list[ast.AST]]:
-        return {}
+    def _nodes_by_class(self) -> dict[type[ast.AST], list[ast.AST]]:
+        found = defaultdict[type[ast.AST], list[ast.AST]](list)
+        for node in self.nodes:
+            found[type(node)].append(node)
+        return dict(found)
 
     def span_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> Span:
         """The span of an `ast` node: the flow evaluates many of them more than once."""

@@ -15,10 +15,7 @@ _NAMED = re.compile(r"(?:bf|fp|float|precision)_?16|float64|(?:Half|Double)Tenso
 _UNUSUAL = frozenset(
     name for name, meant in ALIASES.items() if meant in FLOATING and meant != "float32"
 )
-_WORD = re.compile(
-    rf"\w*(?:{_NAMED.pattern})\w*|\b(?:{'|'.join(sorted(_UNUSUAL))})\b", re.IGNORECASE
-)
-"""A word that may name such a dtype, in code or elsewhere."""
+_WORD = re.compile(r"\w+")
 _LONGEST_NAME = 24
 """Longer texts are messages and documentation."""
 
@@ -29,16 +26,17 @@ def names_unusual_dtypes(file: ParsedPython) -> bool:
 
     Words in comments and in documentation do not count.
     """
-    words = {*_WORD.findall(file.text.text)}
-    return bool(words) and any(
-        not isinstance(syntax_tree(file).parent(node), ast.Compare) for node in _naming(words, file)
+    words = {*_WORD.findall(file.text.text)}  # those in comments and documentation, too
+    variables = {word for word in words if _NAMED.search(word) is not None}
+    attributes = variables | (words & _UNUSUAL)
+    return bool(attributes) and any(
+        not isinstance(syntax_tree(file).parent(node), ast.Compare)
+        for node in _naming(variables, attributes, file)
     )
 
 
-def _naming(words: set[str], file: ParsedPython) -> Iterator[ast.AST]:
+def _naming(variables: set[str], attributes: set[str], file: ParsedPython) -> Iterator[ast.AST]:
     """The nodes that name such a dtype by one of the words of the file."""
-    variables = {word for word in words if _NAMED.search(word) is not None}
-    attributes = variables | (words & _UNUSUAL)
     yield from (each for each in file.nodes_of(ast.Attribute) if each.attr in attributes)
     yield from (each for each in file.nodes_of(ast.Name) if each.id in variables)
     yield from (each for each in file.nodes_of(ast.keyword) if each.arg in variables)
