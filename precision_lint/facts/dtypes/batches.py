@@ -23,7 +23,7 @@ from precision_lint.source.python.syntax import callee_name, dotted, last_name, 
 from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
 
 _TOKENIZERS = re.compile(r"(?:^|_)tokenizer?$|^tokenize$|^batch_encode_plus$|^encode_plus$")
-_SWEEPING = (ast.DictComp, ast.ListComp, ast.GeneratorExp, ast.For)
+_SWEEPING: tuple[type[ast.AST], ...] = (ast.DictComp, ast.ListComp, ast.GeneratorExp, ast.For)
 _OF_TYPES = frozenset({"isinstance", "hasattr", "is_tensor"})
 """Conditions that hold for tensors of any dtype."""
 
@@ -45,13 +45,20 @@ class BlanketCast:
 
 @dataclass(frozen=True, slots=True)
 class _Sweep:
-    """Something that is done to each item: a value, the batch, and what the results are called."""
+    """Something that is done to each item of a batch: a value, and what is made of the values.
+
+    Nothing is `made` by a loop that changes the batch.
+    """
 
     value: ast.expr
     item: str
     key: str
     batch: ast.expr
-    results: tuple[ast.expr, ...]
+    made: ast.expr | None
+
+    def results(self, syntax: SyntaxTree) -> tuple[ast.expr, ...]:
+        """What the values are assigned to, each by its own name if they are unpacked."""
+        return (self.batch,) if self.made is None else _targets(self.made, syntax)
 
 
 @fact
@@ -59,7 +66,7 @@ def blanket_casts(file: ParsedPython) -> tuple[BlanketCast, ...]:
     """The casts of every item of a batch that has integers."""
     syntax = syntax_tree(file)
     found = []
-    for sweep in _sweeps(file.nodes, syntax):
+    for sweep in _sweeps(file):
         cast = _cast(sweep, syntax)
         if cast is None:
             continue
@@ -73,19 +80,19 @@ def blanket_casts(file: ParsedPython) -> tuple[BlanketCast, ...]:
 # What is done to each item
 
 
-def _sweeps(nodes: list[ast.AST], syntax: SyntaxTree) -> Iterator[_Sweep]:
-    for node in (each for each in nodes if isinstance(each, _SWEEPING)):
+def _sweeps(file: ParsedPython) -> Iterator[_Sweep]:
+    for node in (each for kind in _SWEEPING for each in file.nodes_of(kind)):
         match node:
             case ast.DictComp(value=value, generators=[ast.comprehension(ifs=[]) as each]):
                 item, key = _names(each.target)
                 if item and _is_items(each.iter):
                     batch = each.iter.func.value  # type: ignore[attr-defined]
-                    yield _Sweep(value, item, key, batch, _targets(node, syntax))
+                    yield _Sweep(value, item, key, batch, node)
             case ast.ListComp(elt=value, generators=[ast.comprehension(ifs=[]) as each]) | (
                 ast.GeneratorExp(elt=value, generators=[ast.comprehension(ifs=[]) as each])
             ):
                 if isinstance(each.target, ast.Name):
-                    yield _Sweep(value, each.target.id, "", each.iter, _targets(node, syntax))
+                    yield _Sweep(value, each.target.id, "", each.iter, node)
             case ast.For(target=target, iter=iterated, body=[ast.Assign() as stored]):
                 yield from _loop(target, iterated, stored)
 
@@ -95,12 +102,12 @@ def _loop(target: ast.expr, iterated: ast.expr, stored: ast.Assign) -> Iterator[
     item, key = _names(target)
     match stored.targets:
         case [ast.Subscript(value=batch, slice=ast.Name(id=index))] if item and index == key:
-            yield _Sweep(stored.value, item, key, batch, (batch,))
+            yield _Sweep(stored.value, item, key, batch, None)
         case [ast.Subscript(value=batch, slice=ast.Name(id=index))] if (
             isinstance(target, ast.Name) and index == target.id
         ):
             item = f"{ast.unparse(batch)}[{index}]"  # for name in batch: batch[name] = …
-            yield _Sweep(stored.value, item, index, batch, (batch,))
+            yield _Sweep(stored.value, item, index, batch, None)
 
 
 def _names(target: ast.expr) -> tuple[str, str]:
@@ -119,7 +126,7 @@ def _is_items(node: ast.expr) -> bool:
 
 
 def _targets(node: ast.expr, syntax: SyntaxTree) -> tuple[ast.expr, ...]:
-    """What the results are assigned to, each by its own name if they are unpacked."""
+    """What a comprehension is assigned to, name by name if it is unpacked."""
     parent = syntax.parent(node)
     while isinstance(parent, ast.Call) and last_name(parent.func) in ("tuple", "list", "dict"):
         parent = syntax.parent(parent)
@@ -182,10 +189,11 @@ def _is_floating(node: ast.expr, syntax: SyntaxTree, depth: int = 3) -> bool:
 
 def _integer(sweep: _Sweep, scope: Scope, syntax: SyntaxTree) -> tuple[ast.expr, str] | None:
     """Where a function shows that an item holds integers, and the name of the item."""
-    if len(sweep.results) > 1:
-        named = ((each, last_name(each)) for each in sweep.results)
+    results = sweep.results(syntax)
+    if len(results) > 1:
+        named = ((each, last_name(each)) for each in results)
         return next(((each, name) for each, name in named if _is_integral(name)), None)
-    holders = {ast.unparse(each) for each in (sweep.batch, *sweep.results)}
+    holders = {ast.unparse(each) for each in (sweep.batch, *results)}
     for node in walk(scope):
         match node:
             case ast.Subscript(value=owner, slice=ast.Constant(value=str(name))) if (

@@ -13,15 +13,17 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable, Mapping, Set
+from itertools import chain
 
 from precision_lint.facts.dtypes._generated.kernels import AGREEING
 from precision_lint.facts.dtypes._generated.operators import METHODS
 from precision_lint.facts.dtypes.functions_of_file import WHOLE, FunctionsOfFile, Reachable
 from precision_lint.facts.dtypes.syntax.item_writes import is_dictionary, may_be_indexed_write
 from precision_lint.model.memo import fact
-from precision_lint.source.python.nodes import children
+from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import own_statements
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -46,12 +48,14 @@ _MAKING = frozenset(
 )
 """Functions of torch whose result is float32 if no dtype is given."""
 _FIXING = frozenset({"float", "double", "half"})
+_FIXING_WORDS = _FIXING | _MAKING | {"float32", "float64", "float16"}
+"""Words in all that fixes a dtype: see `_FIXED` for the last ones."""
 _CASTING = frozenset({"to", "type", "type_as", "bfloat16", "long", "int", "bool", "item", "tolist"})
 _DEVICE = re.compile(r"device|cuda|cpu|rank")
 _PLAIN = frozenset({"shape", "device", "ndim", "size", "dim", "numel"})
 _OF_TORCH = ("torch.", "F.", "nn.functional.")
 _TESTING_DTYPE = re.compile(r"dtype|is_floating")
-_MOST_ROUNDS = 12
+_MOST_ROUNDS = 24
 _SOURCE = re.compile(
     r"\.\s*(?:float|double|half)\s*\("
     r"|\btorch\.(?:float|double|half|zeros|ones|full|empty|rand|eye|linspace|tensor)"
@@ -63,13 +67,13 @@ _SOURCE = re.compile(
 def fixed_dtypes_meeting_others(file: ParsedPython) -> Reachable:
     """The functions of a file in which a fixed dtype may meet another one."""
     known = FunctionsOfFile(file)
-    changed = {each: None for each in known.functions if _SOURCE.search(file.rows_of(each))}
+    changed = {each: True for each in known.functions if _SOURCE.search(file.rows_of(each))}
     met: set[ast.FunctionDef] = set()
     for _ in range(_MOST_ROUNDS):
         if not changed:
             break
-        for each in changed:
-            if _Function(known, each, frozenset()).meets_others():
+        for each, is_changed_itself in changed.items():
+            if is_changed_itself and _Function(known, each, frozenset()).meets_others():
                 met.add(each)
             taken = known.taking.get(each)
             if taken and _Function(known, each, taken).meets_others():
@@ -92,6 +96,9 @@ class _Function:
         self._callables: dict[str, ast.expr] = {}
         """Local variables, with the expressions that say what they call."""
         self._is_met = False
+        self._words = known.words_by_row(node)
+        self._watched = {*_FIXING_WORDS, *known.giving, *taken}
+        """The words without which a statement neither fixes a dtype nor has to do with one."""
 
     def meets_others(self) -> bool:
         self._block(self._node.body)
@@ -99,7 +106,32 @@ class _Function:
 
     def _block(self, statements: list[ast.stmt]) -> None:
         for statement in statements:
-            self._statement(statement)
+            if self._is_concerned(statement):
+                self._statement(statement)
+            else:
+                self._skip(statement)
+
+    def _is_concerned(self, node: ast.stmt) -> bool:
+        first = node.lineno - self._node.lineno
+        rows = self._words[first : first + (node.end_lineno or node.lineno) - node.lineno + 1]
+        return not self._watched.isdisjoint(chain.from_iterable(rows))
+
+    def _skip(self, statement: ast.stmt) -> None:
+        """Of what neither fixes a dtype nor works with one: what its variables stand for."""
+        for node in own_statements([statement]):
+            match node:
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets:
+                        self._callables |= _named(target, value)
+                case ast.AnnAssign(target=target, value=ast.expr() as value):
+                    self._callables |= _named(target, value)
+                case ast.For(target=target, iter=iterated):
+                    self._callables |= dict.fromkeys(_names_in(target), iterated)
+
+    def _call_by(self, names: Mapping[str, ast.expr]) -> None:
+        """Variables stand for expressions of a statement that is concerned."""
+        self._callables |= names
+        self._watched |= names.keys()
 
     def _statement(self, node: ast.stmt) -> None:
         match node:
@@ -127,8 +159,7 @@ class _Function:
                 else:
                     self._held |= after
             case ast.For(target=target, iter=iterated, body=body, orelse=orelse):
-                for name in (each.id for each in ast.walk(target) if isinstance(each, ast.Name)):
-                    self._callables[name] = iterated
+                self._call_by(dict.fromkeys(_names_in(target), iterated))
                 self._hold(target, self._is_fixed(iterated))
                 for _ in range(2):
                     before = {*self._held}
@@ -146,7 +177,7 @@ class _Function:
             case _:
                 for child in ast.iter_child_nodes(node):
                     if isinstance(child, ast.stmt):
-                        self._statement(child)
+                        self._block([child])
                     elif isinstance(child, ast.expr):
                         self._is_fixed(child)
                     elif isinstance(child, ast.ExceptHandler | ast.match_case):
@@ -156,9 +187,8 @@ class _Function:
         match target, value:
             case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
                 fixed = [self._is_fixed(one) for one in values]
-                for one, given, is_fixed in zip(targets, values, fixed, strict=True):
-                    if isinstance(one, ast.Name):
-                        self._callables[one.id] = given
+                self._call_by(_named(target, value))
+                for one, is_fixed in zip(targets, fixed, strict=True):
                     self._hold(one, is_fixed)
             case ast.Tuple(elts=targets), ast.Call():
                 fixed_ones = self._results(value)
@@ -169,14 +199,14 @@ class _Function:
                 if is_fixed != self._is_fixed(owner):
                     self._write(target, is_fixed)
             case _:
-                if isinstance(target, ast.Name):
-                    self._callables[target.id] = value
+                self._call_by(_named(target, value))
                 self._hold(target, self._is_fixed(value))
 
     def _hold(self, target: ast.expr, is_fixed: bool) -> None:
         match target:
             case ast.Name(id=name):
                 (self._held.add if is_fixed else self._held.discard)(name)
+                self._watched |= {name} if is_fixed else set()
             case ast.Tuple(elts=items) | ast.List(elts=items):
                 for item in items:
                     self._hold(item, is_fixed)
@@ -346,6 +376,21 @@ class _Function:
         """True if one of some expressions is fixed; all of them are walked."""
         fixed = [self._is_fixed(one) for one in nodes]
         return any(fixed)
+
+
+def _named(target: ast.expr, value: ast.expr) -> dict[str, ast.expr]:
+    """The variables that an assignment binds, with what each stands for."""
+    match target, value:
+        case ast.Name(id=name), _:
+            return {name: value}
+        case ast.Tuple(elts=targets), ast.Tuple(elts=values) if len(targets) == len(values):
+            pairs = zip(targets, values, strict=True)
+            return {one.id: given for one, given in pairs if isinstance(one, ast.Name)}
+    return {}
+
+
+def _names_in(target: ast.expr) -> list[str]:
+    return [each.id for each in walk(target) if isinstance(each, ast.Name)]
 
 
 def _may_be_tensor(node: ast.expr) -> bool:

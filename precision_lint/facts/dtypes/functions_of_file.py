@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Set
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Mapping, Set
 from dataclasses import dataclass
+from itertools import chain, pairwise
+from operator import attrgetter
 
 from precision_lint.facts.dtypes.operators.module_inputs import LAYERS
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import statements
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax import callee_name, dotted
 
 WHOLE = -1
 """All of what a function returns, where its items have positions."""
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_ROW: Callable[[ast.stmt], int] = attrgetter("lineno")
+_WORD = re.compile(r"[^\W\d]\w*")
 
 
 class FunctionsOfFile:
@@ -29,7 +32,12 @@ class FunctionsOfFile:
 
     def __init__(self, file: ParsedPython) -> None:
         self.file = file
-        self.functions: list[ast.FunctionDef] = []
+        every = sorted(file.nodes_of(ast.FunctionDef), key=_ROW)
+        assigned = sorted(file.nodes_of(ast.Assign), key=_ROW)
+        self.functions = [each for each in every if each.name != "__init__"]
+        self.giving: set[str] = set()
+        """What functions are called that give something fixed, and the modules with such a one."""
+        self._words: dict[ast.FunctionDef, list[Set[str]]] = {}
         self._named: dict[str, list[ast.FunctionDef]] = {}
         self._of_class: dict[str, list[ast.FunctionDef]] = {}
         self._own: dict[ast.FunctionDef, _Own] = {}
@@ -43,54 +51,64 @@ class FunctionsOfFile:
 
         One entry for calls that give the function something fixed, and one for the others.
         """
-        for node in statements(file.tree.body):
-            match node:
-                case ast.FunctionDef(name=name) if name != "__init__":
-                    self.functions.append(node)
-                    self._named.setdefault(name, []).append(node)
-                case ast.ClassDef(name=name):
-                    own = _Own(node)
-                    self._own |= dict.fromkeys(own.methods.values(), own)
-                    self._of_class[name] = [*filter(None, [own.methods.get("forward")])]
-                    for attribute, made in own.held.items():
-                        self.held.setdefault(attribute, set()).update(made)
-        self.changed: dict[ast.FunctionDef, None] = {}
-        """The functions of which something is known that was not when they were walked."""
+        for function in self.functions:
+            self._named.setdefault(function.name, []).append(function)
+        for node in sorted(file.nodes_of(ast.ClassDef), key=_ROW):
+            own = _Own(node, assigned)
+            self._own |= dict.fromkeys(own.methods.values(), own)
+            self._of_class[node.name] = [*filter(None, [own.methods.get("forward")])]
+            for attribute, made in own.held.items():
+                self.held.setdefault(attribute, set()).update(made)
+        self.changed: dict[ast.FunctionDef, bool] = {}
+        """The functions of which something is known that was not when they were walked.
+
+        False if that is only what they are given.
+        """
 
     def take(self, function: ast.FunctionDef, names: set[str]) -> None:
         """A function is given something fixed for some of its parameters."""
         taken = self.taking.setdefault(function, set())
         if not names <= taken:
             taken |= names
-            self.changed[function] = None
+            self.changed.setdefault(function, False)
 
     def give(self, function: ast.FunctionDef, positions: set[int], *, is_given: bool) -> None:
         """A function returns something fixed."""
         given = self._given.setdefault((function, is_given), set())
         if not positions <= given:
             given |= positions
-            self.changed |= dict.fromkeys(self._callers(function))
+            names = self._names_of(function)
+            self.giving.update(names)
+            self.changed |= {each: True for name in names for each in self._naming.get(name, ())}
 
     def given(self, function: ast.FunctionDef, *, is_given: bool) -> Set[int]:
         """The results of a call that are fixed."""
         alone = self._given.get((function, False), set())
         return alone | self._given.get((function, True), set()) if is_given else alone
 
-    def _callers(self, function: ast.FunctionDef) -> Iterable[ast.FunctionDef]:
-        """The functions that name this one, or a module of its class."""
-        names = [function.name]
-        for attribute, made in self.held.items():
-            if function in self._forwards(made):
-                names.append(attribute)
-        return (each for name in names for each in self._naming.get(name, ()))
+    def _names_of(self, function: ast.FunctionDef) -> list[str]:
+        """The name of a function, and those of the modules of its class."""
+        held = self.held.items()
+        return [function.name, *(name for name, made in held if function in self._forwards(made))]
+
+    def words_by_row(self, function: ast.FunctionDef) -> list[Set[str]]:
+        """The words of the rows of a function, from its first one on."""
+        if function not in self._words:
+            text = self.file.text
+            starts = [*text.line_starts, len(text.text)]
+            rows = pairwise(starts[function.lineno - 1 : (function.end_lineno or 0) + 1])
+            self._words[function] = [frozenset(_WORD.findall(text.text, *row)) for row in rows]
+        return self._words[function]
 
     @cached_property
     def _naming(self) -> Mapping[str, list[ast.FunctionDef]]:
-        """The functions of the file, by the names of others and of modules in their text."""
+        """The functions of the file, by the names of others and of modules in their bodies."""
         known = self._named.keys() | self.held.keys()
         naming: dict[str, list[ast.FunctionDef]] = {}
         for function in self.functions:
-            for name in known.intersection(_WORD.findall(self.file.rows_of(function))):
+            above = function.body[0].lineno - function.lineno
+            words = chain.from_iterable(self.words_by_row(function)[above:])
+            for name in known.intersection(words):
                 naming.setdefault(name, []).append(function)
         return naming
 
@@ -160,11 +178,13 @@ class Reachable:
 class _Own:
     """The methods of a class, and by attribute the classes of the modules that it holds."""
 
-    def __init__(self, node: ast.ClassDef) -> None:
+    def __init__(self, node: ast.ClassDef, assigned: list[ast.Assign]) -> None:
         self.methods = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
         self.held: dict[str, set[str]] = {}
-        for each in statements(node.body):
+        first = bisect_left(assigned, node.lineno, key=_ROW)
+        for each in assigned[first : bisect_right(assigned, node.end_lineno or 0, key=_ROW)]:
             match each:
                 case ast.Assign(targets=[ast.Attribute(attr=name)], value=value):
-                    made = {callee_name(one) for one in walk(value) if isinstance(one, ast.Call)}
+                    below = walk(value) if dotted(value) is None else []
+                    made = {callee_name(one) for one in below if type(one) is ast.Call}
                     self.held.setdefault(name, set()).update(made)

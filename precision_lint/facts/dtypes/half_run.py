@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
@@ -83,7 +83,7 @@ def meetings_in_half(file: PythonFile) -> tuple[Meeting, ...]:
     found: dict[object, Meeting] = {}
     for each in calls_in_half(file, _ASKED, fixed_dtypes_meeting_others(file)):
         meeting = _meeting(each)
-        if meeting is not None:
+        if meeting is not None and is_plain(each.call, file):
             origin = meeting.tensor.origin
             place = each.call.span if origin is None else (origin.source.path, origin.span)
             found.setdefault(place, meeting)
@@ -94,17 +94,16 @@ def meetings_in_half(file: PythonFile) -> tuple[Meeting, ...]:
 def calls_in_half(
     file: PythonFile, names: frozenset[str], reached: Reachable
 ) -> Iterator[HalfCall]:
-    """The calls of the runs that come to some functions, each function once.
+    """The calls of the runs that come to some functions, each function once."""
+    # What is found until the budget is spent is given such operands, whatever comes later.
+    with suppress(BudgetExceeded, RecursionError):
+        yield from _calls_in_half(file, names, reached) if reached else ()
 
-    Left out are calls under autocast, under a condition about dtypes, and those meant to fail.
-    """
-    try:
-        for each in _calls_in_half(file, names, reached) if reached else ():
-            is_plain = each.call.autocast is None and not _is_chosen(each.call, file)
-            if is_plain and not may_fail_on_purpose(each.call, file):
-                yield each
-    except (BudgetExceeded, RecursionError):
-        pass  # what was found until then is given such operands, whatever comes later
+
+def is_plain(call: Call, file: PythonFile) -> bool:
+    """False under autocast, under a condition about dtypes, and for what is meant to fail."""
+    is_chosen = any(_CHOOSING.search(file.text[guard.span]) for guard in call.guards)
+    return call.autocast is None and not is_chosen and not may_fail_on_purpose(call, file)
 
 
 def _calls_in_half(
@@ -183,10 +182,6 @@ def _disagreeing(run: HalfCall) -> Meeting | None:
     return Meeting(
         run.call, found.operator, one.argument, one.tensor, other.argument, run.loaded, run.is_kept
     )
-
-
-def _is_chosen(call: Call, file: PythonFile) -> bool:
-    return any(_CHOOSING.search(file.text[guard.span]) for guard in call.guards)
 
 
 def _meet(fixed: Tensor, follows: Tensor) -> bool:

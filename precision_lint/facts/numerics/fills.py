@@ -20,7 +20,7 @@ from precision_lint.facts.dtypes.domain.calls import Argument, Call, Region
 from precision_lint.facts.dtypes.domain.values import Constant, ModelOutput, Tensor
 from precision_lint.facts.dtypes.flow import calls_in
 from precision_lint.facts.dtypes.functions_of_file import FunctionsOfFile, Reachable
-from precision_lint.facts.dtypes.half_run import calls_in_half
+from precision_lint.facts.dtypes.half_run import calls_in_half, is_plain
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.dtypes.syntax.conditions import (
     guard_excludes_bfloat16,
@@ -157,7 +157,7 @@ def _in_loaded_models(wide: Mapping[Span, Call], file: PythonFile) -> Iterator[F
         call, tensor, number = each.call, _filled(each.call), _number(each.call)
         if tensor is None or number is None or not (each.is_kept or is_used):
             continue
-        if tensor.must_be(_HALF) and _is_out_of(BFLOAT16, call, file):
+        if tensor.must_be(_HALF) and _is_out_of(BFLOAT16, call, file) and is_plain(call, file):
             yield Fill(call, number, BFLOAT16, tensor, each.loaded, False, is_of_one_run=True)
 
 

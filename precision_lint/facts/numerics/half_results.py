@@ -366,7 +366,8 @@ def _is_called_ema(node: ast.Call, file: PythonFile) -> bool:
     owner = enclosing_class(node, syntax)
     is_of_ema = owner is not None and _EMA.search(owner.name) is not None
     is_named = any("ema" in name.lower().split(".")[-1].split("_") for name in named)
-    return (is_named or is_of_ema) and any(callee_name(each) in _UPDATES for each in _calls(file))
+    names = map(callee_name, file.nodes_of(ast.Call))
+    return (is_named or is_of_ema) and not _UPDATES.isdisjoint(names)
 
 
 def _is_widened(node: ast.Call, named: list[str], syntax: SyntaxTree) -> bool:
@@ -382,7 +383,3 @@ def _is_widened(node: ast.Call, named: list[str], syntax: SyntaxTree) -> bool:
 _EMA = re.compile(r"EMA|Ema(?![a-z])|(?:Moving|Exponential)Average|AverageModel")
 """What classes of averages are called."""
 _UPDATES = frozenset({"lerp_", "lerp", "_foreach_lerp_", "mul_", "_foreach_mul_", "mul"})
-
-
-def _calls(file: PythonFile) -> Iterator[ast.Call]:
-    return (node for node in file.nodes if isinstance(node, ast.Call))

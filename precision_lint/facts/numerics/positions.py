@@ -30,7 +30,7 @@ from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
-from precision_lint.source.python.statements import own_nodes, statements
+from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
@@ -236,7 +236,7 @@ def _may_multiply_positions(file: PythonFile) -> bool:
     made = text.find("arange(")
     if made < 0 or not any(text.find(product, made) >= 0 for product in _PRODUCTS):
         return False
-    functions = (each for each in statements(file.tree.body) if isinstance(each, ast.FunctionDef))
+    functions = file.nodes_of(ast.FunctionDef)
     forwards = (file.rows_of(each) for each in functions if each.name == "forward")
     return any("arange(" in each and _ANGLE.search(each) is not None for each in forwards)
 

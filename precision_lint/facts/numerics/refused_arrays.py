@@ -60,7 +60,7 @@ def _may_be_removed(found: Refused, file: PythonFile) -> bool:
                 return True
             if call.args and _is_key(call.args[0], found):
                 return True
-    deleted = (each for node in file.nodes if isinstance(node, ast.Delete) for each in node.targets)
+    deleted = (each for node in file.nodes_of(ast.Delete) for each in node.targets)
     return any(
         last_name(each.value) == name or _is_key(each.slice, found)
         for each in deleted

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.statements import Loop, own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree
@@ -125,7 +126,7 @@ def reads_any(node: ast.AST, names: set[str]) -> bool:
     """True if one of the names or attributes stands in an expression."""
     return any(
         isinstance(inner, ast.Name | ast.Attribute) and dotted(inner) in names
-        for inner in ast.walk(node)
+        for inner in walk(node)
     )
 
 
@@ -137,9 +138,5 @@ def mentions(node: ast.expr, made: ast.expr, held: set[str]) -> bool:
         return True
     if isinstance(node, ast.Name | ast.Attribute) and dotted(node) in held:
         return True
-    return any(
-        mentions(inner, made, held)
-        for child in ast.iter_child_nodes(node)
-        for inner in ([child.value] if isinstance(child, ast.keyword) else [child])
-        if isinstance(inner, ast.expr)
-    )
+    given = (each.value if isinstance(each, ast.keyword) else each for each in children(node))
+    return any(mentions(each, made, held) for each in given if isinstance(each, ast.expr))

@@ -28,20 +28,24 @@ FIELDS = {
 
 def children(node: ast.AST) -> list[ast.AST]:
     """The nodes right below a node, in the order of its fields."""
-    found: list[ast.AST] = []
-    for name in FIELDS[type(node)]:
-        value = getattr(node, name, None)
-        if isinstance(value, list):
-            found += value if None not in value else [each for each in value if each is not None]
-        elif isinstance(value, ast.AST):
-            found.append(value)
-    return found
+    return _with_children([], [node])
 
 
 def walk(node: ast.AST) -> list[ast.AST]:
     """A node and all below it, level by level."""
     found = [node]
-    for each in found:  # it grows meanwhile
-        if FIELDS[type(each)]:
-            found += children(each)
+    return _with_children(found, found)  # it grows meanwhile
+
+
+def _with_children(found: list[ast.AST], nodes: list[ast.AST]) -> list[ast.AST]:
+    """The list with the nodes right below some others at its end."""
+    for node in nodes:  # every node of a project: `getattr` and `isinstance` would take longer
+        held = node.__dict__
+        for name in FIELDS[type(node)]:
+            if name in held:
+                value = held[name]
+                if type(value) is list:
+                    found += value if None not in value else filter(None, value)
+                elif type(value) in FIELDS:
+                    found.append(value)
     return found

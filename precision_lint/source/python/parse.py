@@ -6,11 +6,12 @@ import ast
 import re
 import sys
 import warnings
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo
@@ -22,6 +23,7 @@ from precision_lint.source.text.text import SourceText
 if TYPE_CHECKING:
     from precision_lint.source.python.expressions import Expression
 
+N = TypeVar("N", bound=ast.AST)
 
 _ROW = re.compile(r" \(detected at line \d+\)| on line \d+$")
 _TEMPLATE = re.compile(r"^[ \t]*\{%|\{\{ ?cookiecutter\.", re.MULTILINE)
@@ -44,6 +46,17 @@ class ParsedPython(Memo):
     def nodes(self) -> list[ast.AST]:
         """All nodes of the tree, level by level."""
         return walk(self.tree)
+
+    def nodes_of(self, kind: type[N]) -> list[N]:
+        """The nodes of one class, level by level: one search for all who ask."""
+        return cast("list[N]", self._nodes_by_class.get(kind, []))
+
+    @cached_property
+    def _nodes_by_class(self) -> dict[type[ast.AST], list[ast.AST]]:
+        found = defaultdict[type[ast.AST], list[ast.AST]](list)
+        for node in self.nodes:
+            found[type(node)].append(node)
+        return dict(found)
 
     def span_of(self, node: ast.expr | ast.stmt | ast.arg | ast.keyword | ast.alias) -> Span:
         """The span of an `ast` node: the flow evaluates many of them more than once."""
@@ -72,20 +85,28 @@ class ParsedPython(Memo):
         return None if node is None else Expression.parse(self.text[span], span.start, node)
 
     def node_at(self, span: Span) -> ast.expr | None:
-        """The outermost expression at exactly `span`."""
-        return self._expressions.get(span)
+        """The outermost expression at exactly `span`, which leaves parentheses around it out.
+
+        The spans of a row are worked out once: a file can be one row that is full of findings.
+        """
+        row = self.text.row(span.start)
+        at_row = self._expressions.setdefault(row, {})
+        if not at_row:
+            for node in self._expressions_by_row.get(row, ()):  # outer ones first
+                at_row.setdefault(self.span_of(node), node)
+        return at_row.get(span)
 
     @cached_property
-    def _expressions(self) -> dict[Span, ast.expr]:
-        """The outermost expression at each span, which leaves parentheses around it out.
+    def _expressions(self) -> dict[int, dict[Span, ast.expr]]:
+        return {}
 
-        One walk for all fixes: a walk for each would take quadratic time in a file of findings.
-        """
-        found: dict[Span, ast.expr] = {}
-        for node in self.nodes:  # outer ones first
+    @cached_property
+    def _expressions_by_row(self) -> dict[int, list[ast.expr]]:
+        found = defaultdict[int, list[ast.expr]](list)
+        for node in self.nodes:
             if isinstance(node, ast.expr):
-                found.setdefault(self.span_of(node), node)
-        return found
+                found[node.lineno].append(node)
+        return dict(found)
 
 
 ReadPython: TypeAlias = Callable[[Path, int], "ParsedPython | None"]

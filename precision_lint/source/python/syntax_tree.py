@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
+from math import inf
+from operator import attrgetter
 
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo, fact
@@ -18,9 +21,8 @@ from precision_lint.source.python.statements import (
     TryStar,
     With,
     blocks,
-    own_nodes,
 )
-from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax import callee_name, last_name
 
 _EXPECTS_FAILURE = re.compile(r"raises|warns|assertRaises|assertWarns|assertLogs|suppress")
 
@@ -32,7 +34,7 @@ Scope = AnyFunction | ast.Module
 @fact
 def calls_by_span(file: ParsedPython) -> Mapping[Span, ast.Call]:
     """The calls of a file, outer ones first."""
-    return {file.span_of(node): node for node in file.nodes if isinstance(node, ast.Call)}
+    return {file.span_of(node): node for node in file.nodes_of(ast.Call)}
 
 
 def argument_at(span: Span, call: ast.Call, file: ParsedPython) -> ast.expr | None:
@@ -45,22 +47,30 @@ class SyntaxTree(Memo):
     """A file's tree with what surrounds each node."""
 
     def __init__(self, file: ParsedPython) -> None:
+        self._file = file
         self.tree = file.tree
         self.names = imported_names(file)
-        self.nodes = file.nodes
-        self._stores: dict[Scope, dict[str, list[ast.Name]]] = {}
+        self._stores: dict[tuple[Scope, str], list[ast.Name]] = {}
         self._reads: dict[ast.AST, dict[str, list[ast.AST]]] = {}
+        self._parents: dict[ast.AST, ast.AST] = {}
+
+    @property
+    def nodes(self) -> list[ast.AST]:
+        return self._file.nodes
+
+    @property
+    def every_call(self) -> list[ast.Call]:
+        return self._file.nodes_of(ast.Call)
 
     @cached_property
-    def _parents(self) -> Mapping[ast.AST, ast.AST]:
-        return {child: node for node in self.nodes for child in children(node)}
+    def _last_rows(self) -> list[int]:
+        return [each.end_lineno or each.lineno for each in self.tree.body]
 
     @cached_property
     def _calls(self) -> Mapping[str, list[ast.Call]]:
         found: dict[str, list[ast.Call]] = {}
-        for node in self.nodes:
-            if isinstance(node, ast.Call):
-                found.setdefault(callee_name(node), []).append(node)
+        for node in self.every_call:
+            found.setdefault(last_name(node.func), []).append(node)
         return found
 
     def attribute_stores(self, owner: ast.ClassDef) -> Mapping[str, list[ast.Attribute]]:
@@ -76,14 +86,39 @@ class SyntaxTree(Memo):
         return self.fact(("attribute stores", owner), compute)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        return self._parents.get(node)
+        found = self._parents.get(node)
+        if found is None and node is not self.tree:
+            self._find_parents(getattr(node, "lineno", None))
+            found = self._parents.get(node)
+        return found
+
+    def _find_parents(self, row: int | None) -> None:
+        """Find the parents of the nodes of what the top level has at a row, or of all nodes.
+
+        Most files are asked about few of their functions and classes.
+        """
+        body = self.tree.body
+        if row is not None:
+            first = bisect_left(self._last_rows, row)
+            end = next((at for at in range(first + 1, len(body)) if body[at].lineno > row), None)
+            body = body[first:end]
+        for statement in body:
+            if statement in self._parents:
+                continue
+            self._parents[statement] = self.tree
+            below: list[ast.AST] = [statement]
+            for node in below:  # it grows meanwhile
+                inner = children(node)
+                below += inner
+                for child in inner:
+                    self._parents[child] = node
 
     def around(self, node: ast.AST) -> Iterator[ast.AST]:
         """What a node stands in, innermost first."""
-        parent = self._parents.get(node)
+        parent = self.parent(node)
         while parent is not None:
             yield parent
-            parent = self._parents.get(parent)
+            parent = self.parent(parent)
 
     def within_function(self, node: ast.AST) -> Iterator[ast.AST]:
         """What a node stands in up to its function, which comes last if there is one."""
@@ -114,7 +149,7 @@ class SyntaxTree(Memo):
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements among which a statement stands."""
-        parent = self._parents.get(statement)
+        parent = self.parent(statement)
         found = [parent.body] if isinstance(parent, ast.Module) else []
         if isinstance(parent, ast.ExceptHandler | ast.match_case):
             found = [parent.body]
@@ -141,14 +176,24 @@ class SyntaxTree(Memo):
         return self._reads[scope].get(name, [])
 
     def stores(self, scope: Scope, name: str) -> list[ast.Name]:
-        """Where a scope itself binds or deletes a name."""
-        if scope not in self._stores:
-            found: dict[str, list[ast.Name]] = {}
-            self._stores[scope] = found
-            for node in own_nodes(scope):
-                if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-                    found.setdefault(node.id, []).append(node)
-        return self._stores[scope].get(name, [])
+        """Where a scope itself binds or deletes a name, the last place first."""
+        if (scope, name) not in self._stores:
+            first, last = _rows(scope)
+            self._stores[scope, name] = [
+                node
+                for node in self._stored.get(name, ())
+                if first <= node.lineno <= last and self.body(node) is scope
+            ]
+        return self._stores[scope, name]
+
+    @cached_property
+    def _stored(self) -> Mapping[str, list[ast.Name]]:
+        """Where the file binds or deletes names, the last places first."""
+        found: dict[str, list[ast.Name]] = {}
+        names = [node for node in self._file.nodes_of(ast.Name) if type(node.ctx) is not ast.Load]
+        for node in sorted(names, key=_PLACE, reverse=True):
+            found.setdefault(node.id, []).append(node)
+        return found
 
     def may_fail_on_purpose(self, node: ast.AST) -> bool:
         """Whether a node is a probe: in `try:`, or where a test expects an error or a warning."""
@@ -175,6 +220,16 @@ class SyntaxTree(Memo):
                 case ast.FunctionDef() | ast.AsyncFunctionDef():
                     return False
         return False
+
+
+_PLACE: Callable[[ast.expr], tuple[int, int]] = attrgetter("lineno", "col_offset")
+
+
+def _rows(scope: Scope) -> tuple[int, float]:
+    """The first and the last row of a scope."""
+    if isinstance(scope, ast.Module):
+        return 1, inf
+    return scope.lineno, scope.end_lineno or inf
 
 
 def _expects_failure(block: With) -> bool:

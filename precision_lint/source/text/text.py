@@ -71,7 +71,8 @@ class SourceText:
     def line_starts(self) -> list[int]:
         """Offset of the first character of every row."""
         if "\r" not in self.text:
-            return [0, *accumulate(len(line) + 1 for line in self.text.split("\n")[:-1])]
+            ends = accumulate(map(len, self.text.split("\n")[:-1]))
+            return [0, *[end + row for row, end in enumerate(ends, 1)]]
         return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
 
     def line(self, row: int) -> str:
@@ -82,12 +83,12 @@ class SourceText:
 
     def line_span(self, row: int) -> Span:
         """The span of a row (from 1), its line end included."""
-        end = self.line_starts[row] if row < len(self.line_starts) else len(self.text)
-        return Span(self.line_starts[row - 1], end)
+        return self.span_of_rows(row, row)
 
     def span_of_rows(self, first: int, last: int) -> Span:
         """The span of some rows (from 1), the last one included."""
-        return Span(self.line_starts[first - 1], self.line_span(last).end)
+        starts = self.line_starts
+        return Span(starts[first - 1], starts[last] if last < len(starts) else len(self.text))
 
     @property
     def newline(self) -> str:

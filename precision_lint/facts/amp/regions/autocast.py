@@ -103,7 +103,7 @@ def autocast_call(node: ast.AST, names: Mapping[str, str]) -> AutocastCall | Non
 @fact
 def autocasts(syntax: SyntaxTree) -> list[AutocastCall]:
     """The autocast contexts that a file makes, in source order."""
-    made = (autocast_call(node, syntax.names) for node in syntax.nodes)
+    made = (autocast_call(node, syntax.names) for node in syntax.every_call)
     found = [each for each in made if each is not None]
     return sorted(found, key=lambda each: (each.node.lineno, each.node.col_offset))
 

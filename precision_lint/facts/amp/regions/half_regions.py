@@ -81,13 +81,11 @@ def _of_torch(file: ParsedPython) -> Iterator[Region]:
 
 
 def _of_frameworks(file: ParsedPython) -> Iterator[Region]:
-    for node in file.nodes:
-        match node:
-            case ast.Call(keywords=keywords):
-                for keyword in keywords:
-                    dtype = _of_framework(callee_name(node), keyword)
-                    if dtype is not None:
-                        yield _region(file, keyword.value, dtype)
+    for node in file.nodes_of(ast.Call):
+        for keyword in node.keywords:
+            dtype = _of_framework(callee_name(node), keyword)
+            if dtype is not None:
+                yield _region(file, keyword.value, dtype)
 
 
 def _region(file: ParsedPython, node: ast.expr, dtype: str) -> Region:

@@ -76,20 +76,18 @@ def _starts_deepspeed(file: PythonFile) -> bool:
     """True if a file itself starts DeepSpeed, in each of its runs."""
     names = imported_names(file)
     return any(
-        isinstance(node, ast.Call)
-        and qualified(node.func, names) in {"deepspeed.init_distributed", "deepspeed.initialize"}
-        for node in file.nodes
+        qualified(node.func, names) in {"deepspeed.init_distributed", "deepspeed.initialize"}
+        for node in file.nodes_of(ast.Call)
     )
 
 
 def trains_in_fp16(file: PythonFile) -> bool:
     """True if the arguments of a Hugging Face trainer in a file say `fp16=True`."""
     return any(
-        isinstance(node, ast.Call)
-        and callee_name(node).endswith(("Arguments", "Config"))
+        callee_name(node).endswith(("Arguments", "Config"))
         and not any(keyword.arg in _OWN_SCALING for keyword in node.keywords)
         and any(_turns_on(keyword) for keyword in node.keywords)
-        for node in file.nodes
+        for node in file.nodes_of(ast.Call)
     )
 
 

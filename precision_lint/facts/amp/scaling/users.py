@@ -110,12 +110,11 @@ def given_to_field(name: str, owner: str, file: ParsedPython) -> Iterator[ast.ex
     """What a file gives a field of a class: `Arguments(dtype=…)`, `arguments.dtype = …`."""
     for call in syntax_tree(file).calls(owner):
         yield from (keyword.value for keyword in call.keywords if keyword.arg == name)
-    for node in file.nodes:
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                for single in single_targets(target):
-                    if isinstance(single, ast.Attribute) and single.attr == name:
-                        yield node.value
+    for node in file.nodes_of(ast.Assign):
+        for target in node.targets:
+            for single in single_targets(target):
+                if isinstance(single, ast.Attribute) and single.attr == name:
+                    yield node.value
 
 
 def argument_for(

@@ -37,9 +37,7 @@ from precision_lint.facts.dtypes.syntax.mentions import (
 )
 from precision_lint.facts.dtypes.syntax.relevance import DefUse
 from precision_lint.model.dtypes import HALF
-from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import statements, targets
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -146,24 +144,14 @@ class Asked:
     def rows(self, module: Module) -> list[int]:
         """The rows of the file with what looks like one of the calls."""
         local = (*self.aliases.items(), *self.holders.items())
-        called = self.names.union(dict(local)) - self._worth_by_local_name().keys()
-        rows = {*rows_calling(module.file.text, called, module.imports)}
+        worth = self._worth_by_local_name()
+        called = self.names.union(dict(local)) - worth.keys()
+        rows = _rows_worth_a_look(module.file, worth)
+        if called:
+            rows |= {*rows_calling(module.file.text, called, module.imports)}
         if SETTING_ITEM in called:
             rows |= {*rows_storing_items(module.file.text)}
-        return sorted(rows | self._rows_worth_a_look(module.file))
-
-    def _rows_worth_a_look(self, file: ParsedPython) -> set[int]:
-        """The rows of the calls that not every question about their name is about."""
-        rows: set[int] = set()
-        worth = self._worth_by_local_name()
-        for name, asking in worth.items():
-            for call in syntax_tree(file).calls(name):
-                if any(each.is_worth_a_look(call) for each in asking):
-                    rows.add(call.func.end_lineno or call.lineno)
-        asking = worth.get(SETTING_ITEM, [])
-        for node in _stored_items(file) if asking else ():
-            rows |= {node.lineno for each in asking if each.is_worth_a_look(node)}
-        return rows
+        return sorted(rows)
 
     def open_rows(self, calls: Mapping[ast.expr, Call]) -> list[frozenset[int]]:
         """For each question, the rows of the calls whose facts others may know better."""
@@ -223,6 +211,19 @@ class Asked:
         return Callee(called, name, is_instance)
 
 
+def _rows_worth_a_look(file: ParsedPython, worth: Mapping[str, list[Question]]) -> set[int]:
+    """The rows of the calls that not every question about their name is about."""
+    rows: set[int] = set()
+    for name, asking in worth.items():
+        for call in syntax_tree(file).calls(name):
+            if any(each.is_worth_a_look(call) for each in asking):
+                rows.add(call.func.end_lineno or call.lineno)
+    asking = worth.get(SETTING_ITEM, [])
+    for node in _stored_items(file) if asking else ():
+        rows |= {node.lineno for each in asking if each.is_worth_a_look(node)}
+    return rows
+
+
 def _is_open(call: Call) -> bool:
     """True if it is not yet known that a call has nothing to do with half precision.
 
@@ -273,7 +274,4 @@ def _may_be_half(value: Value) -> bool:
 
 def _stored_items(file: ParsedPython) -> Iterator[ast.Subscript]:
     """The items that statements set: `x[key]` in `x[key] = value`."""
-    for statement in statements(file.tree.body):
-        for node in (inner for target in targets(statement) for inner in walk(target)):
-            if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                yield node
+    return (node for node in file.nodes_of(ast.Subscript) if isinstance(node.ctx, ast.Store))

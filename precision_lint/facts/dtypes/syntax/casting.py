@@ -83,9 +83,9 @@ def link_casts(
     """Record which modules a statement may cast: those it names, and what these were made of."""
     cast: dict[DefUse, Collection[str]] = {}
     for effect in effects:
-        if _is_within(effect.span, casts.calls):
+        if casts.calls and _is_within(effect.span, casts.calls):
             cast[effect] = effect.reads
-        elif _is_within(effect.span, casts.casts):
+        elif casts.casts and _is_within(effect.span, casts.casts):
             cast[effect] = _cast_in(effect)
     if not cast:
         return
@@ -154,11 +154,10 @@ def _names_in(node: ast.expr) -> set[str]:
 
 def _with_parts(names: Collection[str], parts: Mapping[str, set[str]]) -> set[str]:
     """Some names, and those that their values were made of."""
-    pending, found = [*names], set(names)
-    while pending:
-        new = parts.get(pending.pop(), set()) - found
-        found |= new
-        pending += new
+    found = new = set(names)
+    while new:
+        new = set().union(*[parts[name] for name in new if name in parts]) - found
+        found = found | new
     return found
 
 

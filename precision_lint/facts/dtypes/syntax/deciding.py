@@ -65,7 +65,10 @@ def _names_a_dtype(file: ParsedPython) -> bool:
 @fact
 def _functions_by_row(file: ParsedPython) -> Sequence[FunctionDefinition | None]:
     """The innermost function that each row is in."""
-    functions = [each for each in file.nodes if isinstance(each, FunctionDefinition)]
+    functions: list[FunctionDefinition] = [
+        *file.nodes_of(ast.FunctionDef),
+        *file.nodes_of(ast.AsyncFunctionDef),
+    ]
     found: list[FunctionDefinition | None] = [None] * (len(file.text.line_starts) + 1)
     for function in sorted(functions, key=lambda each: (each.lineno, each.end_lineno or 0)):
         rows = _rows(function)

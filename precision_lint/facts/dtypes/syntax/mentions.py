@@ -13,6 +13,7 @@ _ASSIGNS = re.compile(r"[ \t]*=(?!=)")
 _STORES_ITEM = re.compile(r"(?<![\"'])(?<!\[\d)(?<!\[-\d)\][ \t]*=(?!=)")
 """An item that is set, unless its key is a digit, or ends like a string."""
 _CASTS = re.compile(r"\.(?:bfloat16|half|to)\(")
+_WORD = re.compile(r"\w*")
 _DEFINING = ("def ", "class ")
 
 
@@ -120,16 +121,13 @@ def _called(text: str) -> Iterator[tuple[int, str]]:
     It goes back from each parenthesis: a regular expression looks at all words, and takes four
     times as long.
     """
-    at = text.find("(")
-    while at >= 0:
-        end = at
-        while end and text[end - 1].isspace():
-            end -= 1
-        start = end
-        while start and _continues_word(text, start - 1):
-            start -= 1
-        yield start, text[start:end]
-        at = text.find("(", at + 1)
+    start = 0
+    for part in text.split("(")[:-1]:
+        before = part.rstrip()
+        word = _WORD.match(before[::-1])
+        assert word is not None  # it may be empty
+        yield start + len(before) - word.end(), word[0][::-1]
+        start += len(part) + 1
 
 
 def _words(text: str, word: str) -> Iterator[int]:

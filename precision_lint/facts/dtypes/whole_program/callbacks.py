@@ -82,12 +82,11 @@ def _handing(module: Module, name: str) -> tuple[tuple[ast.Call, int | str], ...
 def _handed(module: Module, name: str) -> Iterator[tuple[ast.Call, int | str]]:
     if name not in module.file.text.text:
         return
-    for node in module.file.nodes:
-        if isinstance(node, ast.Call):
-            places = [*enumerate(node.args), *((each.arg, each.value) for each in node.keywords)]
-            for place, value in places:
-                if place is not None and _is_named(value, name):
-                    yield node, place
+    for node in module.file.nodes_of(ast.Call):
+        places = [*enumerate(node.args), *((each.arg, each.value) for each in node.keywords)]
+        for place, value in places:
+            if place is not None and _is_named(value, name):
+                yield node, place
 
 
 def _is_named(node: ast.expr, name: str) -> bool:

@@ -143,8 +143,8 @@ def _names_of_objects(owner: Class, module: Module) -> tuple[str, ...]:
     """The plain names to which a module assigns objects of a class."""
     found = {
         target.id
-        for node in module.file.nodes
-        if isinstance(node, ast.Assign) and _makes(node.value, owner.node.name)
+        for node in module.file.nodes_of(ast.Assign)
+        if _makes(node.value, owner.node.name)
         for target in node.targets
         if isinstance(target, ast.Name)
     }

@@ -46,8 +46,10 @@ class Tracing:
 
     def file(self, module: Module, rows: list[int]) -> None:
         """Trace every body of a module that holds one of some rows."""
-        self._module(module, frozenset(rows))
-        for definition in functions_at(module, rows):
+        functions = [*functions_at(module, rows)]
+        if outside := frozenset(rows).difference(*map(_rows_below, functions)):
+            self._module(module, outside)
+        for definition in functions:
             self.function(definition, frozenset(rows_in(definition.node, rows)))
 
     def body(self, body: Body, rows: frozenset[int]) -> None:
@@ -144,3 +146,8 @@ class Tracing:
         except BaseException:
             undo()
             raise
+
+
+def _rows_below(definition: Function) -> range:
+    """The rows of a function below the first one, which the top level evaluates as well."""
+    return range(definition.node.lineno + 1, (definition.node.end_lineno or 0) + 1)
