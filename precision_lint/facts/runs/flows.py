@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.interpreter.classes import record
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
@@ -44,6 +45,7 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
+    compared_with_texts,
     dotted,
     last_name,
     named_parameters,
@@ -154,9 +156,16 @@ class _Flow:
         ]
         named = [read for read in found if self._is_named(read[1], asked.modules)]
         yield from named or found
+        yield from self._globals(asked)
         for file in self._files(asked.name) if not asked.others and not named else ():
             for function in commands(file):
                 yield from self._parameter(asked.name, function, file)
+
+    def _globals(self, asked: Asked) -> Iterator[_Read]:
+        """The reads of a global variable that the words of the command line override."""
+        file = self.program.project.module(self.program.path)
+        if file is not None and execution(file, self.program.project) is not None:
+            yield from self._reads(syntax_tree(file).tree, asked.name, file)
 
     def _handed_on(self, asked: Asked) -> Iterator[TorchPlace | _Read]:
         """What gets the section of a setting as a whole: `Trainer(**config["trainer"])`.
@@ -224,7 +233,7 @@ class _Flow:
                 if isinstance(parent, ast.IfExp) and node is parent.test:
                     yield from places_within(parent, file)
             case ast.If(test=test, body=body, orelse=orelse) if test is node:
-                for statement in (*body, *orelse):
+                for statement in (*body, *_nested(body), *orelse):
                     yield from self._chosen(statement, file)
                 for statement in _after_exit(parent, file):
                     yield from (one for one in places_within(statement, file) if one.part)
@@ -244,8 +253,36 @@ class _Flow:
     def _chosen(self, statement: ast.stmt, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """What a condition decides: the places in a statement, and what it assigns or returns."""
         yield from places_within(statement, file)
-        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return):
-            yield from self._kept(statement, file)
+        match statement:
+            case ast.Assign(value=ast.Call() as call) if _makes_object(call):
+                pass  # `scaler = Scaler()`: what gets it gets no setting
+            case ast.Assign(value=ast.Constant(value=str(text))):
+                for read in self._kept(statement, file):
+                    yield from self._with_text(text, read)
+            case ast.Assign() | ast.AnnAssign() | ast.Return():
+                yield from self._kept(statement, file)
+
+    def _with_text(self, text: str, read: TorchPlace | _Read) -> Iterator[TorchPlace | _Read]:
+        """Where a text goes that is chosen: to the branch for it, if it is compared with texts."""
+        if isinstance(read, TorchPlace):
+            yield read
+            return
+        node, file = read
+        syntax = syntax_tree(file)
+        test = syntax.parent(node)
+        compared = compared_with_texts(test) if isinstance(test, ast.Compare) else None
+        if compared is None:
+            yield read
+            return
+        _, texts, is_positive = compared
+        around: ast.AST | None = syntax.parent(test)
+        if isinstance(around, ast.BoolOp) and isinstance(around.op, ast.And):
+            around = syntax.parent(around)
+        if not isinstance(around, ast.If):
+            yield read
+        elif (text in texts) is is_positive:
+            for statement in around.body:
+                yield from self._chosen(statement, file)
 
     def _given(
         self, node: ast.expr, call: ast.Call, argument: str | int, file: ParsedPython
@@ -276,9 +313,9 @@ class _Flow:
             return
         for home, function in functions:
             yield from self._taken(argument, function, home)
-        if functions:
+        if functions and not _makes_object(call):
             yield call, file
-        elif isinstance(argument, str) and self._is_field(argument, name):
+        elif not functions and isinstance(argument, str) and self._is_field(argument, name):
             yield from self._starts(Asked(argument))
         if is_telling(call, file) or not isinstance(argument, str):
             return
@@ -395,6 +432,20 @@ class _Flow:
             match syntax.parent(read):
                 case ast.keyword(arg=None) as spread:
                     yield from unpacked(syntax.parent(spread), key, read, file)
+
+
+def _nested(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """What conditions inside of a branch assign: `if has_native_amp: args.native_amp = True`."""
+    for inner in body:
+        for each in (*inner.body, *inner.orelse) if isinstance(inner, ast.If) else ():
+            if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant):
+                yield each
+
+
+def _makes_object(call: ast.Call) -> bool:
+    """True for the call of a class, by its name, that holds no settings."""
+    name = callee_name(call)
+    return name[:1].isupper() and not holds_them(name)
 
 
 def _after_exit(test: ast.If, file: ParsedPython) -> Sequence[ast.stmt]:

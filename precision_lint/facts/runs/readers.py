@@ -26,6 +26,7 @@ from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
     STARTED,
     given,
+    is_elsewhere,
     naming,
     of_hydra,
     of_siblings,
@@ -77,7 +78,7 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     if started:
         return tuple(row.path for row in near if row.path in started)[:_MOST_READERS]
     here = file.text.path
-    near = [row for row in near if not _is_elsewhere(row.path, here, project)]
+    near = [row for row in near if not is_elsewhere(row.path, here, project)]
     most = max((row.share for row in near), default=0.0)
     for likely in (of_siblings(keys, file, project), of_hydra(here, project)):
         programs = frozenset(likely)
@@ -149,17 +150,6 @@ def _is_aside(program: Path, project: Recording) -> bool:
     """True for a benchmark, a copy, or a program of the documentation."""
     inside = program.relative_to(project.root).parts
     return project.is_secondary(program) or not _ASIDE.isdisjoint(inside)
-
-
-def _is_elsewhere(program: Path, here: Path, project: Recording) -> bool:
-    """True for a program in a folder beside one that has programs, and in which the file is:
-    `experiments/perplexity/run.py` for `experiments/speed/configs/a.yaml`.
-    """
-    shared = next(folder for folder in here.parents if folder in program.parents)
-    if shared in (here.parent, program.parent):
-        return False
-    own = shared / here.relative_to(shared).parts[0]
-    return any(own in path.parents for path in project.python_sources_matching(STARTED))
 
 
 def _of_naming_files(file: ParsedConfig, project: Recording) -> Iterator[Path]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
 
+from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.facts.frameworks.sources import typed
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import Keys, all_keys, parts_of, words_of
 from precision_lint.facts.runs.loading import loads
@@ -17,6 +19,8 @@ from precision_lint.facts.runs.started import started_programs
 from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import options
+from precision_lint.source.config.settings_tree import Mapping, Scalar
 
 STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 """What a program holds that is started. A boundary before a word would take five times as long."""
@@ -27,11 +31,20 @@ _TAKING_WORDS = (
 """How a program takes the name of another file than the one that it names."""
 _HYDRA = re.compile(r"\bhydra\.main\(([^()]*)\)")
 _TEXT = re.compile(r"""\b(config_\w+)\s*=\s*(["'])([\w./-]*)\2""")
+_OUTPUT = re.compile(
+    r"^(?:out|output|save|log|work|result|results|exp)(?:[_-](?:dir|path|folder))?$"
+)
+"""Options that name the folder which a run writes to."""
+_PARTS = re.compile(r"[_.-]+")
 NAMED_SHARE = 0.5
 """Of the keys of a file that a program must mention which names the file."""
 _ALIKE = 0.8
 """Of the keys of two files that both have."""
 _MOST_SIBLINGS = 40
+_LEAST_WORDS = 8
+_AGREEING = 0.6
+"""Of the options of a command that a file has with the same values."""
+_ABSENT = object()
 
 
 def naming(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
@@ -50,19 +63,21 @@ def given(path: Path, project: Recording) -> tuple[Path, ...]:
 
 
 def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
-    """The programs that read a file with the same keys beside this one, and take the name of
-    another one from their command line.
+    """The programs that read a file with the same keys beside this one, and take its name from
+    their command line: that of `a_base.json` for `a_large.json`, and not that of `b.json`.
     """
     here = file.text.path
+    nearest: dict[Path, int] = {}
     for path in _beside(here, project):
         other = _keys_at(path, project)
         if len(keys.names & other.names) >= _ALIKE * len(keys.names | other.names):
-            for program in chain(given(path, project), _naming(path, project)):
-                text = project.config_files.text(program)
-                if re.search(_TAKING_WORDS, text) and _may_read(
-                    program, keys, file.format, project
-                ):
-                    yield program
+            shared = _shared_start(here.stem, path.stem)
+            named = (one for one in _naming(path, project) if _takes_words(one, project))
+            for program in chain(given(path, project), named):
+                if _may_read(program, keys, file.format, project):
+                    nearest[program] = max(shared, nearest.get(program, 0))
+    most = max(nearest.values(), default=0)
+    yield from (program for program, shared in nearest.items() if shared == most)
 
 
 def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
@@ -107,13 +122,44 @@ def _found_naming(path: Path, project: Recording) -> Iterator[Path]:
             yield program
 
 
+def _agrees(launch: Launch, path: Path, project: Recording) -> bool:
+    """True for a file that says what a command says: the run with these words has written it."""
+    file = project.config_files.at(path)
+    root = file.documents[0] if file is not None and file.documents else None
+    if not isinstance(root, Mapping):
+        return False
+    said = {
+        entry.name: entry.value.value
+        for entry in root.entries
+        if entry.name and isinstance(entry.value, Scalar)
+    }
+    words = [
+        said.get(option.name.replace("-", "_"), _ABSENT) == typed(option.value)
+        for option in options(launch.words)
+        if len(option.name) > 1
+    ]
+    return len(words) >= _LEAST_WORDS and sum(words) >= _AGREEING * len(words)
+
+
 def _may_mean(text: str, path: Path, program: Path, project: Recording) -> bool:
     """True if a text of a program may be the path of a file, and is not that of another one."""
     found = project.config_files.find(text.lstrip("/"), program)
     if found is not None:
         return found == path
     parts = tuple(part for part in PurePosixPath(text).parts if part.strip("./"))
-    return path.parts[-len(parts) :] == parts
+    is_end = path.parts[-len(parts) :] == parts
+    return is_end and not is_elsewhere(program, path, project)
+
+
+def is_elsewhere(program: Path, here: Path, project: Recording) -> bool:
+    """True for a program in a folder beside one that has programs, and in which the file is:
+    `experiments/perplexity/run.py` for `experiments/speed/configs/a.yaml`.
+    """
+    shared = next(folder for folder in here.parents if folder in program.parents)
+    if shared in (here.parent, program.parent):
+        return False
+    own = shared / here.relative_to(shared).parts[0]
+    return any(own in path.parents for path in project.python_sources_matching(STARTED))
 
 
 def _given(path: Path, project: Recording) -> Iterator[Path]:
@@ -124,8 +170,21 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
             named = (word.text for word in (*launch.words, *launch.launcher))
             paths = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
             is_it = (files.find(text, part.text.path, launch.directory) == path for text in paths)
-            if any(is_it) and not project.is_test(program):
+            is_its = any(is_it) or _writes_there(launch, path, project)
+            is_its = is_its or _agrees(launch, path, project)
+            if is_its and not project.is_test(program):
                 yield program
+
+
+def _writes_there(launch: Launch, path: Path, project: Recording) -> bool:
+    """True for `--output checkpoint` and a file in `checkpoint/run1`, which the run has written."""
+    inside = path.relative_to(project.root).parent.parts
+    written = (
+        PurePosixPath(option.value).parts
+        for option in options(launch.words)
+        if isinstance(option.value, str) and _OUTPUT.search(option.name)
+    )
+    return any(parts and parts == inside[: len(parts)] for parts in written)
 
 
 def _beside(path: Path, project: Recording) -> Iterator[Path]:
@@ -138,6 +197,16 @@ def _beside(path: Path, project: Recording) -> Iterator[Path]:
         if other != path and other.suffix == path.suffix and count < _MOST_SIBLINGS:
             count += 1
             yield other
+
+
+def _takes_words(program: Path, project: Recording) -> bool:
+    return re.search(_TAKING_WORDS, project.config_files.text(program)) is not None
+
+
+def _shared_start(one: str, other: str) -> int:
+    """How many words two names start with alike: 2 for `vits_vctk_base` and `vits_vctk_large`."""
+    pairs = zip(_PARTS.split(one), _PARTS.split(other), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _keys_at(path: Path, project: Recording) -> Keys:

@@ -223,10 +223,46 @@ def main():
     settings.other.kind_dtype
 """
 
+OF_MONAI = """\
+parser = ConfigParser()
+kind = parser.get_parsed_content("training#kind_dtype")
+
+def main():
+    Engine("m", dtype=kind)
+"""
+NESTED = """\
+def main():
+    if settings.kind_dtype:
+        if has_native:
+            settings.native = True
+    if settings.native:
+        way = "native"
+    elif settings.apex:
+        way = "apex"
+    if way == "apex":
+        apex.initialize(network, opt_level="O1")
+        scaler = Scaler()
+    elif way == "native":
+        region = torch.autocast("cuda")
+    save(network, amp_scaler=scaler)
+"""
+LEVEL = NESTED.replace("settings.native = True", "settings.apex = True")
+OBJECT = """\
+def main():
+    scaler = None
+    if settings.kind_dtype:
+        scaler = Scaler()
+    save(network, amp_scaler=scaler)
+"""
+
 
 @pytest.mark.parametrize(
     ("code", "purpose"),
     [
+        (OF_MONAI, "argument of Engine(dtype=)"),
+        (NESTED, "autocast"),
+        (LEVEL, "argument of initialize(opt_level=)"),
+        (OBJECT, ""),
         (LOADED, "weights of network"),
         (KEPT, "weights of network"),
         (PROPERTY, "weights of network"),
@@ -373,6 +409,16 @@ parser.add_argument("--kind-dtype")
 parts.train(tool.made(parser.parse_args()))
 """
 TRAINS = "def train(args):\n    Engine(args.data, dtype=args.kind_dtype)\n"
+
+
+def test_a_global_variable_that_words_override(tmp_path: Path) -> None:
+    files = {
+        "configurator.py": "for arg in sys.argv[1:]:\n    globals()[arg] = arg\n",
+        "train.py": "dtype = 'half'\nexec(open('configurator.py').read())\nEngine(dtype=dtype)\n",
+        "run.sh": "python train.py --dtype=bfloat16\n",
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "  bfloat16 (argument of Engine(dtype=), train.py:3)  run.sh:1  --dtype=bfloat16" in out
 
 
 def test_the_place_in_a_file_that_is_named_like_the_program_is_nearest(tmp_path: Path) -> None:

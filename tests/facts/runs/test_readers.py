@@ -108,6 +108,49 @@ def test_a_file_beside_one_that_a_program_takes_by_default(tmp_path: Path) -> No
     assert "conf/b.yaml: PyTorch, read by one.py" in explained(second, files | {"two.py": fixed})
 
 
+def test_of_files_alike_the_one_with_the_nearest_name_decides(tmp_path: Path) -> None:
+    page = "```bash\npython one.py -c conf/a_one.yaml\npython two.py -c conf/a_two_base.yaml\n```\n"
+    names = ("a_one", "a_two_base", "a_two_large")
+    files = {f"conf/{name}.yaml": FILE.replace("1\n", f"{len(name)}\n") for name in names}
+    files |= dict.fromkeys(("one.py", "two.py"), PROGRAM) | {"README.md": page}
+    out = explained(tmp_path, files)
+    assert "conf/a_one.yaml: PyTorch, read by one.py" in out
+    assert "conf/a_two_base.yaml: PyTorch, read by two.py" in out
+    assert "the same for 1 more run: conf/a_two_large.yaml" in out
+
+
+WRITES = """\
+parser.add_argument("--config")
+with open("args.yaml", "w") as file:
+    file.write(text)
+"""
+SAID = (
+    "--epochs 3 --lr 0.1 --data d --model m --seed 1 --rank 2 --size 3 --depth 4 --kind-dtype half"
+)
+
+
+@pytest.mark.parametrize("words", ["--output runs --seed 4", SAID])
+def test_the_program_whose_run_has_written_the_file(words: str, tmp_path: Path) -> None:
+    commands = f"python two.py {words}\npython one.py --seed 4\n"
+    page = f"[settings](runs/a/args.yaml)\n```bash\n{commands}```\n"
+    text = FILE.replace("float16", "half") + "rank: 2\nsize: 3\ndepth: 4\n"
+    files = {"runs/a/args.yaml": text} | dict.fromkeys(("one.py", "two.py"), WRITES + PROGRAM)
+    (without := tmp_path / "without").mkdir()
+    assert "read by one.py" in explained(without, files)
+    (shown := tmp_path / "shown").mkdir()
+    out = explained(shown, files | {"README.md": page})
+    assert "read by two.py" in out
+    assert "read by one.py" not in out
+
+
+def test_a_name_that_several_folders_have_is_that_of_the_own_one(tmp_path: Path) -> None:
+    program = 'NAME = "settings.yaml"\nparser.read_config(NAME)\n' + READS + ENGINE
+    files = {"a/conf/settings.yaml": FILE, "a/scripts/run.py": program, "b/scripts/run.py": program}
+    out = explained(tmp_path, files)
+    assert "read by a/scripts/run.py" in out
+    assert "b/scripts" not in out
+
+
 def test_a_program_of_another_folder_with_programs_is_no_reader(tmp_path: Path) -> None:
     files = {"speed/conf/a.yaml": FILE, "loss/run.py": PROGRAM}
     (alone := tmp_path / "alone").mkdir()
