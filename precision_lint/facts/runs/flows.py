@@ -200,10 +200,23 @@ class _Flow:
         if not isinstance(node, ast.Attribute):
             return True
         if name != "self":
-            return holds_settings(name) or name == asked.section
+            is_other_name = isinstance(holder, ast.Name) and self._names_settings(holder, file)
+            return holds_settings(name) or name == asked.section or is_other_name
         syntax = syntax_tree(file)
         owner = next((one for one in syntax.around(holder) if isinstance(one, ast.ClassDef)), None)
         return owner is not None and record(owner.name, self.program) is not None
+
+    def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
+        """True for another name of settings: `short = self.training_settings`."""
+        syntax = syntax_tree(file)
+        values = [
+            statement.value
+            for store in syntax.stores(syntax.function(holder) or syntax.tree, holder.id)
+            if isinstance(statement := syntax.parent(store), ast.Assign)
+        ]
+        return len(values) == 1 and (
+            isinstance(values[0], ast.Attribute | ast.Name) and holds_settings(last_name(values[0]))
+        )
 
     def _onward(self, node: ast.expr, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """The places that a value decides at an expression, and where it goes from there."""
@@ -271,11 +284,11 @@ class _Flow:
         syntax = syntax_tree(file)
         test = syntax.parent(node)
         compared = compared_with_texts(test) if isinstance(test, ast.Compare) else None
-        if compared is None:
+        if test is None or compared is None:
             yield read
             return
         _, texts, is_positive = compared
-        around: ast.AST | None = syntax.parent(test)
+        around = syntax.parent(test)
         if isinstance(around, ast.BoolOp) and isinstance(around.op, ast.And):
             around = syntax.parent(around)
         if not isinstance(around, ast.If):
@@ -358,6 +371,11 @@ class _Flow:
         if any(each.arg == name for each in named_parameters(function.args)):
             self._entered.add(function)
             yield from self._reads(function, name, file)
+        elif (rest := function.args.kwarg) is not None:  # `kwargs.get("scaler")`
+            within = {id(each) for each, _ in self._reads(function, rest.arg, file)}
+            for node, holder in members(file).get(name, ()):
+                if id(holder) in within:
+                    yield node, file
 
     def _reads(self, scope: Scope, name: str, file: ParsedPython) -> Iterator[_Read]:
         for each in syntax_tree(file).reads(scope, name):
@@ -384,15 +402,33 @@ class _Flow:
                 case ast.Name(id=name):
                     yield from self._reads(_scope(target, file), name, file)
                 case ast.Attribute(value=ast.Name(id="self"), attr=name):
-                    for node, holder in members(file).get(name, ()):
-                        if isinstance(holder, ast.Name) and holder.id == "self":
-                            yield node, file
+                    yield from self._of_self(name, target, file)
                     if self._is_of_settings(target, file):
                         yield from self._starts(Asked(name))
                 case ast.Attribute(value=holder, attr=name):
                     yield from self._starts(Asked(name, last_name(holder)))
                 case ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=str(key))):
                     yield from self._spread(table, key, target, file)
+
+    def _of_self(self, name: str, target: ast.expr, file: ParsedPython) -> Iterator[_Read]:
+        """The reads of a member of `self`: in its file, and in the classes that its class extends,
+        or that extend it.
+        """
+        owner = enclosing_class(target, syntax_tree(file))
+        above = {last_name(base) for base in owner.bases} if owner is not None else set()
+        for other in self._files(name):
+            syntax = syntax_tree(other)
+            for node, holder in members(other).get(name, ()):
+                if not isinstance(holder, ast.Name) or holder.id != "self":
+                    continue
+                kin = enclosing_class(node, syntax) if other is not file else None
+                is_kin = (
+                    kin is not None
+                    and owner is not None
+                    and (kin.name in above or owner.name in map(last_name, kin.bases))
+                )
+                if other is file or is_kin:
+                    yield node, other
 
     def _is_of_settings(self, member: ast.expr, file: ParsedPython) -> bool:
         """True for a member of a class that holds settings, which others read from its objects."""
@@ -425,13 +461,16 @@ class _Flow:
 
     def _spread(
         self, table: str, key: str, near: ast.expr, file: ParsedPython
-    ) -> Iterator[TorchPlace]:
+    ) -> Iterator[TorchPlace | _Read]:
         """`load(name, **table)`, after an entry was put into the table."""
         syntax = syntax_tree(file)
         for read, _ in self._reads(syntax.function(near) or syntax.tree, table, file):
             match syntax.parent(read):
                 case ast.keyword(arg=None) as spread:
-                    yield from unpacked(syntax.parent(spread), key, read, file)
+                    call = syntax.parent(spread)
+                    yield from unpacked(call, key, read, file)
+                    if isinstance(call, ast.Call) and self._is_field(key, callee_name(call)):
+                        yield from self._starts(Asked(key))
 
 
 def _nested(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

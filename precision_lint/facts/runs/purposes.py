@@ -169,7 +169,10 @@ def _of_target(
             value = target.entry.value
             if isinstance(value, Scalar) and isinstance(value.value, str):
                 subject = f"{value.value.rpartition('.')[2]}({written.name}=)"
-                for file, call in program.calls("instantiate"):
+                calls = program.calls("instantiate")
+                own = written.file.text.path.parent.name  # `trainer/half.yaml` is `cfg.trainer`
+                named = [row for row in calls if own in map(key_of_holder, row[1].args)]
+                for file, call in named or calls:
                     return TorchPlace("argument", call, file, subject=subject), None
     return None
 

@@ -49,6 +49,8 @@ _MOST_READERS = 4
 _MOST_POSSIBLE = 10
 _MOST_REFERRING = 8
 """Files that name another one and are asked who reads them."""
+_MOST_HOPS = 2
+"""Files that name each other."""
 
 
 def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
@@ -59,7 +61,7 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
         *readers(file, project),
         *given(file.text.path, project),
         *(() if is_record(file, project) else of_hydra(file.text.path, project)),
-        *_of_naming_files(file, project),
+        *_of_naming_files(file.text.path, project),
     )
     programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
     return tuple(islice(programs, _MOST_POSSIBLE))
@@ -152,11 +154,15 @@ def _is_aside(program: Path, project: Recording) -> bool:
     return project.is_secondary(program) or not _ASIDE.isdisjoint(inside)
 
 
-def _of_naming_files(file: ParsedConfig, project: Recording) -> Iterator[Path]:
-    """The programs of the settings that name the file: `quantization: configs/4bit.yaml`."""
-    for other in project.config_files.referring(file.text.path)[:_MOST_REFERRING]:
-        if other.text.path != file.text.path and other.script is None:
+def _of_naming_files(path: Path, project: Recording, hops: int = _MOST_HOPS) -> Iterator[Path]:
+    """The programs that read what names the file, or get it: `quantization: configs/4bit.yaml`, a
+    list of files that are included.
+    """
+    for other in project.config_files.referring(path)[:_MOST_REFERRING] if hops else ():
+        if other.text.path != path and other.script is None:
             yield from readers(other, project)
+            yield from given(other.text.path, project)
+            yield from _of_naming_files(other.text.path, project, hops - 1)
 
 
 def _is_clear(share: float, names: Set[str]) -> bool:

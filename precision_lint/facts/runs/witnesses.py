@@ -21,6 +21,7 @@ from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import options
 from precision_lint.source.config.settings_tree import Mapping, Scalar
+from precision_lint.source.shell.words import UNKNOWN
 
 STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 """What a program holds that is started. A boundary before a word would take five times as long."""
@@ -45,6 +46,11 @@ _LEAST_WORDS = 8
 _AGREEING = 0.6
 """Of the options of a command that a file has with the same values."""
 _ABSENT = object()
+_SHOWING = (".sh", ".bash", ".md")
+_MOST_FOLDERS = 5
+_MOST_SCRIPTS = 12
+_LEAST_LETTERS = 5
+"""Of the name of a file that a word with unknown parts must say."""
 
 
 def naming(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
@@ -88,13 +94,24 @@ def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
     for program in project.python_sources_matching(rb"hydra\.main\("):
         for match in _HYDRA.finditer(project.config_files.text(program)):
             said = {name: text for name, _, text in _TEXT.findall(match[1])}
-            folder = Path(os.path.normpath(program.parent / said.get("config_path", ".")))
+            folder = _composed_folder(program, said.get("config_path", "."), project)
             if folder in path.parents and not project.is_test(program):
                 composing.append(program)
                 name = said.get("config_name", "").removesuffix(".yaml")
                 if name and folder / f"{name}.yaml" == path:
                     starting.append(program)
     return tuple(starting or (composing if len(composing) == 1 else ()))
+
+
+def _composed_folder(program: Path, said: str, project: Recording) -> Path:
+    """The folder that a program composes files of. One that is written as a whole is that of
+    another machine, and the checkout has the end of it.
+    """
+    if not said.startswith("/"):
+        return Path(os.path.normpath(program.parent / said))
+    parts = PurePosixPath(said).parts[1:]
+    ends = (project.root.joinpath(*parts[start:]) for start in range(len(parts)))
+    return next((folder for folder in ends if disk.is_folder(folder)), Path(said))
 
 
 def _may_read(path: Path, keys: Keys, format: str, project: Recording) -> bool:
@@ -174,6 +191,36 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
             is_its = is_its or _agrees(launch, path, project)
             if is_its and not project.is_test(program):
                 yield program
+    for script in _around(path, project):
+        for _, launch, program in started_programs(script, project, by_example=True):
+            is_like = any(_may_name(word.text, path) for word in launch.words)
+            if is_like and not project.is_test(program):
+                yield program
+
+
+def _around(path: Path, project: Recording) -> Iterator[ParsedConfig]:
+    """The scripts and pages in the folders around a file: `--config configs/${task}_half.yaml`."""
+    for folder in path.parents[:_MOST_FOLDERS]:
+        names = _names_in(folder)
+        shown = [name for name in names if name.endswith(_SHOWING)]
+        for name in shown[:_MOST_SCRIPTS]:
+            script = project.config_files.at(folder / name)
+            if script is not None:
+                yield script
+        if folder == project.root:
+            return
+
+
+def _may_name(word: str, path: Path) -> bool:
+    """True for a word with unknown parts that may be the path of a file."""
+    text = word.rpartition("=")[2].removeprefix("./")
+    name = text.rpartition("/")[2]
+    if UNKNOWN not in name or not text.endswith(path.suffix):
+        return False
+    if len(name.replace(UNKNOWN, "").removesuffix(path.suffix)) < _LEAST_LETTERS:
+        return False
+    pattern = r"[^/]+".join(map(re.escape, text.split(UNKNOWN)))
+    return re.search(rf"(?:^|/){pattern}$", path.as_posix()) is not None
 
 
 def _writes_there(launch: Launch, path: Path, project: Recording) -> bool:
@@ -189,10 +236,8 @@ def _writes_there(launch: Launch, path: Path, project: Recording) -> bool:
 
 def _beside(path: Path, project: Recording) -> Iterator[Path]:
     """The files of the same kind in the folder of a file, the first by name."""
-    note(("names_in", path.parent))
-    names = sorted(apart(lambda: disk.names_in(path.parent)))
     count = 0
-    for name in names:
+    for name in _names_in(path.parent):
         other = path.parent / name
         if other != path and other.suffix == path.suffix and count < _MOST_SIBLINGS:
             count += 1
@@ -207,6 +252,11 @@ def _shared_start(one: str, other: str) -> int:
     """How many words two names start with alike: 2 for `vits_vctk_base` and `vits_vctk_large`."""
     pairs = zip(_PARTS.split(one), _PARTS.split(other), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _names_in(folder: Path) -> list[str]:
+    note(("names_in", folder))
+    return sorted(apart(lambda: disk.names_in(folder)))
 
 
 def _keys_at(path: Path, project: Recording) -> Keys:

@@ -143,6 +143,31 @@ def test_the_program_whose_run_has_written_the_file(words: str, tmp_path: Path) 
     assert "read by one.py" not in out
 
 
+@pytest.mark.parametrize(
+    ("word", "is_given"),
+    [("conf/a_${KIND}.yaml", False), ("conf/task_${KIND}.yaml", True), ("$KIND.yaml", False)],
+)
+def test_a_command_whose_path_has_unknown_parts(word: str, is_given: bool, tmp_path: Path) -> None:
+    files = {"conf/task_one.yaml": FILE, "run.sh": f"KIND=$1\npython two.py -c {word}\n"}
+    out = explained(tmp_path, files | dict.fromkeys(("one.py", "two.py"), PROGRAM))
+    assert ("read by one.py" not in out and "read by two.py" in out) is is_given
+
+
+def test_a_file_that_others_include(tmp_path: Path) -> None:
+    text = MORE + "kind_dtype: float16\nother: 1\n"
+    files = {
+        "conf/base/half.yaml": text,
+        "conf/middle.yaml": "include: [base/half.yaml]\nepochs: 1\n",
+        "conf/last.yaml": "include: [middle.yaml]\nlr: 1\n",
+        "train.py": LOADS + "print(config.key1)\nEngine(dtype=config.kind_dtype)\n",
+    }
+    (alone := tmp_path / "alone").mkdir()
+    assert "not understood: kind_dtype" in explained(alone, files)
+    (given := tmp_path / "given").mkdir()
+    out = explained(given, files | {"run.sh": "python train.py conf/last.yaml\n"})
+    assert "conf/base/half.yaml: PyTorch, read by train.py" in out
+
+
 def test_a_name_that_several_folders_have_is_that_of_the_own_one(tmp_path: Path) -> None:
     program = 'NAME = "settings.yaml"\nparser.read_config(NAME)\n' + READS + ENGINE
     files = {"a/conf/settings.yaml": FILE, "a/scripts/run.py": program, "b/scripts/run.py": program}
