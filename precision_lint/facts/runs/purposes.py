@@ -154,7 +154,8 @@ def _best(
             return place, None
         by = next(reversed(around), None)
         # A default says nothing: the setting beside it is not followed, either.
-        if by is not None and (isinstance(by.origin, CodePlace) or _is_same(by, written)):
+        is_own = any(_is_same(one, written) for one in around)
+        if by is not None and (isinstance(by.origin, CodePlace) or is_own):
             by = None
         idle = idle or (place, by)
     return idle

@@ -73,22 +73,25 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     if not keys.precise or is_record(file, project):
         return ()
     started = given(file.text.path, project)
+    here = file.text.path
     near = _near(keys, file, project)
-    if named := tuple(islice(naming(keys, file, project), _MOST_READERS)):
+    around = [row for row in near if not is_elsewhere(row.path, here, project)]
+    named = [*naming(keys, file, project)]
+    if around:  # those of other folders name another file
+        named = [path for path in named if not is_elsewhere(path, here, project)]
+    if named := named[:_MOST_READERS]:
         both = tuple(path for path in named if path in started)
         return _owners(both or named, [row.path for row in near], keys, project)
     if started:
         return tuple(row.path for row in near if row.path in started)[:_MOST_READERS]
-    here = file.text.path
-    near = [row for row in near if not is_elsewhere(row.path, here, project)]
-    most = max((row.share for row in near), default=0.0)
+    most = max((row.share for row in around), default=0.0)
     for likely in (of_siblings(keys, file, project), of_hydra(here, project)):
         programs = frozenset(likely)
-        witnessed = [row for row in near if row.path in programs and row.share >= most * _CLOSE]
+        witnessed = [row for row in around if row.path in programs and row.share >= most * _CLOSE]
         if witnessed:
             found = _best(witnessed, here, project)
-            return _owners(found, [row.path for row in near], keys, project)
-    return _best([row for row in near if row.share >= _SHARE], here, project)
+            return _owners(found, [row.path for row in around], keys, project)
+    return _best([row for row in around if row.share >= _SHARE], here, project)
 
 
 @dataclass(frozen=True)

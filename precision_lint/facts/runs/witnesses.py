@@ -164,8 +164,7 @@ def _may_mean(text: str, path: Path, program: Path, project: Recording) -> bool:
     if found is not None:
         return found == path
     parts = tuple(part for part in PurePosixPath(text).parts if part.strip("./"))
-    is_end = path.parts[-len(parts) :] == parts
-    return is_end and not is_elsewhere(program, path, project)
+    return path.parts[-len(parts) :] == parts
 
 
 def is_elsewhere(program: Path, here: Path, project: Recording) -> bool:

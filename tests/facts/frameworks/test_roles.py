@@ -436,6 +436,17 @@ def test_global_variables_that_words_override(words: str, expected: str, tmp_pat
     assert all(name == "run.sh" for _, _, name, _ in found)
 
 
+def test_a_file_in_a_folder_that_overrides_global_variables(tmp_path: Path) -> None:
+    joined = GLOBALS.replace('"configurator.py"', 'os.path.join("tools", "configurator.py"), "r"')
+    files = {
+        "run.sh": "python -m scripts.train --dtype=float16\n",
+        "scripts/train.py": joined,
+        "tools/configurator.py": OVERRIDING,
+    }
+    found = rows(project(tmp_path, files), "run.sh")
+    assert [value for _, value, *_ in found] == ["float16", "on"]
+
+
 def test_a_file_that_is_executed_and_overrides_nothing(tmp_path: Path) -> None:
     files = {
         "run.sh": "python train.py --dtype=float16\n",

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -56,11 +56,22 @@ def _execution(file: ParsedPython) -> Execution | None:
     for index, statement in enumerate(file.tree.body):
         match statement:
             case ast.Expr(value=ast.Call(func=ast.Name(id="exec"), args=[source, *_])):
-                for node in walk(source):
-                    match node:
-                        case ast.Constant(value=str(name)) if name.endswith(".py"):
-                            return Execution(index, statement, name)
+                path = next(_named(source), "")
+                if path:
+                    return Execution(index, statement, path)
     return None
+
+
+def _named(source: ast.expr) -> Iterator[str]:
+    """The file in `open("a.py").read()`, `open(os.path.join("tools", "a.py")).read()`."""
+    for node in walk(source):  # level by level
+        match node:
+            case ast.Call(func=ast.Attribute(attr="join"), args=parts):
+                names = [one.value for one in parts if isinstance(one, ast.Constant)]
+                if len(names) == len(parts) and str(names[-1]).endswith(".py"):
+                    yield "/".join(map(str, names))
+            case ast.Constant(value=str(name)) if name.endswith(".py"):
+                yield name
 
 
 def overridden(
