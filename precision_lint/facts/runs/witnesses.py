@@ -46,6 +46,12 @@ _LEAST_WORDS = 8
 _AGREEING = 0.6
 """Of the options of a command that a file has with the same values."""
 _ABSENT = object()
+_COMMENT = re.compile(
+    r"^[ \t]*#[ \t]*(?:[A-Z_]+=\S+[ \t]+)*(?:python3?|torchrun|deepspeed|accelerate)\b[^#\n]*?"
+    r"([\w./-]+\.py)[ \t]+([^#\n]+)$",
+    re.MULTILINE,
+)
+"""A command in a comment: its program, and the words after it."""
 _SHOWING = (".sh", ".bash", ".md")
 _MOST_FOLDERS = 5
 _MOST_SCRIPTS = 12
@@ -190,10 +196,22 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
             is_its = is_its or _agrees(launch, path, project)
             if is_its and not project.is_test(program):
                 yield program
+        yield from _commented_out(script, path, project)
     for script in _around(path, project):
         for _, launch, program in started_programs(script, project, by_example=True):
             is_like = any(_may_name(word.text, path) for word in launch.words)
             if is_like and not project.is_test(program):
+                yield program
+
+
+def _commented_out(script: ParsedConfig, path: Path, project: Recording) -> Iterator[Path]:
+    """The programs of commands that people may take in: `# python train.py -c conf/a.yaml`."""
+    files = project.config_files
+    for name, words in _COMMENT.findall(script.text.text) if script.python is None else ():
+        named = (word.rpartition("=")[2] for word in words.split() if word.endswith(path.name))
+        if any(files.find(word, script.text.path) == path for word in named):
+            program = files.program(name, script.text.path)
+            if program is not None and not project.is_test(program):
                 yield program
 
 

@@ -88,6 +88,8 @@ PROGRAM = LOADS + READS + ENGINE
     [
         ("run.sh", "python two.py conf/a.yaml\n"),
         ("README.md", "Train:\n```bash\npython two.py --config=conf/a.yaml\n```\n"),
+        ("run.sh", "python other.py\n# python3 two.py -c conf/a.yaml\n"),
+        ("README.md", "```bash\n# optional\n# torchrun two.py -c conf/a.yaml\n```\n"),
     ],
 )
 def test_the_program_that_a_command_gives_the_file_to(name: str, text: str, tmp_path: Path) -> None:
