@@ -34,6 +34,7 @@ from precision_lint.facts.runs.witnesses import (
 from precision_lint.source.config.config_file import ParsedConfig
 
 _WORD = re.compile(r"[a-z]+\d*")
+_FILE = re.compile(r"[\w./-]+\.(?:ya?ml|json|toml)\b")
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
 _ASIDE = frozenset({"doc", "docs"})
@@ -166,6 +167,16 @@ def _of_naming_files(path: Path, project: Recording, hops: int = _MOST_HOPS) -> 
             yield from readers(other, project)
             yield from given(other.text.path, project)
             yield from _of_naming_files(other.text.path, project, hops - 1)
+            yield from _of_named_with(path, other, project)
+
+
+def _of_named_with(path: Path, other: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that read what a file includes beside another one."""
+    for name in dict.fromkeys(_FILE.findall(other.text.text)):
+        found = project.config_files.find(name, other.text.path)
+        beside = project.config_files.at(found) if found not in (None, path) else None
+        if found is not None and beside is not None and found.suffix == path.suffix:
+            yield from readers(beside, project)
 
 
 def _is_clear(share: float, names: Set[str]) -> bool:

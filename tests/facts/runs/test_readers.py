@@ -170,6 +170,21 @@ def test_a_file_that_others_include(tmp_path: Path) -> None:
     assert "conf/base/half.yaml: PyTorch, read by train.py" in out
 
 
+def test_a_file_that_is_included_beside_one_with_a_reader(tmp_path: Path) -> None:
+    files = {
+        "conf/base/half.yaml": MORE + "kind_dtype: float16\nother: 1\n",
+        "conf/base/run.yaml": KEYS + "other_dtype: float16\n",
+        "conf/whole.yaml": "include: [base/half.yaml, base/run.yaml]\nepochs: 1\n",
+        "train.py": LOADS + READS + "print(config.other_dtype)\n" + ENGINE,
+    }
+    (alone := tmp_path / "alone").mkdir()
+    without = {name: text.replace(", base/run.yaml", "") for name, text in files.items()}
+    assert "not understood: kind_dtype" in explained(alone, without)
+    (beside := tmp_path / "beside").mkdir()
+    out = explained(beside, files)
+    assert "conf/base/half.yaml: PyTorch, read by train.py" in out
+
+
 def test_a_name_that_several_folders_have_is_that_of_the_own_one(tmp_path: Path) -> None:
     program = 'NAME = "settings.yaml"\nparser.read_config(NAME)\n' + READS + ENGINE
     files = {"a/conf/settings.yaml": FILE, "a/scripts/run.py": program, "b/scripts/run.py": program}
