@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.interpreter.classes import record
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
@@ -44,6 +45,7 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
+    compared_with_texts,
     dotted,
     last_name,
     named_parameters,
@@ -154,9 +156,16 @@ class _Flow:
         ]
         named = [read for read in found if self._is_named(read[1], asked.modules)]
         yield from named or found
+        yield from self._globals(asked)
         for file in self._files(asked.name) if not asked.others and not named else ():
             for function in commands(file):
                 yield from self._parameter(asked.name, function, file)
+
+    def _globals(self, asked: Asked) -> Iterator[_Read]:
+        """The reads of a global variable that the words of the command line override."""
+        file = self.program.project.module(self.program.path)
+        if file is not None and execution(file, self.program.project) is not None:
+            yield from self._reads(syntax_tree(file).tree, asked.name, file)
 
     def _handed_on(self, asked: Asked) -> Iterator[TorchPlace | _Read]:
         """What gets the section of a setting as a whole: `Trainer(**config["trainer"])`.
@@ -191,10 +200,23 @@ class _Flow:
         if not isinstance(node, ast.Attribute):
             return True
         if name != "self":
-            return holds_settings(name) or name == asked.section
+            is_other_name = isinstance(holder, ast.Name) and self._names_settings(holder, file)
+            return holds_settings(name) or name == asked.section or is_other_name
         syntax = syntax_tree(file)
         owner = next((one for one in syntax.around(holder) if isinstance(one, ast.ClassDef)), None)
         return owner is not None and record(owner.name, self.program) is not None
+
+    def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
+        """True for another name of settings: `short = self.training_settings`."""
+        syntax = syntax_tree(file)
+        values = [
+            statement.value
+            for store in syntax.stores(syntax.function(holder) or syntax.tree, holder.id)
+            if isinstance(statement := syntax.parent(store), ast.Assign)
+        ]
+        return len(values) == 1 and (
+            isinstance(values[0], ast.Attribute | ast.Name) and holds_settings(last_name(values[0]))
+        )
 
     def _onward(self, node: ast.expr, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """The places that a value decides at an expression, and where it goes from there."""
@@ -224,7 +246,7 @@ class _Flow:
                 if isinstance(parent, ast.IfExp) and node is parent.test:
                     yield from places_within(parent, file)
             case ast.If(test=test, body=body, orelse=orelse) if test is node:
-                for statement in (*body, *orelse):
+                for statement in (*body, *_nested(body), *orelse):
                     yield from self._chosen(statement, file)
                 for statement in _after_exit(parent, file):
                     yield from (one for one in places_within(statement, file) if one.part)
@@ -244,8 +266,36 @@ class _Flow:
     def _chosen(self, statement: ast.stmt, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """What a condition decides: the places in a statement, and what it assigns or returns."""
         yield from places_within(statement, file)
-        if isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return):
-            yield from self._kept(statement, file)
+        match statement:
+            case ast.Assign(value=ast.Call() as call) if _makes_object(call):
+                pass  # `scaler = Scaler()`: what gets it gets no setting
+            case ast.Assign(value=ast.Constant(value=str(text))):
+                for read in self._kept(statement, file):
+                    yield from self._with_text(text, read)
+            case ast.Assign() | ast.AnnAssign() | ast.Return():
+                yield from self._kept(statement, file)
+
+    def _with_text(self, text: str, read: TorchPlace | _Read) -> Iterator[TorchPlace | _Read]:
+        """Where a text goes that is chosen: to the branch for it, if it is compared with texts."""
+        if isinstance(read, TorchPlace):
+            yield read
+            return
+        node, file = read
+        syntax = syntax_tree(file)
+        test = syntax.parent(node)
+        compared = compared_with_texts(test) if isinstance(test, ast.Compare) else None
+        if test is None or compared is None:
+            yield read
+            return
+        _, texts, is_positive = compared
+        around = syntax.parent(test)
+        if isinstance(around, ast.BoolOp) and isinstance(around.op, ast.And):
+            around = syntax.parent(around)
+        if not isinstance(around, ast.If):
+            yield read
+        elif (text in texts) is is_positive:
+            for statement in around.body:
+                yield from self._chosen(statement, file)
 
     def _given(
         self, node: ast.expr, call: ast.Call, argument: str | int, file: ParsedPython
@@ -276,9 +326,9 @@ class _Flow:
             return
         for home, function in functions:
             yield from self._taken(argument, function, home)
-        if functions:
+        if functions and not _makes_object(call):
             yield call, file
-        elif isinstance(argument, str) and self._is_field(argument, name):
+        elif not functions and isinstance(argument, str) and self._is_field(argument, name):
             yield from self._starts(Asked(argument))
         if is_telling(call, file) or not isinstance(argument, str):
             return
@@ -321,6 +371,11 @@ class _Flow:
         if any(each.arg == name for each in named_parameters(function.args)):
             self._entered.add(function)
             yield from self._reads(function, name, file)
+        elif (rest := function.args.kwarg) is not None:  # `kwargs.get("scaler")`
+            within = {id(each) for each, _ in self._reads(function, rest.arg, file)}
+            for node, holder in members(file).get(name, ()):
+                if id(holder) in within:
+                    yield node, file
 
     def _reads(self, scope: Scope, name: str, file: ParsedPython) -> Iterator[_Read]:
         for each in syntax_tree(file).reads(scope, name):
@@ -347,15 +402,33 @@ class _Flow:
                 case ast.Name(id=name):
                     yield from self._reads(_scope(target, file), name, file)
                 case ast.Attribute(value=ast.Name(id="self"), attr=name):
-                    for node, holder in members(file).get(name, ()):
-                        if isinstance(holder, ast.Name) and holder.id == "self":
-                            yield node, file
+                    yield from self._of_self(name, target, file)
                     if self._is_of_settings(target, file):
                         yield from self._starts(Asked(name))
                 case ast.Attribute(value=holder, attr=name):
                     yield from self._starts(Asked(name, last_name(holder)))
                 case ast.Subscript(value=ast.Name(id=table), slice=ast.Constant(value=str(key))):
                     yield from self._spread(table, key, target, file)
+
+    def _of_self(self, name: str, target: ast.expr, file: ParsedPython) -> Iterator[_Read]:
+        """The reads of a member of `self`: in its file, and in the classes that its class extends,
+        or that extend it.
+        """
+        owner = enclosing_class(target, syntax_tree(file))
+        above = {last_name(base) for base in owner.bases} if owner is not None else set()
+        for other in self._files(name):
+            syntax = syntax_tree(other)
+            for node, holder in members(other).get(name, ()):
+                if not isinstance(holder, ast.Name) or holder.id != "self":
+                    continue
+                kin = enclosing_class(node, syntax) if other is not file else None
+                is_kin = (
+                    kin is not None
+                    and owner is not None
+                    and (kin.name in above or owner.name in map(last_name, kin.bases))
+                )
+                if other is file or is_kin:
+                    yield node, other
 
     def _is_of_settings(self, member: ast.expr, file: ParsedPython) -> bool:
         """True for a member of a class that holds settings, which others read from its objects."""
@@ -388,13 +461,30 @@ class _Flow:
 
     def _spread(
         self, table: str, key: str, near: ast.expr, file: ParsedPython
-    ) -> Iterator[TorchPlace]:
+    ) -> Iterator[TorchPlace | _Read]:
         """`load(name, **table)`, after an entry was put into the table."""
         syntax = syntax_tree(file)
         for read, _ in self._reads(syntax.function(near) or syntax.tree, table, file):
             match syntax.parent(read):
                 case ast.keyword(arg=None) as spread:
-                    yield from unpacked(syntax.parent(spread), key, read, file)
+                    call = syntax.parent(spread)
+                    yield from unpacked(call, key, read, file)
+                    if isinstance(call, ast.Call) and self._is_field(key, callee_name(call)):
+                        yield from self._starts(Asked(key))
+
+
+def _nested(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    """What conditions inside of a branch assign: `if has_native_amp: args.native_amp = True`."""
+    for inner in body:
+        for each in (*inner.body, *inner.orelse) if isinstance(inner, ast.If) else ():
+            if isinstance(each, ast.Assign) and isinstance(each.value, ast.Constant):
+                yield each
+
+
+def _makes_object(call: ast.Call) -> bool:
+    """True for the call of a class, by its name, that holds no settings."""
+    name = callee_name(call)
+    return name[:1].isupper() and not holds_them(name)
 
 
 def _after_exit(test: ast.If, file: ParsedPython) -> Sequence[ast.stmt]:

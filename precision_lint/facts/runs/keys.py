@@ -19,7 +19,9 @@ _KEY = re.compile(r"[\w-]+")
 """What a program may mention; `images/a.png: [poses/a.mp4]` is data."""
 _HANDED_ON = re.compile(r"kwargs\b")
 """Sections whose keys are the parameters of something else, which need not be in the program."""
-_READ = re.compile(r"""["'](\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)""")
+_READ = re.compile(
+    r"""["'](?:\w+#)*(\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)"""
+)
 _SPREAD = "**"
 _SPREADING = r"(?<!def )\b\w+\([^()]*\*\*[a-z]"
 """`Trainer(**config)`: no code mentions the keys that are handed on."""

@@ -18,12 +18,14 @@ from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import innermost_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+_OF_MONAI = r"\.read_config\(|\bConfigParser\.load_config_files?\("
 _LOADERS = {
     "json": r"\bjson\.loads?\(|\bfrom_(?:json|file)\(|\b(?:load|read)_json\w*\("
-    r"|\bparse_json_file\(",
+    rf"|\bparse_json_file\(|{_OF_MONAI}",
     "yaml": r"\byaml\.(?:safe_|full_|unsafe_)?load\(|\bOmegaConf\.load\(|\bYAML\(|\bhydra\.main\b"
     rf"|\bload_hyperpyyaml\(|\bfrom sconf import|\bcompose\(|{yacs.MERGING}"
-    r"|\bSerializable\b|\bfrom_(?:yaml|file)\(|\b(?:load|read)_yaml\w*\(|\bparse_yaml_file\(",
+    r"|\bSerializable\b|\bfrom_(?:yaml|file)\(|\b(?:load|read)_yaml\w*\(|\bparse_yaml_file\("
+    rf"|{_OF_MONAI}",
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 _LIBRARIES = (

@@ -154,7 +154,8 @@ def _best(
             return place, None
         by = next(reversed(around), None)
         # A default says nothing: the setting beside it is not followed, either.
-        if by is not None and (isinstance(by.origin, CodePlace) or _is_same(by, written)):
+        is_own = any(_is_same(one, written) for one in around)
+        if by is not None and (isinstance(by.origin, CodePlace) or is_own):
             by = None
         idle = idle or (place, by)
     return idle
@@ -169,7 +170,10 @@ def _of_target(
             value = target.entry.value
             if isinstance(value, Scalar) and isinstance(value.value, str):
                 subject = f"{value.value.rpartition('.')[2]}({written.name}=)"
-                for file, call in program.calls("instantiate"):
+                calls = program.calls("instantiate")
+                own = written.file.text.path.parent.name  # `trainer/half.yaml` is `cfg.trainer`
+                named = [row for row in calls if own in map(key_of_holder, row[1].args)]
+                for file, call in named or calls:
                     return TorchPlace("argument", call, file, subject=subject), None
     return None
 

@@ -26,6 +26,7 @@ from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
     STARTED,
     given,
+    is_elsewhere,
     naming,
     of_hydra,
     of_siblings,
@@ -33,6 +34,7 @@ from precision_lint.facts.runs.witnesses import (
 from precision_lint.source.config.config_file import ParsedConfig
 
 _WORD = re.compile(r"[a-z]+\d*")
+_FILE = re.compile(r"[\w./-]+\.(?:ya?ml|json|toml)\b")
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
 _ASIDE = frozenset({"doc", "docs"})
@@ -48,6 +50,8 @@ _MOST_READERS = 4
 _MOST_POSSIBLE = 10
 _MOST_REFERRING = 8
 """Files that name another one and are asked who reads them."""
+_MOST_HOPS = 2
+"""Files that name each other."""
 
 
 def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
@@ -58,7 +62,7 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
         *readers(file, project),
         *given(file.text.path, project),
         *(() if is_record(file, project) else of_hydra(file.text.path, project)),
-        *_of_naming_files(file, project),
+        *_of_naming_files(file.text.path, project),
     )
     programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
     return tuple(islice(programs, _MOST_POSSIBLE))
@@ -70,22 +74,25 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     if not keys.precise or is_record(file, project):
         return ()
     started = given(file.text.path, project)
+    here = file.text.path
     near = _near(keys, file, project)
-    if named := tuple(islice(naming(keys, file, project), _MOST_READERS)):
+    around = [row for row in near if not is_elsewhere(row.path, here, project)]
+    named = [*naming(keys, file, project)]
+    if around:  # those of other folders name another file
+        named = [path for path in named if not is_elsewhere(path, here, project)]
+    if named := named[:_MOST_READERS]:
         both = tuple(path for path in named if path in started)
         return _owners(both or named, [row.path for row in near], keys, project)
     if started:
         return tuple(row.path for row in near if row.path in started)[:_MOST_READERS]
-    here = file.text.path
-    near = [row for row in near if not _is_elsewhere(row.path, here, project)]
-    most = max((row.share for row in near), default=0.0)
+    most = max((row.share for row in around), default=0.0)
     for likely in (of_siblings(keys, file, project), of_hydra(here, project)):
         programs = frozenset(likely)
-        witnessed = [row for row in near if row.path in programs and row.share >= most * _CLOSE]
+        witnessed = [row for row in around if row.path in programs and row.share >= most * _CLOSE]
         if witnessed:
             found = _best(witnessed, here, project)
-            return _owners(found, [row.path for row in near], keys, project)
-    return _best([row for row in near if row.share >= _SHARE], here, project)
+            return _owners(found, [row.path for row in around], keys, project)
+    return _best([row for row in around if row.share >= _SHARE], here, project)
 
 
 @dataclass(frozen=True)
@@ -151,22 +158,25 @@ def _is_aside(program: Path, project: Recording) -> bool:
     return project.is_secondary(program) or not _ASIDE.isdisjoint(inside)
 
 
-def _is_elsewhere(program: Path, here: Path, project: Recording) -> bool:
-    """True for a program in a folder beside one that has programs, and in which the file is:
-    `experiments/perplexity/run.py` for `experiments/speed/configs/a.yaml`.
+def _of_naming_files(path: Path, project: Recording, hops: int = _MOST_HOPS) -> Iterator[Path]:
+    """The programs that read what names the file, or get it: `quantization: configs/4bit.yaml`, a
+    list of files that are included.
     """
-    shared = next(folder for folder in here.parents if folder in program.parents)
-    if shared in (here.parent, program.parent):
-        return False
-    own = shared / here.relative_to(shared).parts[0]
-    return any(own in path.parents for path in project.python_sources_matching(STARTED))
-
-
-def _of_naming_files(file: ParsedConfig, project: Recording) -> Iterator[Path]:
-    """The programs of the settings that name the file: `quantization: configs/4bit.yaml`."""
-    for other in project.config_files.referring(file.text.path)[:_MOST_REFERRING]:
-        if other.text.path != file.text.path and other.script is None:
+    for other in project.config_files.referring(path)[:_MOST_REFERRING] if hops else ():
+        if other.text.path != path and other.script is None:
             yield from readers(other, project)
+            yield from given(other.text.path, project)
+            yield from _of_naming_files(other.text.path, project, hops - 1)
+            yield from _of_named_with(path, other, project)
+
+
+def _of_named_with(path: Path, other: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that read what a file includes beside another one."""
+    for name in dict.fromkeys(_FILE.findall(other.text.text)):
+        found = project.config_files.find(name, other.text.path)
+        beside = project.config_files.at(found) if found not in (None, path) else None
+        if found is not None and beside is not None and found.suffix == path.suffix:
+            yield from readers(beside, project)
 
 
 def _is_clear(share: float, names: Set[str]) -> bool:

@@ -8,7 +8,11 @@ from collections.abc import Iterator
 
 from precision_lint.facts.frameworks.recognition import called
 from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace
-from precision_lint.facts.settings.vocabulary import may_choose_precision, names_precision
+from precision_lint.facts.settings.vocabulary import (
+    is_level_of_precision,
+    may_choose_precision,
+    names_precision,
+)
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -83,7 +87,7 @@ def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
     if is_telling(call, file):
         return
     for keyword in call.keywords:
-        if keyword.arg and may_choose_precision(keyword.arg) and _is_precision(keyword.value):
+        if keyword.arg and _is_choice(keyword.arg, keyword.value):
             subject = f"{name}({keyword.arg}=)"
             yield TorchPlace("argument", call, file, keyword.value, subject=subject)
     for argument in call.args:
@@ -96,6 +100,12 @@ def is_option_of_precision(word: str) -> bool:
     """True for `--half`, `--mixed_precision=bf16`: a word for another program."""
     name = word.lstrip("-").partition("=")[0].replace("-", "_")
     return word.startswith("--") and may_choose_precision(name)
+
+
+def _is_choice(name: str, node: ast.expr) -> bool:
+    """True for an argument that says a precision: `dtype="half"`, `opt_level="O1"`."""
+    is_level = isinstance(node, ast.Constant) and is_level_of_precision(name, node.value)
+    return is_level or (may_choose_precision(name) and _is_precision(node))
 
 
 def _is_precision(node: ast.expr) -> bool:

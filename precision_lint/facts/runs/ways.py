@@ -78,6 +78,11 @@ def members(file: ParsedPython) -> Mapping[str, list[tuple[ast.expr, ast.expr]]]
             ):
                 pass
             case ast.Call(
+                func=ast.Attribute(value=holder, attr="get_parsed_content"),
+                args=[ast.Constant(value=str(path)), *_],
+            ):  # MONAI: `parser.get_parsed_content("training#amp")`
+                name = path.rpartition("#")[2]
+            case ast.Call(
                 func=ast.Name(id="getattr"), args=[holder, ast.Constant(value=str(name)), *_]
             ):
                 pass

@@ -7,9 +7,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
 
+from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.facts.frameworks.sources import typed
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import Keys, all_keys, parts_of, words_of
 from precision_lint.facts.runs.loading import loads
@@ -17,6 +19,9 @@ from precision_lint.facts.runs.started import started_programs
 from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import options
+from precision_lint.source.config.settings_tree import Mapping, Scalar
+from precision_lint.source.shell.words import UNKNOWN
 
 STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 """What a program holds that is started. A boundary before a word would take five times as long."""
@@ -27,11 +32,31 @@ _TAKING_WORDS = (
 """How a program takes the name of another file than the one that it names."""
 _HYDRA = re.compile(r"\bhydra\.main\(([^()]*)\)")
 _TEXT = re.compile(r"""\b(config_\w+)\s*=\s*(["'])([\w./-]*)\2""")
+_OUTPUT = re.compile(
+    r"^(?:out|output|save|log|work|result|results|exp)(?:[_-](?:dir|path|folder))?$"
+)
+"""Options that name the folder which a run writes to."""
+_PARTS = re.compile(r"[_.-]+")
 NAMED_SHARE = 0.5
 """Of the keys of a file that a program must mention which names the file."""
 _ALIKE = 0.8
 """Of the keys of two files that both have."""
 _MOST_SIBLINGS = 40
+_LEAST_WORDS = 8
+_AGREEING = 0.6
+"""Of the options of a command that a file has with the same values."""
+_ABSENT = object()
+_COMMENT = re.compile(
+    r"^[ \t]*#[ \t]*(?:[A-Z_]+=\S+[ \t]+)*(?:python3?|torchrun|deepspeed|accelerate)\b[^#\n]*?"
+    r"([\w./-]+\.py)[ \t]+([^#\n]+)$",
+    re.MULTILINE,
+)
+"""A command in a comment: its program, and the words after it."""
+_SHOWING = (".sh", ".bash", ".md")
+_MOST_FOLDERS = 5
+_MOST_SCRIPTS = 12
+_LEAST_LETTERS = 5
+"""Of the name of a file that a word with unknown parts must say."""
 
 
 def naming(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
@@ -50,19 +75,21 @@ def given(path: Path, project: Recording) -> tuple[Path, ...]:
 
 
 def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
-    """The programs that read a file with the same keys beside this one, and take the name of
-    another one from their command line.
+    """The programs that read a file with the same keys beside this one, and take its name from
+    their command line: that of `a_base.json` for `a_large.json`, and not that of `b.json`.
     """
     here = file.text.path
+    nearest: dict[Path, int] = {}
     for path in _beside(here, project):
         other = _keys_at(path, project)
         if len(keys.names & other.names) >= _ALIKE * len(keys.names | other.names):
-            for program in chain(given(path, project), _naming(path, project)):
-                text = project.config_files.text(program)
-                if re.search(_TAKING_WORDS, text) and _may_read(
-                    program, keys, file.format, project
-                ):
-                    yield program
+            shared = _shared_start(here.stem, path.stem)
+            named = (one for one in _naming(path, project) if _takes_words(one, project))
+            for program in chain(given(path, project), named):
+                if _may_read(program, keys, file.format, project):
+                    nearest[program] = max(shared, nearest.get(program, 0))
+    most = max(nearest.values(), default=0)
+    yield from (program for program, shared in nearest.items() if shared == most)
 
 
 def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
@@ -73,13 +100,24 @@ def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
     for program in project.python_sources_matching(rb"hydra\.main\("):
         for match in _HYDRA.finditer(project.config_files.text(program)):
             said = {name: text for name, _, text in _TEXT.findall(match[1])}
-            folder = Path(os.path.normpath(program.parent / said.get("config_path", ".")))
+            folder = _composed_folder(program, said.get("config_path", "."), project)
             if folder in path.parents and not project.is_test(program):
                 composing.append(program)
                 name = said.get("config_name", "").removesuffix(".yaml")
                 if name and folder / f"{name}.yaml" == path:
                     starting.append(program)
     return tuple(starting or (composing if len(composing) == 1 else ()))
+
+
+def _composed_folder(program: Path, said: str, project: Recording) -> Path:
+    """The folder that a program composes files of. One that is written as a whole is that of
+    another machine, and the checkout has the end of it.
+    """
+    if not said.startswith("/"):
+        return Path(os.path.normpath(program.parent / said))
+    parts = PurePosixPath(said).parts[1:]
+    ends = (project.root.joinpath(*parts[start:]) for start in range(len(parts)))
+    return next((folder for folder in ends if disk.is_folder(folder)), Path(said))
 
 
 def _may_read(path: Path, keys: Keys, format: str, project: Recording) -> bool:
@@ -107,6 +145,25 @@ def _found_naming(path: Path, project: Recording) -> Iterator[Path]:
             yield program
 
 
+def _agrees(launch: Launch, path: Path, project: Recording) -> bool:
+    """True for a file that says what a command says: the run with these words has written it."""
+    file = project.config_files.at(path)
+    root = file.documents[0] if file is not None and file.documents else None
+    if not isinstance(root, Mapping):
+        return False
+    said = {
+        entry.name: entry.value.value
+        for entry in root.entries
+        if entry.name and isinstance(entry.value, Scalar)
+    }
+    words = [
+        said.get(option.name.replace("-", "_"), _ABSENT) == typed(option.value)
+        for option in options(launch.words)
+        if len(option.name) > 1
+    ]
+    return len(words) >= _LEAST_WORDS and sum(words) >= _AGREEING * len(words)
+
+
 def _may_mean(text: str, path: Path, program: Path, project: Recording) -> bool:
     """True if a text of a program may be the path of a file, and is not that of another one."""
     found = project.config_files.find(text.lstrip("/"), program)
@@ -114,6 +171,17 @@ def _may_mean(text: str, path: Path, program: Path, project: Recording) -> bool:
         return found == path
     parts = tuple(part for part in PurePosixPath(text).parts if part.strip("./"))
     return path.parts[-len(parts) :] == parts
+
+
+def is_elsewhere(program: Path, here: Path, project: Recording) -> bool:
+    """True for a program in a folder beside one that has programs, and in which the file is:
+    `experiments/perplexity/run.py` for `experiments/speed/configs/a.yaml`.
+    """
+    shared = next(folder for folder in here.parents if folder in program.parents)
+    if shared in (here.parent, program.parent):
+        return False
+    own = shared / here.relative_to(shared).parts[0]
+    return any(own in path.parents for path in project.python_sources_matching(STARTED))
 
 
 def _given(path: Path, project: Recording) -> Iterator[Path]:
@@ -124,20 +192,88 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
             named = (word.text for word in (*launch.words, *launch.launcher))
             paths = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
             is_it = (files.find(text, part.text.path, launch.directory) == path for text in paths)
-            if any(is_it) and not project.is_test(program):
+            is_its = any(is_it) or _writes_there(launch, path, project)
+            is_its = is_its or _agrees(launch, path, project)
+            if is_its and not project.is_test(program):
                 yield program
+        yield from _commented_out(script, path, project)
+    for script in _around(path, project):
+        for _, launch, program in started_programs(script, project, by_example=True):
+            is_like = any(_may_name(word.text, path) for word in launch.words)
+            if is_like and not project.is_test(program):
+                yield program
+
+
+def _commented_out(script: ParsedConfig, path: Path, project: Recording) -> Iterator[Path]:
+    """The programs of commands that people may take in: `# python train.py -c conf/a.yaml`."""
+    files = project.config_files
+    for name, words in _COMMENT.findall(script.text.text) if script.python is None else ():
+        named = (word.rpartition("=")[2] for word in words.split() if word.endswith(path.name))
+        if any(files.find(word, script.text.path) == path for word in named):
+            program = files.program(name, script.text.path)
+            if program is not None and not project.is_test(program):
+                yield program
+
+
+def _around(path: Path, project: Recording) -> Iterator[ParsedConfig]:
+    """The scripts and pages in the folders around a file: `--config configs/${task}_half.yaml`."""
+    for folder in path.parents[:_MOST_FOLDERS]:
+        names = _names_in(folder)
+        shown = [name for name in names if name.endswith(_SHOWING)]
+        for name in shown[:_MOST_SCRIPTS]:
+            script = project.config_files.at(folder / name)
+            if script is not None:
+                yield script
+        if folder == project.root:
+            return
+
+
+def _may_name(word: str, path: Path) -> bool:
+    """True for a word with unknown parts that may be the path of a file."""
+    text = word.rpartition("=")[2].removeprefix("./")
+    name = text.rpartition("/")[2]
+    if UNKNOWN not in name or not text.endswith(path.suffix):
+        return False
+    if len(name.replace(UNKNOWN, "").removesuffix(path.suffix)) < _LEAST_LETTERS:
+        return False
+    pattern = r"[^/]+".join(map(re.escape, text.split(UNKNOWN)))
+    return re.search(rf"(?:^|/){pattern}$", path.as_posix()) is not None
+
+
+def _writes_there(launch: Launch, path: Path, project: Recording) -> bool:
+    """True for `--output checkpoint` and a file in `checkpoint/run1`, which the run has written."""
+    inside = path.relative_to(project.root).parent.parts
+    written = (
+        PurePosixPath(option.value).parts
+        for option in options(launch.words)
+        if isinstance(option.value, str) and _OUTPUT.search(option.name)
+    )
+    return any(parts and parts == inside[: len(parts)] for parts in written)
 
 
 def _beside(path: Path, project: Recording) -> Iterator[Path]:
     """The files of the same kind in the folder of a file, the first by name."""
-    note(("names_in", path.parent))
-    names = sorted(apart(lambda: disk.names_in(path.parent)))
     count = 0
-    for name in names:
+    for name in _names_in(path.parent):
         other = path.parent / name
         if other != path and other.suffix == path.suffix and count < _MOST_SIBLINGS:
             count += 1
             yield other
+
+
+def _takes_words(program: Path, project: Recording) -> bool:
+    return re.search(_TAKING_WORDS, project.config_files.text(program)) is not None
+
+
+def _shared_start(one: str, other: str) -> int:
+    """How many words two names start with alike: 2 for `vits_vctk_base` and `vits_vctk_large`."""
+    pairs = zip(_PARTS.split(one), _PARTS.split(other), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+
+
+def _names_in(folder: Path) -> list[str]:
+    note(("names_in", folder))
+    return sorted(apart(lambda: disk.names_in(folder)))
 
 
 def _keys_at(path: Path, project: Recording) -> Keys:

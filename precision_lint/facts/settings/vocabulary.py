@@ -101,7 +101,7 @@ def chooses_precision(name: str, value: object, section: str = "") -> bool:
     if isinstance(value, str | None):
         if value is None:
             return False
-        is_level = value in _LEVELS and _LEVEL.search(name) is not None
+        is_level = is_level_of_precision(name, value)
         is_mode = value.lower() in _MODES and _MODE.search(name) is not None
         if is_mode or _POLICY.fullmatch(value):
             return True
@@ -111,6 +111,11 @@ def chooses_precision(name: str, value: object, section: str = "") -> bool:
     is_switch = isinstance(value, bool) or (isinstance(value, int) and value in _BIT_WIDTHS)
     named = section.replace("-", "_") if name.lower() in _SWITCHING else name
     return is_switch and is_about_precision(named)
+
+
+def is_level_of_precision(name: str, value: object) -> bool:
+    """True for `opt_level: O1` of apex, `float32_matmul_precision: high` of torch."""
+    return value in _LEVELS and _LEVEL.search(name) is not None
 
 
 def _is_weight(name: str, value: object) -> bool:

@@ -384,3 +384,73 @@ def test_a_level_that_nothing_reads_is_listed(tmp_path: Path, word: str) -> None
 def test_words_in_capitals_with_their_values(tmp_path: Path, words: str, names: list[str]) -> None:
     project(tmp_path, {"run.sh": f"python main.py --config a.txt {words}\n"})
     assert left(tmp_path, "run.sh") == names
+
+
+OVERRIDING = """\
+import sys
+from ast import literal_eval
+
+for arg in sys.argv[1:]:
+    if "=" not in arg:
+        exec(open(arg).read())
+    else:
+        key, val = arg.split("=")
+        try:
+            val = literal_eval(val)
+        except ValueError:
+            pass
+        globals()[key[2:]] = val
+"""
+GLOBALS = """\
+import torch
+
+batch = 8
+dtype = "float32"
+exec(open("configurator.py").read())
+scaler = torch.amp.GradScaler("cuda", enabled=dtype == "float16")
+with torch.autocast("cuda", dtype={"float32": torch.float32, "float16": torch.float16}[dtype]):
+    scaler.scale(loss).backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("--dtype=float16", "float16 on"),
+        ("--dtype='float16' --batch=4", "float16 on"),
+        ("config/half.py --dtype=float32", "float32 off"),
+        ("--dtype=float32 config/half.py --dtype=float16", "float16 on"),
+        ("--dtype=float16 $MORE", ""),
+        ("--dtype=16", ""),
+    ],
+)
+def test_global_variables_that_words_override(words: str, expected: str, tmp_path: Path) -> None:
+    files = {
+        "run.sh": f"python train.py {words}\n",
+        "train.py": GLOBALS,
+        "configurator.py": OVERRIDING,
+        "config/half.py": 'dtype = "float16"\n',
+    }
+    found = rows(project(tmp_path, files), "run.sh")
+    assert " ".join(str(value) for _, value, *_ in found) == expected
+    assert all(name == "run.sh" for _, _, name, _ in found)
+
+
+def test_a_file_in_a_folder_that_overrides_global_variables(tmp_path: Path) -> None:
+    joined = GLOBALS.replace('"configurator.py"', 'os.path.join("tools", "configurator.py"), "r"')
+    files = {
+        "run.sh": "python -m scripts.train --dtype=float16\n",
+        "scripts/train.py": joined,
+        "tools/configurator.py": OVERRIDING,
+    }
+    found = rows(project(tmp_path, files), "run.sh")
+    assert [value for _, value, *_ in found] == ["float16", "on"]
+
+
+def test_a_file_that_is_executed_and_overrides_nothing(tmp_path: Path) -> None:
+    files = {
+        "run.sh": "python train.py --dtype=float16\n",
+        "train.py": GLOBALS,
+        "configurator.py": "print(dtype)\n",
+    }
+    assert rows(project(tmp_path, files), "run.sh") == []

@@ -223,10 +223,89 @@ def main():
     settings.other.kind_dtype
 """
 
+OF_MONAI = """\
+parser = ConfigParser()
+kind = parser.get_parsed_content("training#kind_dtype")
+
+def main():
+    Engine("m", dtype=kind)
+"""
+NESTED = """\
+def main():
+    if settings.kind_dtype:
+        if has_native:
+            settings.native = True
+    if settings.native:
+        way = "native"
+    elif settings.apex:
+        way = "apex"
+    if way == "apex":
+        apex.initialize(network, opt_level="O1")
+        scaler = Scaler()
+    elif way == "native":
+        region = torch.autocast("cuda")
+    save(network, amp_scaler=scaler)
+"""
+LEVEL = NESTED.replace("settings.native = True", "settings.apex = True")
+OBJECT = """\
+def main():
+    scaler = None
+    if settings.kind_dtype:
+        scaler = Scaler()
+    save(network, amp_scaler=scaler)
+"""
+
+FIELD = """\
+@dataclass
+class RunSettings:
+    kind_dtype: torch.dtype = torch.float32
+
+class Trainer:
+    def step(self):
+        short = self.run_settings
+        with torch.autocast("cuda", dtype=short.kind_dtype):
+            pass
+
+def main():
+    table = settings.copy()
+    table["kind_dtype"] = TABLE[settings["kind_dtype"]]
+    Trainer(RunSettings(**table)).step()
+"""
+OTHER_NAME = FIELD.replace("self.run_settings", "self.network")
+MEMBER = """\
+class Base:
+    @property
+    def region(self):
+        return self._region
+
+class Settings(Base):
+    @property
+    def region(self):
+        if self.loaded.get("kind_dtype"):
+            self._region = create("region")
+        return super().region
+
+def step(model, **options):
+    region = options.get("region", None)
+    if region is not None:
+        with torch.autocast("cuda"):
+            pass
+
+def main():
+    step(model, region=Settings().region)
+"""
+
 
 @pytest.mark.parametrize(
     ("code", "purpose"),
     [
+        (FIELD, "autocast"),
+        (OTHER_NAME, ""),
+        (MEMBER, "autocast"),
+        (OF_MONAI, "argument of Engine(dtype=)"),
+        (NESTED, "autocast"),
+        (LEVEL, "argument of initialize(opt_level=)"),
+        (OBJECT, ""),
         (LOADED, "weights of network"),
         (KEPT, "weights of network"),
         (PROPERTY, "weights of network"),
@@ -373,6 +452,39 @@ parser.add_argument("--kind-dtype")
 parts.train(tool.made(parser.parse_args()))
 """
 TRAINS = "def train(args):\n    Engine(args.data, dtype=args.kind_dtype)\n"
+
+
+INSTANTIATES = """\
+import hydra
+
+@hydra.main(config_path="/home/me/code/project/conf", config_name="base")
+def main(cfg):
+    data = hydra.utils.instantiate(cfg.data)
+    given = hydra.utils.instantiate(cfg.trainer)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_the_call_that_makes_what_a_target_names(tmp_path: Path) -> None:
+    files = {
+        "conf/base.yaml": "defaults:\n  - trainer: ${kind}\n",
+        "conf/trainer/half.yaml": "_target_: engine.Trainer\nkind_dtype: float16\n",
+        "src/train.py": INSTANTIATES,
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "  float16 (argument of Trainer(kind_dtype=), src/train.py:6)" in out
+
+
+def test_a_global_variable_that_words_override(tmp_path: Path) -> None:
+    files = {
+        "configurator.py": "for arg in sys.argv[1:]:\n    globals()[arg] = arg\n",
+        "train.py": "dtype = 'half'\nexec(open('configurator.py').read())\nEngine(dtype=dtype)\n",
+        "run.sh": "python train.py --dtype=bfloat16\n",
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "  bfloat16 (argument of Engine(dtype=), train.py:3)  run.sh:1  --dtype=bfloat16" in out
 
 
 def test_the_place_in_a_file_that_is_named_like_the_program_is_nearest(tmp_path: Path) -> None:

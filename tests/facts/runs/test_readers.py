@@ -88,6 +88,8 @@ PROGRAM = LOADS + READS + ENGINE
     [
         ("run.sh", "python two.py conf/a.yaml\n"),
         ("README.md", "Train:\n```bash\npython two.py --config=conf/a.yaml\n```\n"),
+        ("run.sh", "python other.py\n# python3 two.py -c conf/a.yaml\n"),
+        ("README.md", "```bash\n# optional\n# torchrun two.py -c conf/a.yaml\n```\n"),
     ],
 )
 def test_the_program_that_a_command_gives_the_file_to(name: str, text: str, tmp_path: Path) -> None:
@@ -106,6 +108,89 @@ def test_a_file_beside_one_that_a_program_takes_by_default(tmp_path: Path) -> No
     assert "one.py" not in explained(first, files | {"two.py": taking})
     (second := tmp_path / "second").mkdir()
     assert "conf/b.yaml: PyTorch, read by one.py" in explained(second, files | {"two.py": fixed})
+
+
+def test_of_files_alike_the_one_with_the_nearest_name_decides(tmp_path: Path) -> None:
+    page = "```bash\npython one.py -c conf/a_one.yaml\npython two.py -c conf/a_two_base.yaml\n```\n"
+    names = ("a_one", "a_two_base", "a_two_large")
+    files = {f"conf/{name}.yaml": FILE.replace("1\n", f"{len(name)}\n") for name in names}
+    files |= dict.fromkeys(("one.py", "two.py"), PROGRAM) | {"README.md": page}
+    out = explained(tmp_path, files)
+    assert "conf/a_one.yaml: PyTorch, read by one.py" in out
+    assert "conf/a_two_base.yaml: PyTorch, read by two.py" in out
+    assert "the same for 1 more run: conf/a_two_large.yaml" in out
+
+
+WRITES = """\
+parser.add_argument("--config")
+with open("args.yaml", "w") as file:
+    file.write(text)
+"""
+SAID = (
+    "--epochs 3 --lr 0.1 --data d --model m --seed 1 --rank 2 --size 3 --depth 4 --kind-dtype half"
+)
+
+
+@pytest.mark.parametrize("words", ["--output runs --seed 4", SAID])
+def test_the_program_whose_run_has_written_the_file(words: str, tmp_path: Path) -> None:
+    commands = f"python two.py {words}\npython one.py --seed 4\n"
+    page = f"[settings](runs/a/args.yaml)\n```bash\n{commands}```\n"
+    text = FILE.replace("float16", "half") + "rank: 2\nsize: 3\ndepth: 4\n"
+    files = {"runs/a/args.yaml": text} | dict.fromkeys(("one.py", "two.py"), WRITES + PROGRAM)
+    (without := tmp_path / "without").mkdir()
+    assert "read by one.py" in explained(without, files)
+    (shown := tmp_path / "shown").mkdir()
+    out = explained(shown, files | {"README.md": page})
+    assert "read by two.py" in out
+    assert "read by one.py" not in out
+
+
+@pytest.mark.parametrize(
+    ("word", "is_given"),
+    [("conf/a_${KIND}.yaml", False), ("conf/task_${KIND}.yaml", True), ("$KIND.yaml", False)],
+)
+def test_a_command_whose_path_has_unknown_parts(word: str, is_given: bool, tmp_path: Path) -> None:
+    files = {"conf/task_one.yaml": FILE, "run.sh": f"KIND=$1\npython two.py -c {word}\n"}
+    out = explained(tmp_path, files | dict.fromkeys(("one.py", "two.py"), PROGRAM))
+    assert ("read by one.py" not in out and "read by two.py" in out) is is_given
+
+
+def test_a_file_that_others_include(tmp_path: Path) -> None:
+    text = MORE + "kind_dtype: float16\nother: 1\n"
+    files = {
+        "conf/base/half.yaml": text,
+        "conf/middle.yaml": "include: [base/half.yaml]\nepochs: 1\n",
+        "conf/last.yaml": "include: [middle.yaml]\nlr: 1\n",
+        "train.py": LOADS + "print(config.key1)\nEngine(dtype=config.kind_dtype)\n",
+    }
+    (alone := tmp_path / "alone").mkdir()
+    assert "not understood: kind_dtype" in explained(alone, files)
+    (given := tmp_path / "given").mkdir()
+    out = explained(given, files | {"run.sh": "python train.py conf/last.yaml\n"})
+    assert "conf/base/half.yaml: PyTorch, read by train.py" in out
+
+
+def test_a_file_that_is_included_beside_one_with_a_reader(tmp_path: Path) -> None:
+    files = {
+        "conf/base/half.yaml": MORE + "kind_dtype: float16\nother: 1\n",
+        "conf/base/run.yaml": KEYS + "other_dtype: float16\n",
+        "conf/whole.yaml": "include: [base/half.yaml, base/run.yaml]\nepochs: 1\n",
+        "train.py": LOADS + READS + "print(config.other_dtype)\n" + ENGINE,
+    }
+    (alone := tmp_path / "alone").mkdir()
+    without = {name: text.replace(", base/run.yaml", "") for name, text in files.items()}
+    assert "not understood: kind_dtype" in explained(alone, without)
+    (beside := tmp_path / "beside").mkdir()
+    out = explained(beside, files)
+    assert "conf/base/half.yaml: PyTorch, read by train.py" in out
+
+
+def test_a_name_that_several_folders_have_is_that_of_the_own_one(tmp_path: Path) -> None:
+    program = 'NAME = "settings.yaml"\nparser.read_config(NAME)\n' + READS + ENGINE
+    files = {"a/conf/settings.yaml": FILE, "a/scripts/run.py": program, "b/scripts/run.py": program}
+    out = explained(tmp_path, files)
+    assert "read by a/scripts/run.py" in out
+    assert "b/scripts" not in out
 
 
 def test_a_program_of_another_folder_with_programs_is_no_reader(tmp_path: Path) -> None:

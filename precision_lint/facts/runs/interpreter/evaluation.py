@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from precision_lint.facts.amp.regions.autocast import is_autocast
 from precision_lint.facts.amp.scaling.scalers import makes_grad_scaler
 from precision_lint.facts.frameworks.sources import Occurrence
-from precision_lint.facts.runs.formats import config_dicts, hydra, yacs
+from precision_lint.facts.runs.formats import config_dicts, configurators, hydra, yacs
 from precision_lint.facts.runs.interpreter.answers import Answers, Dependence
 from precision_lint.facts.runs.interpreter.arguments import Arguments
 from precision_lint.facts.runs.interpreter.conditions import chosen, compared, connected
@@ -293,7 +293,20 @@ class Evaluator:
             each.arg == node.id for each in parameters(scope.args)
         ):
             start = Arguments(self).given(node.id, scope, at)
+        if isinstance(scope, ast.Module):
+            return self._global(node.id, walk, scope, at)
         return walk.after(scope.body, start)
+
+    def _global(self, name: str, walk: Walk, module: ast.Module, at: Place) -> Known | None:
+        """The value of a global variable, which the words of the command line may override."""
+        found = configurators.execution(at.file, self.program.project)
+        if found is None or not walk.passes(found.statement):
+            return walk.after(module.body, None)
+        before = walk.after(module.body[: found.index], None)
+        known = configurators.overridden(
+            name, before, at.file, self.run, lambda node, file: self.at(node, Place(file))
+        )
+        return walk.after(module.body[found.index + 1 :], self.noted(known))
 
     def _of_self(self, node: ast.Attribute, at: Place) -> Known | None:
         owner = enclosing_class(node, at.syntax)

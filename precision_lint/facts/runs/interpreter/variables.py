@@ -66,6 +66,11 @@ class Walk:
             known = self._past(statement, known)
         return known
 
+    def passes(self, statement: ast.stmt) -> bool:
+        """True if the variable is bound before a statement, and read after it."""
+        is_before = self.end is None or (statement.lineno, statement.col_offset) < self.end
+        return is_before and any(store.lineno < statement.lineno for store in self.stores)
+
     def _concerns(self, statement: ast.stmt) -> bool:
         """False for most statements: nothing in them binds or changes the variable."""
         if isinstance(statement, Definition):
