@@ -42,7 +42,7 @@ _LEAST_PARTS = 2
 
 
 def is_record(file: ParsedConfig, project: Recording) -> bool:
-    """True for a file that lies in the folder which it names for what the run writes, for a JSON
+    """True for a file in the folder which it names for what the run writes, for a JSON
     file with the outcomes of a run, or with measured numbers that no file of the project names: the
     program that writes a file names it, too.
     """

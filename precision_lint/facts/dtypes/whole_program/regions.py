@@ -77,7 +77,7 @@ class Regions:
     def of_followed_callers(self, definition: Function) -> Region | None:
         """The region around the calls of a function that were seen when callers were followed.
 
-        Callers in other files are only followed when a parameter is asked for, which is after
+        Callers in other files are only followed when a parameter needs them, which is after
         the function was interpreted.
         """
         return _one_of(self._of_calls(definition))
