@@ -59,6 +59,9 @@ NAMES = {
         "is_expected_to_fail is_unreduced may_fail_on_purpose text_of"
     ),
     "precision_lint.facts.dtypes.interpreter.test_runs": "is_of_run",
+    "precision_lint.facts.dtypes.unused_casts": (
+        "UNUSED_CASTS UnusedCast may_be_unused_cast unused_cast"
+    ),
     "precision_lint.facts.dtypes.domain.witnesses": "witnesses",
     # Mixed precision
     "precision_lint.facts.amp.regions.autocast": (

@@ -125,6 +125,10 @@ from precision_lint.facts.dtypes.syntax.item_writes import (
     may_be_indexed_write as may_be_indexed_write,
 )
 from precision_lint.facts.dtypes.syntax.named import names_unusual_dtypes as names_unusual_dtypes
+from precision_lint.facts.dtypes.unused_casts import UNUSED_CASTS as UNUSED_CASTS
+from precision_lint.facts.dtypes.unused_casts import UnusedCast as UnusedCast
+from precision_lint.facts.dtypes.unused_casts import may_be_unused_cast as may_be_unused_cast
+from precision_lint.facts.dtypes.unused_casts import unused_cast as unused_cast
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.hardware.gpus import gpu as gpu

@@ -1,0 +1,233 @@
+"""Casts of tensors whose result nobody reads.
+
+A cast of a module changes the module, a cast of a tensor makes another tensor. `mask.float()` as a
+statement of its own leaves `mask` as it was, and so does `x = x.float()` where nobody reads this
+`x`: at the end of a loop over `x`, or where the code goes on with another name.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+
+from precision_lint.facts.context import PythonFile
+from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.values import Dtype, Tensor, Unknown
+from precision_lint.facts.dtypes.operators.conversions import CASTS
+from precision_lint.model.dtypes import FLOATING
+from precision_lint.source.python.bindings import binding
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.statements import FUNCTIONS, AnyFunction, Loop, bound_names
+from precision_lint.source.python.syntax import dotted, last_name
+from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
+from precision_lint.source.text.notebook import NotebookText
+
+_FLOATING_CASTS = frozenset(name for name, dtype in CASTS.items() if dtype in FLOATING)
+
+UNUSED_CASTS = _FLOATING_CASTS | {"to", "type", "type_as"}
+"""The methods that are asked about."""
+
+_OF_TENSORS = frozenset(
+    {
+        "shape", "ndim", "dim", "numel", "view", "reshape", "unsqueeze", "squeeze", "permute",
+        "transpose", "masked_fill", "masked_fill_", "expand", "expand_as", "sum", "mean", "item",
+        "requires_grad", "grad", "detach", "clone", "softmax", "argmax", "new_zeros", "is_cuda",
+    }
+)  # fmt: skip
+"""What tensors have, and modules, batches and other objects with such casts have not."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnusedCast:
+    """A cast without an effect: of a tensor that keeps its dtype."""
+
+    call: Call
+    tensor: str
+    """What is cast, as the code calls it."""
+    dtype: str
+    """The dtype that it does not get; empty if the code does not say which one."""
+    is_statement: bool
+    """The cast stands alone; else its result gets a name that is not read."""
+    is_assignable: bool
+    """The result can be given the name of what is cast."""
+
+
+def may_be_unused_cast(node: ast.expr, file: PythonFile) -> bool:
+    """True for a cast whose result nobody reads, whatever it casts."""
+    return isinstance(node, ast.Call) and _unused(node, file) is not None
+
+
+def unused_cast(call: Call, file: PythonFile) -> UnusedCast | None:
+    """A cast whose result nobody reads, if what it casts is a tensor that it would change."""
+    node = calls_by_span(file).get(call.span)
+    statement = None if node is None else _unused(node, file)
+    if node is None or statement is None or not isinstance(node.func, ast.Attribute):
+        return None
+    target = _target(call, node)
+    if target is None or not _is_tensor(call, node.func.value, file):
+        return None
+    if isinstance(call.receiver, Tensor) and target.dtypes and call.receiver.must_be(target.dtypes):
+        return None  # there is nothing to change
+    syntax, cast = syntax_tree(file), node.func.value
+    is_statement = isinstance(statement, ast.Expr)
+    return UnusedCast(
+        call,
+        ast.unparse(cast),
+        "" if target.is_open or not target.dtypes else min(target.dtypes),
+        is_statement,
+        is_statement and isinstance(cast, ast.Name) and not _is_of_loop(cast, syntax),
+    )
+
+
+def _target(call: Call, node: ast.Call) -> Dtype | None:
+    """What a method casts to; None for what moves a tensor only, or makes no floating dtype."""
+    if call.name in CASTS:
+        is_plain = not call.arguments and not call.keywords
+        return Dtype(frozenset({CASTS[call.name]})) if is_plain else None
+    if call.name == "type_as":
+        return Dtype(may_be_other=True) if len(call.arguments) == 1 else None
+    given = [*call.arguments, *call.keywords.values()]
+    dtypes = [one.value for one in given if isinstance(one.value, Dtype)]
+    if dtypes:
+        is_integral = bool(dtypes[0].dtypes) and not dtypes[0].may_be(FLOATING)
+        return None if is_integral and not dtypes[0].is_open else dtypes[0]
+    is_named = "dtype" in call.keywords or (call.name == "type" and len(node.args) == 1)
+    return Dtype(may_be_other=True) if is_named else None
+
+
+def _unused(node: ast.Call, file: PythonFile) -> ast.stmt | None:
+    """The statement of a cast, if nobody reads what it makes."""
+    syntax = syntax_tree(file)
+    parent = syntax.parent(node)
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in UNUSED_CASTS:
+        return None
+    if not isinstance(parent, ast.Expr | ast.Assign) or syntax.may_fail_on_purpose(node):
+        return None
+    is_held = isinstance(node.func.value, ast.Name | ast.Attribute | ast.Subscript)
+    function = syntax.function(node)
+    if not is_held or dotted(node.func.value) == "self" or _is_repeated(node, syntax):
+        return None
+    match parent:
+        case ast.Expr():
+            is_shown = function is None and isinstance(file.text, NotebookText)
+            return None if is_shown else parent
+        case ast.Assign(targets=[ast.Name(id=name)]) if (
+            function is not None
+            and isinstance(node.func.value, ast.Name)
+            and node.func.value.id == name
+            and not _is_read(name, parent, function, syntax)
+        ):
+            return parent
+    return None
+
+
+def _is_read(name: str, cast: ast.Assign, function: AnyFunction, syntax: SyntaxTree) -> bool:
+    """True if a function may read what a name holds after it was cast.
+
+    Not where the cast is all that reads the name, nor in a loop that binds it anew. Where the name
+    was used before, the cast is of no use either, but nobody needs it.
+    """
+    own = set(walk(cast.value))
+    reads = [each for each in syntax.reads(function, name) if each not in own]
+    if any(not isinstance(each, ast.Name) for each in reads):  # `nonlocal`
+        return True
+    loop = _loop_over(name, cast, syntax)
+    if loop is None:
+        return bool(reads) or _is_in_loop(cast, syntax)
+    return any(
+        syntax.function(each) is not function
+        or (_is_in(each, loop, syntax) and _follows(each, cast))
+        or (_follows(each, loop) and not _is_bound_by_loop(name, each, syntax))
+        for each in reads
+    )
+
+
+def _is_of_loop(name: ast.Name, syntax: SyntaxTree) -> bool:
+    """True for what a loop around takes out of something."""
+    return any(
+        isinstance(parent, ast.For | ast.AsyncFor) and name.id in bound_names(parent)
+        for parent in syntax.within_function(name)
+    )
+
+
+def _loop_over(name: str, cast: ast.stmt, syntax: SyntaxTree) -> ast.For | ast.AsyncFor | None:
+    """The innermost loop around a cast, if its target is a name."""
+    for parent in syntax.within_function(cast):
+        if isinstance(parent, Loop):
+            is_target = isinstance(parent, ast.For | ast.AsyncFor) and name in bound_names(parent)
+            return parent if is_target else None  # type: ignore[return-value]
+    return None
+
+
+def _is_in_loop(node: ast.stmt, syntax: SyntaxTree) -> bool:
+    return any(isinstance(parent, Loop) for parent in syntax.within_function(node))
+
+
+def _is_bound_by_loop(name: str, read: ast.AST, syntax: SyntaxTree) -> bool:
+    """True for a read in the body of another loop over the name."""
+    inner = read
+    for parent in syntax.within_function(read):
+        if isinstance(parent, ast.For | ast.AsyncFor) and name in bound_names(parent):
+            return inner in parent.body
+        inner = parent
+    return False
+
+
+def _is_in(node: ast.AST, loop: ast.stmt, syntax: SyntaxTree) -> bool:
+    return any(parent is loop for parent in syntax.around(node))
+
+
+def _follows(node: ast.AST, statement: ast.stmt) -> bool:
+    assert isinstance(node, ast.Name)
+    assert statement.end_lineno is not None
+    return node.lineno > statement.end_lineno
+
+
+def _is_repeated(node: ast.Call, syntax: SyntaxTree) -> bool:
+    """True for what is done again and again to one tensor, to see how long it takes."""
+    for parent in syntax.within_function(node):
+        if isinstance(parent, ast.For | ast.AsyncFor):
+            names = set(bound_names(parent))
+            body = (each for statement in parent.body for each in walk(statement))
+            return not any(isinstance(each, ast.Name) and each.id in names for each in body)
+        if isinstance(parent, ast.While | ast.With):
+            continue
+        if isinstance(parent, FUNCTIONS):
+            break
+    return False
+
+
+# What is cast
+
+
+def _is_tensor(call: Call, cast: ast.expr, file: PythonFile) -> bool:
+    """True for what certainly is a tensor, and for what its function uses as one."""
+    match call.receiver:
+        case Tensor(caller_chosen=caller_chosen, may_be_other=may_be_other, scalar=scalar):
+            is_guess = may_be_other and (caller_chosen or scalar is None)
+            return not is_guess or _is_used_as_tensor(cast, file)
+        case Unknown():
+            return _is_used_as_tensor(cast, file)
+    return False
+
+
+def _is_used_as_tensor(cast: ast.expr, file: PythonFile) -> bool:
+    """True if a function declares it, or asks what is cast for something that only tensors have."""
+    syntax = syntax_tree(file)
+    path = dotted(cast)
+    if path is None:
+        return False
+    match binding(cast, syntax) if isinstance(cast, ast.Name) else None:
+        case ast.arg(annotation=ast.expr() as annotation) if last_name(annotation) == "Tensor":
+            return True
+        case [ast.Subscript(value=whole, slice=index)] if _is_slice(index):
+            return _is_used_as_tensor(whole, file)
+    return any(
+        isinstance(each, ast.Attribute) and each.attr in _OF_TENSORS and dotted(each.value) == path
+        for each in walk(syntax.function(cast) or file.tree)
+    )
+
+
+def _is_slice(index: ast.expr) -> bool:
+    every = index.elts if isinstance(index, ast.Tuple) else [index]
+    return any(isinstance(each, ast.Slice) for each in every)
