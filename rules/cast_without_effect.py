@@ -104,7 +104,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     yield file.finding(
         RULE,
         call.span,
-        f"this cast has no effect{where}: `{found.tensor}` stays as it is{becomes}",
+        f"this cast has no effect{where}: `{found.tensor}` {becomes}",
         confidence=_confidence(found, file),
         why="A cast of a tensor returns another tensor. Use what it returns.",
         fix=_fix(found, file),

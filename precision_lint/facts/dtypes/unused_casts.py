@@ -36,6 +36,9 @@ _OF_TENSORS = frozenset(
 )  # fmt: skip
 """What tensors have, and modules, batches and other objects with such casts have not."""
 
+_OF_FILES = frozenset({"checkpoint", "data"})
+"""Kinds of origins: a file can hold whole modules as well."""
+
 
 @dataclass(frozen=True, slots=True)
 class UnusedCast:
@@ -203,9 +206,10 @@ def _is_repeated(node: ast.Call, syntax: SyntaxTree) -> bool:
 def _is_tensor(call: Call, cast: ast.expr, file: PythonFile) -> bool:
     """True for what certainly is a tensor, and for what its function uses as one."""
     match call.receiver:
-        case Tensor(caller_chosen=caller_chosen, may_be_other=may_be_other, scalar=scalar):
+        case Tensor(caller_chosen=caller_chosen, may_be_other=may_be_other, scalar=scalar) as found:
+            is_read = found.origin is not None and found.origin.kind in _OF_FILES
             is_guess = may_be_other and (caller_chosen or scalar is None)
-            return not is_guess or _is_used_as_tensor(cast, file)
+            return not (is_read or is_guess) or _is_used_as_tensor(cast, file)
         case Unknown():
             return _is_used_as_tensor(cast, file)
     return False
