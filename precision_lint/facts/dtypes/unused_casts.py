@@ -8,6 +8,7 @@ statement of its own leaves `mask` as it was, and so does `x = x.float()` where 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
@@ -16,9 +17,15 @@ from precision_lint.facts.dtypes.domain.values import Dtype, Tensor, Unknown
 from precision_lint.facts.dtypes.operators.conversions import CASTS
 from precision_lint.model.dtypes import FLOATING
 from precision_lint.source.python.bindings import binding
+from precision_lint.source.python.functions import functions_named
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import FUNCTIONS, AnyFunction, Loop, bound_names
-from precision_lint.source.python.syntax import dotted, last_name
+from precision_lint.source.python.syntax import (
+    callee_name,
+    dotted,
+    last_name,
+    positional_parameters,
+)
 from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 from precision_lint.source.text.notebook import NotebookText
 
@@ -35,6 +42,8 @@ _OF_TENSORS = frozenset(
     }
 )  # fmt: skip
 """What tensors have, and modules, batches and other objects with such casts have not."""
+
+_OF_MODULES = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 
 _OF_FILES = frozenset({"checkpoint", "data"})
 """Kinds of origins: a file can hold whole modules as well."""
@@ -69,14 +78,15 @@ def unused_cast(call: Call, file: PythonFile) -> UnusedCast | None:
     target = _target(call, node)
     if target is None or not _is_tensor(call, node.func.value, file):
         return None
-    if isinstance(call.receiver, Tensor) and target.dtypes and call.receiver.must_be(target.dtypes):
+    dtype = min(target.dtypes) if len(target.dtypes) == 1 and not target.is_open else ""
+    if isinstance(call.receiver, Tensor) and call.receiver.must_be(frozenset({dtype})):
         return None  # there is nothing to change
     syntax, cast = syntax_tree(file), node.func.value
     is_statement = isinstance(statement, ast.Expr)
     return UnusedCast(
         call,
         ast.unparse(cast),
-        "" if target.is_open or not target.dtypes else min(target.dtypes),
+        dtype,
         is_statement,
         is_statement and isinstance(cast, ast.Name) and not _is_of_loop(cast, syntax),
     )
@@ -226,10 +236,43 @@ def _is_used_as_tensor(cast: ast.expr, file: PythonFile) -> bool:
             return True
         case [ast.Subscript(value=whole, slice=index)] if _is_slice(index):
             return _is_used_as_tensor(whole, file)
+    scope = syntax.function(cast) or file.tree
+    return (
+        _is_of_module(path, cast, syntax)
+        or _shows_tensor(scope, path)
+        or any(_shows_tensor(*each) for each in _given_to(path, scope, file))
+    )
+
+
+def _shows_tensor(scope: ast.AST, path: str) -> bool:
     return any(
         isinstance(each, ast.Attribute) and each.attr in _OF_TENSORS and dotted(each.value) == path
-        for each in walk(syntax.function(cast) or file.tree)
+        for each in walk(scope)
     )
+
+
+def _given_to(path: str, scope: ast.AST, file: PythonFile) -> Iterator[tuple[ast.AST, str]]:
+    """The functions of the file that are given a name, with what they call it."""
+    for call in walk(scope):
+        functions = functions_named(file, callee_name(call)) if isinstance(call, ast.Call) else ()
+        if len(functions) != 1 or not isinstance(call, ast.Call):
+            continue
+        names = [each.arg for each in positional_parameters(functions[0].args)]
+        is_method = isinstance(call.func, ast.Attribute) and names[:1] == ["self"]
+        given = dict(zip(names[is_method:], call.args, strict=False))
+        given |= {each.arg: each.value for each in call.keywords if each.arg is not None}
+        for name, value in given.items():
+            if dotted(value) == path:
+                yield functions[0], name
+
+
+def _is_of_module(name: str, cast: ast.expr, syntax: SyntaxTree) -> bool:
+    """True in a loop over the parameters or buffers of a module."""
+    for parent in syntax.within_function(cast):
+        match parent:
+            case ast.For(iter=ast.Call() as iterated) if name in bound_names(parent):
+                return callee_name(iterated) in _OF_MODULES
+    return False
 
 
 def _is_slice(index: ast.expr) -> bool:
