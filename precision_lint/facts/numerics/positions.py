@@ -30,15 +30,18 @@ from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
+from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
-from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
+from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 
 _RANGES = frozenset({"arange", "linspace"})
 _CASTS = frozenset({"to", "type", "type_as", "half", "bfloat16"})
 ANGLES = frozenset({"sin", "cos", "polar"})
 """What makes numbers of angles."""
-_OF_POSITIONS = ANGLES | {"outer", "ger", "einsum"}
+OUTER = frozenset({"outer", "ger", "einsum"})
+"""What multiplies positions by frequencies."""
+_OF_POSITIONS = ANGLES | OUTER
 """What positions are made angles with."""
 
 _RANGE_IN_HALF = re.compile(
@@ -64,13 +67,14 @@ _HALF = frozenset({BFLOAT16, FLOAT16})
 class Position:
     """Positions in a half dtype: a range that is made so, timesteps that are cast, a product.
 
-    `call` makes the range or casts the timesteps; `origin` gives the dtype; `use` is what needs the
-    integers, None if the range is too long for any use.
+    `call` makes the range, casts the timesteps, or multiplies positions by frequencies in a half
+    dtype; `origin` gives the dtype; `use` is what needs the integers, None if the range is too long
+    for any use.
     """
 
     span: Span
     call: Call | None
-    form: Literal["range", "timesteps", "product"]
+    form: Literal["range", "timesteps", "product", "frequencies"]
     dtype: str
     origin: Origin
     is_certain: bool
@@ -91,6 +95,8 @@ def positions(file: PythonFile) -> Iterator[Position]:
         found += filter(None, (_timesteps(call, file) for call in calls))
     if _may_multiply_positions(file):
         found += _products(file)
+    if has_range and "register_buffer" in text and _ANGLE.search(text) is not None:
+        found += _of_buffers(file)
     by_place = {position.span: position for position in reversed(found)}
     yield from (by_place[span] for span in sorted(by_place) if not _holds_another(span, by_place))
 
@@ -170,6 +176,64 @@ def _last(node: ast.Call) -> float | None:
             case _:
                 return None
     return max(numbers, default=None)
+
+
+# Ranges and frequencies in the dtype of a buffer
+
+
+def _of_buffers(file: PythonFile) -> Iterator[Position]:
+    """Positions that a module makes angles of by a buffer, which a cast of the module casts."""
+    may_be = cache(partial(_may_use_buffer, file=file))
+    for call in calls_in(file, OUTER | _CASTS | _RANGES, worth=may_be):
+        found = _frequencies(call, file) if call.name in OUTER else range_in_half(call, file)
+        if found is not None:
+            yield found
+
+
+def _may_use_buffer(node: ast.expr, file: PythonFile) -> bool:
+    """True for a product of a range and an attribute, and for a range in its dtype."""
+    syntax = syntax_tree(file)
+    if not isinstance(node, ast.Call) or not any(map(_is_of_self, walk(node))):
+        return False
+    if callee_name(node) not in OUTER:
+        return _may_be_range(node, file)
+    return has_positions(node, syntax) and used_by(node, ANGLES, syntax) is not None
+
+
+def _is_of_self(node: ast.AST) -> bool:
+    match node:
+        case ast.Attribute(value=ast.Name(id="self")):
+            return True
+    return False
+
+
+def _frequencies(call: Call, file: PythonFile) -> Position | None:
+    """`torch.outer(positions, self.inv_freq)`, where the frequencies can be of a half dtype."""
+    syntax, node = syntax_tree(file), file.node_at(call.span)
+    use = None if node is None else used_by(node, ANGLES, syntax)
+    for one in call.arguments:
+        value = one.value
+        if isinstance(value, Tensor) and not has_positions(file.node_at(one.span), syntax):
+            name = _half(value, call, file)
+            if name is not None and value.origin is not None and use is not None:
+                is_certain = value.must_be(_HALF)
+                place = file.span_of(use)
+                return Position(
+                    call.span, call, "frequencies", name, value.origin, is_certain, place
+                )
+    return None
+
+
+def has_positions(node: ast.expr | None, syntax: SyntaxTree) -> bool:
+    """True for an expression that works with a range of the same function."""
+    if node is None:
+        return False
+    made = [
+        each
+        for each in own_nodes(syntax.body(node))
+        if isinstance(each, ast.Call) and callee_name(each) in _RANGES
+    ]
+    return any(mentions(node, each, holders(each, syntax)) for each in made)
 
 
 # Timesteps

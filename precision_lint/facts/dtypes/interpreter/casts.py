@@ -64,6 +64,7 @@ def cast_in_place(
         return
     if isinstance(function, FunctionValue) or result is receiver:
         return
+    evaluate.analysis.records.module_cast(evaluate.frame, node, result)
     match receiver, result:
         case (Model(), Model()) | (Instance(), Instance()) | (OneOf(), OneOf()):
             module, _ = changed(node)
