@@ -96,15 +96,17 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     found = unused_cast(call, file)
     if found is None:
         return
-    becomes = (
-        f"stays as it is, and does not become {found.dtype}" if found.dtype else "stays as it is"
+    what = (
+        f"`{found.tensor}` stays as it is"
+        + (f", and does not become {found.dtype}" if found.dtype else "")
+        if found.is_statement
+        else f"nothing reads `{found.tensor}` afterwards"
     )
-    where = "" if found.is_statement else ", as nothing reads this name afterwards"
     precision = precision_of(found.dtype)
     yield file.finding(
         RULE,
         call.span,
-        f"this cast has no effect{where}: `{found.tensor}` {becomes}",
+        f"this cast has no effect: {what}",
         confidence=_confidence(found, file),
         why="A cast of a tensor returns another tensor. Use what it returns.",
         fix=_fix(found, file),

@@ -111,26 +111,37 @@ def _target(call: Call, node: ast.Call) -> Dtype | None:
 def _unused(node: ast.Call, file: PythonFile) -> ast.stmt | None:
     """The statement of a cast, if nobody reads what it makes."""
     syntax = syntax_tree(file)
-    parent = syntax.parent(node)
-    if not isinstance(node.func, ast.Attribute) or node.func.attr not in UNUSED_CASTS:
+    name = _cast_name(node)
+    if name is None:
         return None
-    if not isinstance(parent, ast.Expr | ast.Assign) or syntax.may_fail_on_purpose(node):
-        return None
-    is_held = isinstance(node.func.value, ast.Name | ast.Attribute | ast.Subscript)
-    function = syntax.function(node)
-    if not is_held or dotted(node.func.value) == "self" or _is_repeated(node, syntax):
-        return None
+    parent = syntax.parent(node)  # most casts are parts of other expressions
     match parent:
         case ast.Expr():
-            is_shown = function is None and isinstance(file.text, NotebookText)
-            return None if is_shown else parent
-        case ast.Assign(targets=[ast.Name(id=name)]) if (
-            function is not None
-            and isinstance(node.func.value, ast.Name)
-            and node.func.value.id == name
-            and not _is_read(name, parent, function, syntax)
+            function = syntax.function(node)
+            if function is None and isinstance(file.text, NotebookText):
+                return None  # it is shown
+        case ast.Assign(targets=[ast.Name(id=target)]) if target == name:
+            function = syntax.function(node)
+            if function is None or _is_read(target, parent, function, syntax):
+                return None
+        case _:
+            return None
+    if syntax.may_fail_on_purpose(node) or _is_repeated(node, syntax):
+        return None
+    return parent
+
+
+def _cast_name(node: ast.Call) -> str | None:
+    """What a call of one of the methods casts, if it has a name."""
+    match node.func:
+        case ast.Attribute(value=ast.Name(id="self")):
+            return None
+        case ast.Attribute(value=ast.Name(id=name), attr=attr) if attr in UNUSED_CASTS:
+            return name
+        case ast.Attribute(value=ast.Attribute() | ast.Subscript(), attr=attr) if (
+            attr in UNUSED_CASTS
         ):
-            return parent
+            return ""
     return None
 
 
@@ -146,7 +157,7 @@ def _is_read(name: str, cast: ast.Assign, function: AnyFunction, syntax: SyntaxT
         return True
     loop = _loop_over(name, cast, syntax)
     if loop is None:
-        return bool(reads) or _is_in_loop(cast, syntax)
+        return bool(reads)
     return any(
         syntax.function(each) is not function
         or (_is_in(each, loop, syntax) and _follows(each, cast))
@@ -170,10 +181,6 @@ def _loop_over(name: str, cast: ast.stmt, syntax: SyntaxTree) -> ast.For | ast.A
             is_target = isinstance(parent, ast.For | ast.AsyncFor) and name in bound_names(parent)
             return parent if is_target else None  # type: ignore[return-value]
     return None
-
-
-def _is_in_loop(node: ast.stmt, syntax: SyntaxTree) -> bool:
-    return any(isinstance(parent, Loop) for parent in syntax.within_function(node))
 
 
 def _is_bound_by_loop(name: str, read: ast.AST, syntax: SyntaxTree) -> bool:
@@ -225,17 +232,25 @@ def _is_tensor(call: Call, cast: ast.expr, file: PythonFile) -> bool:
     return False
 
 
-def _is_used_as_tensor(cast: ast.expr, file: PythonFile) -> bool:
-    """True if a function declares it, or asks what is cast for something that only tensors have."""
+def _is_used_as_tensor(
+    cast: ast.expr, file: PythonFile, parts: frozenset[str] = frozenset()
+) -> bool:
+    """True if a function declares it, or asks what is cast for something that only tensors have.
+
+    `parts` are slices of it that led here.
+    """
     syntax = syntax_tree(file)
     path = dotted(cast)
-    if path is None:
+    if path is None or path in parts:
         return False
     match binding(cast, syntax) if isinstance(cast, ast.Name) else None:
         case ast.arg(annotation=ast.expr() as annotation) if last_name(annotation) == "Tensor":
             return True
-        case [ast.Subscript(value=whole, slice=index)] if _is_slice(index):
-            return _is_used_as_tensor(whole, file)
+        case list() as values:
+            whole = [_sliced(each) for each in values if not _is_cast_of(each, path)]
+            if whole and None not in whole:
+                named = [each for each in whole if each is not None]
+                return all(_is_used_as_tensor(each, file, parts | {path}) for each in named)
     scope = syntax.function(cast) or file.tree
     return (
         _is_of_module(path, cast, syntax)
@@ -275,6 +290,23 @@ def _is_of_module(name: str, cast: ast.expr, syntax: SyntaxTree) -> bool:
     return False
 
 
+def _sliced(value: ast.expr) -> ast.expr | None:
+    """What a slice is a part of."""
+    match value:
+        case ast.Subscript(value=whole, slice=ast.Tuple(elts=every)) if any(map(_is_slice, every)):
+            return whole
+        case ast.Subscript(value=whole, slice=index) if _is_slice(index):
+            return whole
+    return None
+
+
 def _is_slice(index: ast.expr) -> bool:
-    every = index.elts if isinstance(index, ast.Tuple) else [index]
-    return any(isinstance(each, ast.Slice) for each in every)
+    return isinstance(index, ast.Slice)
+
+
+def _is_cast_of(value: ast.expr, path: str) -> bool:
+    """True for `x.float()`, which makes a tensor of one."""
+    match value:
+        case ast.Call(func=ast.Attribute(value=cast, attr=name)) if name in UNUSED_CASTS:
+            return dotted(cast) == path
+    return False
