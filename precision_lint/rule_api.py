@@ -110,6 +110,7 @@ NAMES = {
         "running_total scores sum_of_squares"
     ),
     "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
+    "precision_lint.facts.numerics.buffers_in_half": "positions_of_buffers",
     "precision_lint.facts.numerics.positions": "Position positions",
     "precision_lint.facts.numerics.program_errors": "program_errors",
     "precision_lint.facts.numerics.program_positions": "program_positions",

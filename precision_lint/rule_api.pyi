@@ -141,6 +141,9 @@ from precision_lint.facts.names.mapping import Entry as Entry
 from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
 from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
 from precision_lint.facts.names.texts import texts as texts
+from precision_lint.facts.numerics.buffers_in_half import (
+    positions_of_buffers as positions_of_buffers,
+)
 from precision_lint.facts.numerics.fills import Fill as Fill
 from precision_lint.facts.numerics.fills import fills as fills
 from precision_lint.facts.numerics.half_results import SCORES as SCORES

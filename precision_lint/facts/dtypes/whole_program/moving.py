@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import reduce
 
 from precision_lint.facts.dtypes.domain.lattice import join_tensors
@@ -20,13 +21,18 @@ from precision_lint.facts.dtypes.syntax.mutations import CASTING
 from precision_lint.facts.dtypes.whole_program.calling import Calling
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.tracing import Tracing
+from precision_lint.facts.origin import Origin
 from precision_lint.source.python.statements import own_nodes
+from precision_lint.source.python.syntax import callee_name
 
 _MOST_HOLDERS = 8
 """Classes of modules that hold a module, each a part of the next."""
 
 _MOST_PROGRAMS = 12
 """Bodies that make such a module and cast modules."""
+
+_LOADING = ("load_state_dict", "load_model")
+"""What gives the weights of a file to a module."""
 
 _CASTING_ITSELF = CASTING | {"_apply", "cuda", "type"}
 """Methods that a class defines which does something else when it is cast."""
@@ -51,16 +57,30 @@ class Moving:
             if not _CASTING_ITSELF.isdisjoint(each.methods):
                 return None
             for body in self._making(each):
-                owner = body.owner if isinstance(body, Function) else None
-                if owner is None or not self._classes.is_module(owner):
+                holder = self._holder(body)
+                if holder is None:
                     programs.update(self._casting(body))
-                elif owner not in holders and len(holders) < _MOST_HOLDERS:
-                    holders.append(owner)
+                elif holder not in holders and len(holders) < _MOST_HOLDERS:
+                    holders.append(holder)
+        loads: dict[ast.AST, Origin] = {}
         for body, rows in [*programs.items()][:_MOST_PROGRAMS]:
             self._tracing.body(body, rows)
+            if (load := _load(body)) is not None:
+                loads |= dict.fromkeys(own_nodes(_node(body)), load)
         casts = self._analysis.records.module_casts
-        found = [tensor for each in holders for tensor in casts.get(each, {}).values()]
+        found = [
+            _with_load(tensor, loads.get(call))
+            for each in holders
+            for call, tensor in casts.get(each, {}).items()
+        ]
         return reduce(join_tensors, found) if found else None
+
+    def _holder(self, body: Body) -> Class | None:
+        """The class of the modules that keep what a method of theirs makes."""
+        if not isinstance(body, Function) or body.is_static or body.is_class_method:
+            return None
+        owner = body.owner
+        return owner if owner is not None and self._classes.is_module(owner) else None
 
     def _making(self, definition: Class) -> Iterator[Body]:
         """The bodies that mention a class."""
@@ -81,9 +101,37 @@ class Moving:
 
 def _rows_casting(body: Body) -> frozenset[int]:
     """The rows of a body that may cast a module."""
-    module = body if isinstance(body, Module) else body.module
-    node = body.file.tree if isinstance(body, Module) else body.node
-    return module.fact((_rows_casting, node), lambda: frozenset(_rows(node)))
+    node = _node(body)
+    return _module(body).fact((_rows_casting, node), lambda: frozenset(_rows(node)))
+
+
+def _module(body: Body) -> Module:
+    return body if isinstance(body, Module) else body.module
+
+
+def _node(body: Body) -> ast.AST:
+    return body.file.tree if isinstance(body, Module) else body.node
+
+
+def _load(body: Body) -> Origin | None:
+    """Where a body loads weights: a buffer that no file holds stays as it was cast.
+
+    None in a training: the weights can come from another run of it, which rounds the same.
+    """
+    file = _module(body).file
+    calls = [node for node in own_nodes(_node(body)) if isinstance(node, ast.Call)]
+    named = {callee_name(node): node for node in reversed(calls)}
+    load = next((named[name] for name in _LOADING if name in named), None)
+    if load is None or "backward" in named:
+        return None
+    text = "the module gets weights from a file here"
+    return Origin(file.text, file.span_of(load), text, kind="checkpoint")
+
+
+def _with_load(cast: Tensor, load: Origin | None) -> Tensor:
+    if load is None or cast.origin is None:
+        return cast
+    return replace(cast, origin=cast.origin.through(load))
 
 
 def _rows(node: ast.AST) -> Iterator[int]:
