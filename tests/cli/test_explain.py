@@ -127,6 +127,7 @@ def is_right(found: list[Answer], right: set[str]) -> bool:
         ("seventh_threads", 20),
         ("eighth_threads", 66),
         ("ninth_threads", 40),
+        ("tenth_threads", 40),
     ],
 )
 def test_messages_of_threads(name: str, count: int) -> None:
@@ -307,4 +308,17 @@ def test_an_unsure_answer_has_cures_and_names_its_page() -> None:
     assert out.startswith("No page quotes this message.")
     assert "- MP410 `dtype-error-in-program` (pitfall F06): " in out
     assert "Cast to the compute dtype before any operation" in out
-    assert "`precision-lint explain MP410` prints the page" in out
+    assert "`precision-lint explain MP410 F06` says more" in out
+
+
+def test_a_message_has_its_cure_before_the_page() -> None:
+    out = explain("mat1 and mat2 must have the same dtype, but got Float and BFloat16").out
+    head, page = out.split("# MP403", 1)
+    assert "or convert the input with `x.to(model.dtype)`" in head
+    assert "## What it does" in page
+    assert "(pitfalls A01, " in explain("TypeError: Got unsupported ScalarType BFloat16").out
+
+
+def test_of_several_names_the_unknown_one_is_named() -> None:
+    assert "is called `nope`" in explain("MP101", "nope").err
+    assert "did you mean `numpy-on-bfloat16`?" in explain("MP201", "numpy-on-bf16").err
