@@ -102,17 +102,17 @@ def test_as_a_module_nothing_of_the_working_folder_is_imported(tmp_path: Path) -
 def test_every_finding_is_ignored_with_a_reason(tmp_path: Path) -> None:
     two = (
         BAD
-        + "both = f(scores.numpy(), scores.cpu().numpy())\nlong = (\n    scores\n    .numpy()\n)\n"
+        + "f(scores.numpy(), scores.cpu().numpy())\nlong = (\n    scores\n    .numpy()\n)\n"
     )
     script = "accelerate launch --mixed_precision fp16 t.py \\\n  --bf16\n"
     files = {"a.py": two, "b.py": SCALER, "c.yaml": CONFIG, "run.sh": script, "d.py": CLEAN}
     project(tmp_path, files)
     before = {name: (tmp_path / name).read_text() for name in files}
-    ran = run("--add-ignore", "before the migration", cwd=tmp_path)
+    ran = run("--add-ignore", "float32 there", cwd=tmp_path)
     assert ran.code == 0, ran.out
     assert "note: ignored" in ran.err
     after = {name: (tmp_path / name).read_text() for name in files}
-    comment = "# precision-lint: ignore[MP101] before the migration\n"
+    comment = "# precision-lint: ignore[MP101] float32 there\n"
     assert f"{comment}array = scores.numpy()  # for the plot\n" in after["a.py"]
     assert f"scores.cpu().numpy())  {comment}" in after["a.py"]
     assert after["a.py"].count(comment) == 3
@@ -124,6 +124,20 @@ def test_every_finding_is_ignored_with_a_reason(tmp_path: Path) -> None:
     again = run(cwd=tmp_path)
     assert (again.code, again.err) == (0, "")
     assert run("--add-ignore", "again", cwd=tmp_path).err == ""
+
+
+def test_a_comment_makes_no_row_too_long_for_the_formatter(tmp_path: Path) -> None:
+    rows = "    both = f(scores.numpy(), scores.cpu().numpy())\n    x = scores.numpy()\n"
+    branch = "if True:\n" + rows + "    y = 1, \\\n        scores.detach().cpu().numpy()\n"
+    settings = "[tool.ruff]\nline-length = 70\n"
+    project(tmp_path, {"a.py": BAD + branch, "pyproject.toml": settings})
+    assert run("--add-ignore", "float32 here", cwd=tmp_path).code == 0
+    text = (tmp_path / "a.py").read_text()
+    comment = "# precision-lint: ignore[MP101] float32 here"
+    assert f"    {comment}\n    both = f(scores.numpy(), scores.cpu().numpy())\n" in text
+    assert f"    x = scores.numpy()  {comment}\n" in text
+    assert f"        scores.detach().cpu().numpy()  {comment}\n" in text  # not after a backslash
+    assert run(cwd=tmp_path).code == 0
 
 
 @pytest.mark.parametrize("reason", ["", "  ", "two\nlines", "a # b", "\x1b[1m"])
