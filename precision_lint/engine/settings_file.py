@@ -20,7 +20,7 @@ from precision_lint.engine.settings import (
 from precision_lint.model.finding import Confidence, Severity
 from precision_lint.model.formats import FORMATS
 from precision_lint.project import disk
-from precision_lint.project.discovery import project_root
+from precision_lint.project.roots import project_root
 
 T = TypeVar("T")
 
