@@ -108,6 +108,23 @@ def test_a_message_may_be_pasted_in_any_form(form: Any) -> None:
     assert sum(right) / len(right) >= 0.95
 
 
+def test_half_a_message_is_enough() -> None:
+    long = [message for message in sorted(QUOTED) if len(message.split()) >= 8]
+    right = [
+        bool(found) and bool(ids(found[0]) & QUOTED[message])
+        for message in long
+        for words in [message.split()]
+        for found in [answers(" ".join(words[: (len(words) + 1) // 2]))]
+    ]
+    assert len(right) > 500
+    assert sum(right) / len(right) >= 0.9
+
+
+def test_a_message_may_be_quoted_in_a_sentence() -> None:
+    text = "I get `RuntimeError: invalid dtype for bias` since I use compile, whatever I try here"
+    assert any("D04" in ids(answer) for answer in answers(text))
+
+
 def is_right(found: list[Answer], right: set[str]) -> bool:
     """Whether the first answer is right; where no page is, it says that it is unsure."""
     if not right:
@@ -128,6 +145,7 @@ def is_right(found: list[Answer], right: set[str]) -> bool:
         ("eighth_threads", 66),
         ("ninth_threads", 40),
         ("tenth_threads", 40),
+        ("eleventh_threads", 25),
     ],
 )
 def test_messages_of_threads(name: str, count: int) -> None:
