@@ -138,10 +138,12 @@ def _unknown(words: Sequence[str]) -> str | None:
 
 
 def _called(word: str) -> list[Rule | Pitfall]:
-    """The rules with a code, name or prefix of codes; or the pitfall with an id."""
+    """The rules with a code, name or prefix of codes; or the pitfalls with an id or its letter."""
     if (pitfall := pitfalls().get(word.upper())) is not None:
         return [pitfall]
-    codes = registry.select(word) if word.upper() != "ALL" else frozenset()
+    if len(word) == 1 and word.isalpha():
+        return [one for name, one in pitfalls().items() if name.startswith(word.upper())]
+    codes = registry.select(word)
     return [rule for rule in registry.rules() if rule.code in codes or rule.name == word.lower()]
 
 

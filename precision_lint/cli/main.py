@@ -114,8 +114,9 @@ def check(paths: tuple[str, ...], **values: Any) -> int:
 def explain(what: tuple[str, ...], output_format: str) -> None:
     """Print the pages of rules and pitfalls.
 
-    They are found by code, name, family (MP2) or pitfall (A01), or by the text of an error message;
-    `-` reads the message from standard input: `python train.py 2>&1 | precision-lint explain -`.
+    They are found by code, name, family (MP2, A) or pitfall (A01), or by the text of an error
+    message; `-` reads the message from standard input: `python train.py 2>&1 | precision-lint
+    explain -`.
     """
     from precision_lint.cli.explain import NoPage, explained, print_page, render, render_json
 

@@ -79,8 +79,8 @@ def test_syntax_of_a_newer_python_names_it(tmp_path: Path) -> None:
     )
     ran = run("a.py", "b.py", "--output-format", "concise", cwd=tmp_path)
     newer, older = ran.out.splitlines()[:2]
-    assert "this is syntax of Python 3.12" in newer
-    assert "this is syntax of" not in older
+    assert "this syntax needs Python 3.12" in newer
+    assert "this syntax needs" not in older
 
 
 def test_as_a_module_nothing_of_the_working_folder_is_imported(tmp_path: Path) -> None:
@@ -151,7 +151,7 @@ def test_where_no_comment_may_stand_the_finding_is_left(tmp_path: Path) -> None:
     ran = run("--add-ignore", "why", "--output-format", "concise", cwd=tmp_path)
     assert (ran.code, ran.out.count("MP702"), ran.out.count("MP101")) == (1, 1, 0)
     assert (tmp_path / "ds.json").read_text() == both
-    left = "ds.json: no comment can ignore 1 finding in this format; use per-file-ignores or"
+    left = "note: ds.json: no comment can ignore 1 finding in this format; use per-file-ignores or"
     assert left in ran.err
 
 
@@ -171,3 +171,29 @@ def test_many_findings_of_one_rule_are_counted(tmp_path: Path) -> None:
     assert re.search(r"Found 2[12] ", ran.out)
     assert run("--all", cwd=tmp_path).out.count("MP101 [*]") == 21
     assert run("--output-format", "concise", cwd=tmp_path).out.count("MP101 [*]") == 21
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["--prune-baseline"], "--prune-baseline needs --baseline"),
+        (["--add-ignore", "why", "--fix"], "--add-ignore cannot be combined with --fix"),
+        (["--add-ignore", "why", "--unsafe-fixes"], "--add-ignore cannot be combined with --fix"),
+        (["--diff", "--write-baseline", "b.json"], "--diff writes nothing"),
+        (["--diff", "--baseline", "b.json", "--prune-baseline"], "--diff writes nothing"),
+        (["--fix", "--since", "HEAD"], "--since only chooses what is reported"),
+        (["--watch", "--fix"], "--watch cannot be combined with"),
+    ],
+)
+def test_options_that_do_not_go_together(options: list[str], why: str, tmp_path: Path) -> None:
+    project(tmp_path, {"a.py": BAD, "b.json": '{"version": 1, "findings": []}\n'})
+    ran = run(*options, cwd=tmp_path)
+    assert (ran.code, ran.out) == (2, "")
+    assert why in ran.err
+    assert (tmp_path / "a.py").read_text() == BAD
+
+
+def test_a_diff_of_suppressions_says_so(tmp_path: Path) -> None:
+    ran = run("--add-ignore", "why", "--diff", cwd=project(tmp_path, {"a.py": BAD}))
+    assert "note: would ignore 1 finding in 1 file" in ran.err
+    assert (tmp_path / "a.py").read_text() == BAD

@@ -250,6 +250,10 @@ def test_names_codes_families_and_pitfalls() -> None:
     assert family[0].startswith("- MP501 `triton-branch-dtype`: ")
     assert "- MP201 `gradscaler-with-bfloat16`" in explain("MP2").out
     assert "MP501" in explain("triton").out
+    pitfalls_of_triton = explain("G").out.splitlines()
+    assert pitfalls_of_triton[0].startswith("- G01: ")
+    assert len(pitfalls_of_triton) == sum(name.startswith("G") for name in DATA["pitfalls"])
+    assert explain("all").out.splitlines()[0].startswith("- MP101 ")
 
 
 def test_a_message_from_a_pipe() -> None:
