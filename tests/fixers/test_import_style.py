@@ -130,8 +130,8 @@ def test_names_on_lines_of_their_own(tmp_path: Path) -> None:
     settings = tmp_path / "pyproject.toml"
     path = tmp_path / "case.py"
     source = (
-        "import torch\nfrom mypkg.data import (\n    load,\n)\nfrom precision_lint.runtime import (\n"
-        "    mask_value,\n)\n\nuse(x)\n"
+        "import torch\nfrom mypkg.data import (\n    load,\n)\n"
+        "from precision_lint.runtime import (\n    mask_value,\n)\n\nuse(x)\n"
     )
     settings.write_text('[tool.isort]\nprofile = "black"\nforce_grid_wrap = 1\n')
     style = import_style(path, tmp_path)
