@@ -41,13 +41,13 @@ def explained(words: Sequence[str], text: str | None = None) -> Explained:
     if about:
         return Explained(named=about)
     if other := messages.something_else(text):
-        raise NoPage(f"this message does not look like one about precision, but about {other}")
+        raise NoPage(f"this message seems to be about {other}, not about precision")
     name = _unknown(words) or " ".join(words)
     like = _resembling(name) if " " not in name else None
     hint = f"; did you mean `{like}`?" if like else ""
     if not name:
-        raise NoPage("no page has a message like anything in this text")
-    raise NoPage(f"no rule or pitfall is called `{name}`, and no page has such a message{hint}")
+        raise NoPage("nothing in this text is like a known error message")
+    raise NoPage(f"no rule or pitfall is called `{name}`, and no known error is like it{hint}")
 
 
 def render(found: Explained) -> str:
@@ -182,13 +182,13 @@ def _answered(answers: Sequence[Answer]) -> str:
         names = [first.rule.code] if first.rule else []
         names += [pitfall.name for pitfall in first.pitfalls]
         return (
-            "No page quotes this message. By what it says, it may be about:\n\n"
+            "This is not a known error message. By its words, it may be about:\n\n"
             f"{listed}\n`precision-lint explain {' '.join(names)}` says more about the first.\n"
         )
     if first.certainty == "likely":
-        head = f"This looks like a message of {_names(first)}."
+        head = f"This looks like an error that {_names(first)} explains."
     else:
-        head = f"This is a message of {_names(first)}."
+        head = f"This is an error that {_names(first)} explains."
     page = _page(first.rule or first.pitfalls[0])
     if first.rule and (cure := _cure(first)):  # before the page, which is about code
         head += f"\n\n{_subject(first)}. {cure}"
