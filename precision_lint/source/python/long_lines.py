@@ -135,6 +135,8 @@ def _parts(text: str, value: ast.expr, width: int) -> list[str] | None:
 
 def _in_brackets(body: str, indent: str, limit: int, above: str, below: str) -> list[str] | None:
     """A line between brackets: all of what they contain, or one of its elements."""
+    if body.startswith(("if ", "else ")):
+        return _operands(body, indent)
     content = body.removesuffix(",")
     elements = _elements(content)
     if above in set("([{") and below in set(")]}") and len(elements) > 1:

@@ -115,3 +115,9 @@ def test_a_line_is_broken_as_ruff_does_or_not_at_all(limit: int, tmp_path: Path)
 def test_what_is_left_to_the_formatter(source: str) -> None:
     new = "old.float().detach().cpu().numpy"
     assert fixed(source, new, 30) == source.replace("old", new, 1)
+
+
+def test_the_condition_of_a_choice() -> None:
+    source = "x = (\n    a\n    if one.is_there() and old\n    else c\n)\n"
+    new = "    if one.is_there()\n    and two.is_there_too()\n    else c\n"
+    assert new in fixed(source, "two.is_there_too()", 30)
