@@ -335,7 +335,7 @@ def test_what_changed_between_two_files(tmp_path: Path) -> None:
     assert ran.out.splitlines() == [
         "b.yaml: Hugging Face Trainer",
         "  fp16: true -> false  (b.yaml:4)",
-        "  - error MP702: `fp16` and `bf16` are both switched on",
+        "  - error MP702: `fp16` and `bf16` are both enabled",
     ]
     markdown = run(
         "explain-config", "--diff", "a.yaml", "b.yaml", "--output-format", "markdown", cwd=tmp_path
