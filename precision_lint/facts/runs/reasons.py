@@ -1,0 +1,50 @@
+"""Why a setting of precision is not understood, where that can be said in a few words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+from precision_lint.facts.frameworks.recognition import program_of
+from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
+from precision_lint.facts.runs.unread import Unread
+from precision_lint.facts.settings.given import normal
+from precision_lint.source.config.options import Option
+from precision_lint.source.config.settings_tree import Member
+from precision_lint.source.shell.words import UNKNOWN
+
+_NO_CODE = "no Python file of the project mentions it"
+_NOT_IN_PROGRAM = "no code of the program mentions it"
+_NO_PROGRAM = "the program is not in the project"
+
+
+def with_reasons(rest: Unread, project: Recording) -> tuple[Occurrence, ...]:
+    """The settings, each with the reason why nothing is said of it, if there is a simple one."""
+    return tuple(replace(one, reason=_reason(one, rest, project)) for one in rest.settings)
+
+
+def _reason(one: Occurrence, rest: Unread, project: Recording) -> str:
+    match one.origin:
+        case Option() if rest.launch is not None:
+            path = program_of(rest.launch, rest.file, project)
+            if path is not None:
+                is_mentioned = _is_mentioned(one.name, path, project)
+                return "" if is_mentioned else _NOT_IN_PROGRAM
+            program = rest.launch.program
+            return _NO_PROGRAM if program and UNKNOWN not in program else ""
+        case Member():
+            found = project.python_source_matches
+            is_mentioned = found(rf"\b{re.escape(one.name)}\b".encode()) or not found(b"")
+            return "" if is_mentioned else _NO_CODE
+    return ""
+
+
+def _is_mentioned(option: str, program: Path, project: Recording) -> bool:
+    """True if code of a program mentions the last part of an option."""
+    name = normal(option.rpartition(".")[2])
+    word = re.compile(rf"\b{re.escape(name).replace('_', '[_-]')}\b")
+    text = project.config_files.text
+    return any(word.search(text(path)) for path in files_of(program, project))
