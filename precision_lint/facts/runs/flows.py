@@ -74,13 +74,17 @@ class Asked:
     """A setting by its name in the program.
 
     `others` are the sections of other settings with this name: what holds it tells them apart.
-    `modules` are the texts beside it, which may name the module that reads it.
+    `modules` are the texts beside it, which may name the module that reads it, and `words` those of
+    its command, which may name the function. `owner` is the class or function that gets it as an
+    argument, if that is known.
     """
 
     name: str
     section: str = ""
     others: frozenset[str] = frozenset()
     modules: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    owner: str = ""
 
 
 def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
@@ -148,6 +152,12 @@ class _Flow:
         """Where the program reads the setting from what holds its settings, or declares it as a
         parameter of a function that the command line calls.
         """
+        if asked.owner:
+            home = self.program.project.module(self.program.path)
+            if home is not None:
+                for function in definitions(home).get(asked.owner, ()):
+                    yield from self._parameter(asked.name, function, home)
+            return
         found = [
             (node, file)
             for file in self._files(asked.name)
@@ -158,7 +168,13 @@ class _Flow:
         yield from named or found
         yield from self._globals(asked)
         for file in self._files(asked.name) if not asked.others and not named else ():
-            for function in commands(file):
+            taking = [
+                (name, function)
+                for name, function in commands(file)
+                if function.args.kwarg is not None
+                or any(each.arg == asked.name for each in named_parameters(function.args))
+            ]
+            for _, function in [row for row in taking if row[0] in asked.words] or taking:
                 yield from self._parameter(asked.name, function, file)
 
     def _globals(self, asked: Asked) -> Iterator[_Read]:

@@ -7,7 +7,7 @@ reads a setting, and what for. No rule asks for this.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -26,14 +26,15 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.interpreter.reaching import reached
-from precision_lint.facts.runs.readers import possible_readers
+from precision_lint.facts.runs.named_classes import is_argument, named_classes
+from precision_lint.facts.runs.readers import likely_readers, possible_readers
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
-from precision_lint.facts.runs.understood import written_at
+from precision_lint.facts.runs.understood import Written, written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
-from precision_lint.facts.runs.ways import key_of_holder
+from precision_lint.facts.runs.ways import commands, key_of_holder
 from precision_lint.facts.settings.given import normal
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
@@ -43,6 +44,8 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST = 60
 """Settings of one launch or file that are followed."""
+_MOST_LIKELY = 6
+"""Programs that are compared where nothing tells them apart."""
 _TARGET = "_target_"
 _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
 """Words in the names of many programs."""
@@ -64,20 +67,55 @@ class Purposes:
             for part in _by_launch(rest):
                 yield from self.of(part)
             return
+        if rest.launch is None:
+            for run, used in self._of_classes(rest):
+                yield from _shown_with(used, run)
+                rest = _without(rest, used)
         for path in self._programs(rest):
-            opened = rest.file.text.path if rest.launch is None else None
-            run = environment(path, rest.file, rest.launch, self.project, opened)
-            used = [*self._uses(rest, run)]
-            told = {written_at(one) for use in used for one in use.settings}
-            left = (one for one in rest.settings if written_at(one) not in told)
-            rest = replace(rest, settings=tuple(left))
-            if used:
-                given = distinct(of_place(use, run) for use in used)
-                settings = tuple(one for use in used for one in use.settings)
-                reading = reading_of(given, settings, run)
-                yield from (reading,) if reading is not None else ()
             if not rest.settings:
                 return
+            run = self._run(path, rest)
+            used = [*self._uses(_asked(rest, run), run)]
+            yield from _shown_with(used, run)
+            rest = _without(rest, used)
+        if rest.launch is None and rest.settings:
+            yield from self._agreed(rest)
+
+    def _of_classes(self, rest: Unread) -> Iterator[tuple[RunEnvironment, list[Use]]]:
+        """What the classes that sections name have their settings for."""
+        classes = named_classes(rest.file, self.project)
+        by_path: dict[Path, list[tuple[Occurrence, Asked]]] = {}
+        for one in rest.settings:
+            if isinstance(one.origin, Member):
+                named = classes.get(id(one.origin.mapping))
+                if named is not None and is_argument(one.origin.mapping, one.name, rest.file):
+                    asked = Asked(one.name, owner=named.name)
+                    by_path.setdefault(named.path, []).append((one, asked))
+        for path, settings in by_path.items():
+            run = self._run(path, rest)
+            yield run, [*self._uses(settings, run)]
+
+    def _run(self, path: Path, rest: Unread) -> RunEnvironment:
+        opened = rest.file.text.path if rest.launch is None else None
+        return environment(path, rest.file, rest.launch, self.project, opened)
+
+    def _agreed(self, rest: Unread) -> Iterator[EffectiveConfig]:
+        """What settings are for where several programs may read the file, and share the place that
+        they have for them: it is the same whichever of them runs.
+        """
+        found: dict[Written, list[tuple[Use, RunEnvironment]]] = {}
+        for path in islice(likely_readers(rest.file, self.project), _MOST_LIKELY):
+            run = self._run(path, rest)
+            for use in self._uses(_asked(rest, run), run):
+                for one in use.settings:
+                    found.setdefault(written_at(one), []).append((use, run))
+        by_program: dict[Path, list[tuple[Use, RunEnvironment]]] = {}
+        for rows in found.values():
+            if len({(use.sink.file.text.path, use.sink.node.lineno) for use, _ in rows}) == 1:
+                use, run = next((row for row in rows if _is_inside(*row)), rows[0])
+                by_program.setdefault(run.program.path, []).append((use, run))
+        for rows in by_program.values():
+            yield from _shown_with([use for use, _ in rows], rows[0][1])
 
     def _programs(self, rest: Unread) -> tuple[Path, ...]:
         if rest.launch is None:
@@ -85,9 +123,11 @@ class Purposes:
         path = program_of(rest.launch, rest.file, self.project)
         return (path,) if path is not None else ()
 
-    def _uses(self, rest: Unread, run: RunEnvironment) -> Iterator[Use]:
+    def _uses(
+        self, settings: Iterable[tuple[Occurrence, Asked]], run: RunEnvironment
+    ) -> Iterator[Use]:
         evaluator = Evaluator(run)
-        for written, asked in islice(_asked(rest, run), _MOST):
+        for written, asked in islice(settings, _MOST):
             key = (run.program.path, asked)
             if key not in self._known:
                 self._known[key] = [*islice(flows(asked, run.program), _MOST_PLACES)]
@@ -96,13 +136,34 @@ class Purposes:
                 for place in self._known[key]
                 if not _is_for_another_value(place, asked.name, written.value)
             ]
-            best = _best(places, written, evaluator) or _of_target(written, run.program)
+            best = _best(places, written, evaluator, is_called=bool(asked.owner)) or _of_target(
+                written, run.program
+            )
             if best is not None:
                 sink, by = best
                 value = _shown_of(written)
                 if by is not None:
                     value = f"not used: {by.name} is {_shown(by.value)}"
                 yield Use(sink, value, False, (written,), written)
+
+
+def _is_inside(use: Use, run: RunEnvironment) -> bool:
+    """True for a place in the file of a program itself, and not in what several import."""
+    return use.sink.file.text.path == run.program.path
+
+
+def _shown_with(used: Sequence[Use], run: RunEnvironment) -> Iterator[EffectiveConfig]:
+    given = distinct(of_place(use, run) for use in used)
+    settings = tuple(one for use in used for one in use.settings)
+    reading = reading_of(given, settings, run) if used else None
+    if reading is not None:
+        yield reading
+
+
+def _without(rest: Unread, used: Sequence[Use]) -> Unread:
+    told = {written_at(one) for use in used for one in use.settings}
+    left = (one for one in rest.settings if written_at(one) not in told)
+    return replace(rest, settings=tuple(left))
 
 
 def _by_launch(rest: Unread) -> Iterator[Unread]:
@@ -139,7 +200,7 @@ def _holds_for(test: ast.expr, name: str, value: str) -> bool | None:
 
 
 def _best(
-    places: list[TorchPlace], written: Occurrence, evaluator: Evaluator
+    places: list[TorchPlace], written: Occurrence, evaluator: Evaluator, is_called: bool = False
 ) -> tuple[TorchPlace, Occurrence | None] | None:
     """The first place that the run may come to, and no argument of a call if there is another one;
     or else one that another setting keeps it from, with that setting.
@@ -147,7 +208,8 @@ def _best(
     program = evaluator.program
     idle: tuple[TorchPlace, Occurrence | None] | None = None
     for place in sorted(places, key=lambda one: (not _is_akin(one, program), _rank(one, program))):
-        if not may_run(place.node, place.file, program) and not _is_mentioned(place, program):
+        is_mentioned = is_called or _is_mentioned(place, program)
+        if not is_mentioned and not may_run(place.node, place.file, program):
             continue
         state, around = evaluator.noting(partial(reached, place.node, place.file, evaluator))
         if state is not False:
@@ -212,11 +274,14 @@ def _is_same(one: Occurrence, other: Occurrence) -> bool:
 def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Asked]]:
     """The settings, each as the program asks for it."""
     if rest.launch is not None:
+        file = run.program.project.module(run.program.path)
+        started = {name for name, _ in commands(file)} if file is not None else set()
+        words = frozenset(word.text for word in rest.launch.words if word.text in started)
         for one in rest.settings:
             section, _, name = one.name.rpartition(".")
             declared = run.program.flags.get(normal(name))
             name = declared.path[-1] if declared is not None else normal(name)
-            yield one, Asked(name, normal(section.rpartition(".")[2]))
+            yield one, Asked(name, normal(section.rpartition(".")[2]), words=words)
         return
     names = sections(rest.file)
     modules = frozenset(_texts(rest.file))

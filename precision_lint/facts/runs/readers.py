@@ -38,7 +38,12 @@ _FILE = re.compile(r"[\w./-]+\.(?:ya?ml|json|toml)\b")
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
 _ASIDE = frozenset({"doc", "docs"})
-_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=", "bf16=", "fp16=")
+_MARKS = tuple(map(bytes.decode, CLEAR_MARKS))
+_SETTING = re.compile(
+    r"mixed_precision|\bprecision[\"'=]|\b(?:use_|enable_)?(?:fp16|bf16|amp|half)\b|tf32|fp8"
+    r"|\w_dtype\b|[\"']dtype[\"']"
+)
+"""How code speaks of a precision that it hands on, or leaves to another library than torch."""
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _CLOSE = 0.85
@@ -66,6 +71,20 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
     )
     programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
     return tuple(islice(programs, _MOST_POSSIBLE))
+
+
+def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
+    """The programs that load such files and mention half of the keys of one, which nothing else
+    tells apart: the one that mentions most of them first.
+    """
+    keys = keys_of(file, project)
+    if not keys.precise or is_record(file, project):
+        return ()
+    here = file.text.path
+    near = [row for row in _near(keys, file, project) if not is_elsewhere(row.path, here, project)]
+    main = [row for row in near if not _is_aside(row.path, project)] or near
+    rank = sorted(main, key=lambda row: (-row.share, -row.words, "train" not in row.path.name))
+    return tuple(row.path for row in rank)
 
 
 def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
@@ -230,6 +249,7 @@ def _is_precise_code(path: Path, project: Recording) -> bool:
 
     def compute() -> bool:
         text = files.text(path)
-        return any(mark in text for mark in _MARKS) or bool(re.search(calls_pattern(), text))
+        is_precise = any(mark in text for mark in _MARKS) or _SETTING.search(text)
+        return bool(is_precise or re.search(calls_pattern(), text))
 
     return files.once(("is precise", path), compute)

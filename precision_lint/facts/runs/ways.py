@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping, Sequence
 
+from precision_lint.facts.runs.interpreter.started import offered
 from precision_lint.facts.runs.taking_calls import is_option_of_precision, written_out
 from precision_lint.facts.runs.torch_sinks import TorchPlace, torch_places
 from precision_lint.model.memo import fact
@@ -119,29 +120,31 @@ def definitions(file: ParsedPython) -> Mapping[str, list[FunctionDefinition]]:
 
 
 @fact
-def commands(file: ParsedPython) -> tuple[FunctionDefinition, ...]:
+def commands(file: ParsedPython) -> tuple[tuple[str, FunctionDefinition], ...]:
     """The functions whose parameters are options of a command line, or settings of a file: of
-    click, typer, Fire, fastargs.
+    click, typer, Fire, fastargs. Each has the name that it is called by.
     """
-    started = {
-        last_name(argument)
-        for name in ("Fire", "run", "CLI", "cli")
-        for call in syntax_tree(file).calls(name)
-        for argument in call.args
-    }
+    names = offered(file)
+    found = (
+        (_called(node, file), node) for node in file.nodes if isinstance(node, FunctionDefinition)
+    )
     return tuple(
-        node
-        for node in file.nodes
-        if isinstance(node, FunctionDefinition)
-        and (
-            node.name in started
-            or any(
-                last_name(each.func if isinstance(each, ast.Call) else each)
-                in ("command", "option", "callback", "autocommand", "param")
-                for each in node.decorator_list
-            )
+        (name, node)
+        for name, node in found
+        if name in names
+        or any(
+            last_name(each.func if isinstance(each, ast.Call) else each)
+            in ("command", "option", "callback", "autocommand", "param")
+            for each in node.decorator_list
         )
     )
+
+
+def _called(function: FunctionDefinition, file: ParsedPython) -> str:
+    owner = syntax_tree(file).parent(function)
+    if function.name == "__init__" and isinstance(owner, ast.ClassDef):
+        return owner.name
+    return function.name
 
 
 def key_of_holder(holder: ast.expr) -> str:

@@ -577,3 +577,122 @@ def test_no_rule_takes_purposes_for_facts(tmp_path: Path) -> None:
     folder = project(tmp_path, files)
     assert "(autocast, train.py" in run("explain-config", cwd=folder).out
     assert run("--select", "MP7", cwd=folder).out == "All checks passed!\n"
+
+
+FIRE = """\
+import fire
+from tool import Engine
+
+def first(seed, kind_dtype="half"):
+    Engine("m", dtype=kind_dtype)
+
+def second(seed, kind_dtype="half"):
+    return Engine("n", dtype=kind_dtype)
+
+class Runs:
+    def __init__(self, kind_dtype="half"):
+        self.kind = kind_dtype
+
+    def third(self):
+        Engine("o", dtype=self.kind)
+
+if __name__ == "__main__":
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "words", "row"),
+    [
+        ("fire.Fire()", "second --seed=1 --kind_dtype=bfloat16", 8),
+        ("fire.Fire()", "Runs --kind_dtype=bfloat16 third", 15),
+        ('fire.Fire({"a": second})', "a --seed=1 --kind_dtype=bfloat16", 8),
+        ("fire.Fire(Runs)", "third --kind_dtype=bfloat16", 15),
+        ("fire.Fire(Runs())", "third --kind_dtype=bfloat16", 15),
+        ("fire.Fire(first)", "--seed=1 --kind_dtype=bfloat16", 5),
+    ],
+)
+def test_what_fire_calls(call: str, words: str, row: int, tmp_path: Path) -> None:
+    files = {"train.py": FIRE.format(call), "run.sh": f"python train.py {words}\n"}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert f"bfloat16 (argument of Engine(dtype=), train.py:{row})" in out
+
+
+ALIKE = """\
+import sys
+import yaml
+from shared import run
+
+if __name__ == "__main__":
+    settings = yaml.safe_load(open(sys.argv[1]))
+    run(settings)
+    print(settings["lr"], settings["data"], settings["{}"])
+"""
+COMMON = """\
+from tool import Engine
+
+def run(settings):
+    Engine("m", dtype=settings["kind_dtype"])
+"""
+ELSEWHERE = """\
+from tool import Engine
+
+def run(settings):
+    Engine("m", dtype=settings["kind_dtype"])
+    Engine("m", dtype=settings["kind_dtype"])
+"""
+
+
+def test_programs_that_share_the_place_of_a_setting(tmp_path: Path) -> None:
+    files = {
+        "a.yaml": FILE.format("kind_dtype: float16"),
+        "one/first.py": ALIKE.format("model"),
+        "two/second.py": ALIKE.format("seed"),
+        "shared.py": COMMON,
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "float16 (argument of Engine(dtype=), shared.py:4)" in out
+    files["two/second.py"] = files["two/second.py"].replace("shared", "other")
+    files["other.py"] = ELSEWHERE
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "not understood: kind_dtype: float16 (a.yaml:6)" in out
+
+
+CLASSES = """\
+import torch
+
+class Stage:
+    def __init__(self, kind_dtype, size=1):
+        self.kind = getattr(torch, kind_dtype)
+
+    def step(self):
+        with torch.autocast("cuda", dtype=self.kind):
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model:\n  _target_: parts.stages.Stage\n  kind_dtype: float16\n",
+        "model:\n  class_path: parts.stages.Stage\n  init_args:\n    kind_dtype: float16\n",
+        "model:\n  target: parts.Stage\n  params:\n    kind_dtype: float16\n",
+        "model:\n  type: Stage\n  kind_dtype: float16\n",
+    ],
+)
+def test_the_class_that_a_section_names(text: str, tmp_path: Path) -> None:
+    files = {"a.yaml": text, "parts/stages.py": CLASSES, "train.py": "import torch\n"}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "a.yaml: PyTorch, read by parts/stages.py\n" in out
+    assert "float16 (autocast, parts/stages.py:8)" in out
+    (tmp_path / "more.py").write_text("class Stage:\n    pass\n")
+    out = run("explain-config", cwd=tmp_path).out
+    is_written_out = "parts." in text
+    assert ("not understood" in out) is not is_written_out
+
+
+def test_what_is_in_a_section_of_its_own_is_no_argument(tmp_path: Path) -> None:
+    text = "model:\n  _target_: parts.stages.Stage\n  options:\n    kind_dtype: float16\n"
+    files = {"a.yaml": text, "parts/stages.py": CLASSES, "train.py": "import torch\n"}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "not understood: kind_dtype: float16 (a.yaml:4)" in out
