@@ -218,11 +218,12 @@ def runs_of(
     if not found and not left:
         names = ", ".join(known_frameworks())
         note(f"no supported configuration found; supported frameworks: {names}")
-    for purpose in _purposes(launched, understood(found.values()), facts):
+    purposes = Purposes(facts)
+    for purpose in _purposes(launched, understood(found.values()), purposes):
         key = identity(purpose)
         found[key] = _with_more(found[key], purpose) if key in found else purpose
     left = {
-        place: replace(one, settings=with_reasons(one, facts))
+        place: replace(one, settings=with_reasons(one, purposes.misses, facts))
         for place, one in _without(understood(found.values()), left)
     }
     whole = sorted(_whole(found.values()), key=lambda row: row[0])
@@ -237,10 +238,9 @@ def runs_of(
 
 
 def _purposes(
-    rests: Iterable[Unread], known: Set[tuple[Path, Span]], facts: Recording
+    rests: Iterable[Unread], known: Set[tuple[Path, Span]], purposes: Purposes
 ) -> Iterator[EffectiveConfig]:
     """What settings are for that no run understands."""
-    purposes = Purposes(facts)
     for one in rests:
         settings = tuple(each for each in one.settings if written_at(each) not in known)
         if settings:

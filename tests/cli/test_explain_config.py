@@ -306,10 +306,14 @@ def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
     assert [row.strip() for row in rows if "not understood" in row] == [
         "not understood: compute_dtype: float16 (a.yaml:1)",
         "not understood: other_dtype: half (a.yaml:2); no Python file of the project mentions it",
-        "not understood: --kind-dtype half (run.sh:1)",
+        "not understood: --kind-dtype half (run.sh:1); read in train.py, line 5; "
+        "what for is not seen",
         "not understood: --other_dtype half (run.sh:1); no code of the program mentions it",
         "not understood: --fp16 (run.sh:2); the program is not in the project",
     ]
+    (tmp_path / "train.py").write_text(f"{OWN}print(args.other)  # no kind_dtype\n")
+    rows = run("explain-config", "run.sh", cwd=tmp_path).out.splitlines()
+    assert "  not understood: --kind-dtype half (run.sh:1); train.py is not seen to read it" in rows
     (tmp_path / "train.py").unlink()
     rows = run("explain-config", "a.yaml", cwd=tmp_path).out.splitlines()
     assert rows[-1] == "  not understood: other_dtype: half (a.yaml:2)"

@@ -92,6 +92,11 @@ def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
     return _Flow(program).of(asked)
 
 
+def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] | None:
+    """Where a program reads a setting; None if it is not seen to."""
+    return next(iter(_Flow(program)._starts(asked)), None)
+
+
 @dataclass(frozen=True)
 class _Flow:
     program: Program

@@ -19,7 +19,7 @@ from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.flows import Asked, flows
+from precision_lint.facts.runs.flows import Asked, first_read, flows
 from precision_lint.facts.runs.handed_words import handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
@@ -55,11 +55,21 @@ _MOST_PLACES = 12
 
 
 @dataclass(frozen=True)
+class Missed:
+    """A program that gets a setting, and where it reads it, if it is seen to."""
+
+    program: Path
+    read: tuple[Path, int] | None
+
+
+@dataclass(frozen=True)
 class Purposes:
     """Finds out what settings of a project are for, each way through a program once."""
 
     project: Recording
     _known: dict[tuple[Path, Asked], list[TorchPlace]] = field(default_factory=dict)
+    misses: dict[Written, Missed] = field(default_factory=dict)
+    """The settings whose programs are known, and not what they have them for."""
 
     def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
         """What the programs that get these settings have them for, the likely program first."""
@@ -78,8 +88,19 @@ class Purposes:
             used = [*self._uses(_asked(rest, run), run)]
             yield from _shown_with(used, run)
             rest = _without(rest, used)
+            self._note_misses(rest, run)
         if rest.launch is None and rest.settings:
             yield from self._agreed(rest)
+
+    def _note_misses(self, rest: Unread, run: RunEnvironment) -> None:
+        """The first program that reads a setting counts, or else the first that gets it."""
+        for one, asked in islice(_asked(rest, run), _MOST):
+            known = self.misses.get(written_at(one))
+            if known is None or known.read is None:
+                found = first_read(asked, run.program)
+                at = (found[1].text.path, found[0].lineno) if found is not None else None
+                if known is None or at is not None:
+                    self.misses[written_at(one)] = Missed(run.program.path, at)
 
     def _of_classes(self, rest: Unread) -> Iterator[tuple[RunEnvironment, list[Use]]]:
         """What the classes that sections name have their settings for."""

@@ -10,7 +10,7 @@ is named. A record of a finished run is read by none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.keys import Keys, keys_of, parts_of, words_of
+from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
 from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
@@ -28,6 +28,7 @@ from precision_lint.facts.runs.witnesses import (
     given,
     is_elsewhere,
     naming,
+    naming_for,
     of_hydra,
     of_siblings,
 )
@@ -49,7 +50,11 @@ _SHARE = 0.8
 _CLOSE = 0.85
 """How much of the share of the best program one must mention that a file beside it names."""
 _CLEAR_SHARE = 0.95
+"""Of the keys of a file that a library loads, as pydantic may."""
 _CLEAR_KEYS = 12
+_LIKELY_SHARE = 0.7
+_LIKELY_CLEAR = 0.9
+"""The same where several programs share the place of a setting."""
 _MOST_PROGRAMS = 40
 _MOST_READERS = 4
 _MOST_POSSIBLE = 10
@@ -61,27 +66,35 @@ _MOST_HOPS = 2
 
 def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that may read a file, the likely ones first: those that read it, that a launch
-    gives it to, or that read a file which names it.
+    gives it to, that name it, or that read a file which names it.
     """
-    found = (
-        *readers(file, project),
-        *given(file.text.path, project),
-        *(() if is_record(file, project) else of_hydra(file.text.path, project)),
-        *_of_naming_files(file.text.path, project),
-    )
+    found = (*readers(file, project), *_witnessed(file, project))
     programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
     return tuple(islice(programs, _MOST_POSSIBLE))
 
 
+def _witnessed(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    path = file.text.path
+    yield from given(path, project)
+    if not is_record(file, project):
+        yield from naming_for(all_keys(file), file, project)
+        yield from of_hydra(path, project)
+    yield from _of_naming_files(path, project)
+
+
 def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
-    """The programs that load such files and mention half of the keys of one, which nothing else
-    tells apart: the one that mentions most of them first.
+    """The programs that load such files and mention most of the keys of one, which nothing else
+    tells apart: the one that mentions most of them first. None if something leads to one.
     """
     keys = keys_of(file, project)
-    if not keys.precise or is_record(file, project):
+    if not keys.precise or is_record(file, project) or any(_witnessed(file, project)):
         return ()
     here = file.text.path
-    near = [row for row in _near(keys, file, project) if not is_elsewhere(row.path, here, project)]
+    near = [
+        row
+        for row in _near(keys, file, project, _LIKELY_CLEAR)
+        if row.share >= _LIKELY_SHARE and not is_elsewhere(row.path, here, project)
+    ]
     main = [row for row in near if not _is_aside(row.path, project)] or near
     rank = sorted(main, key=lambda row: (-row.share, -row.words, "train" not in row.path.name))
     return tuple(row.path for row in rank)
@@ -125,7 +138,9 @@ class _Near:
     path: Path
 
 
-def _near(keys: Keys, file: ParsedConfig, project: Recording) -> list[_Near]:
+def _near(
+    keys: Keys, file: ParsedConfig, project: Recording, clear: float = _CLEAR_SHARE
+) -> list[_Near]:
     """The programs about precision that load such files, and mention half of its keys."""
     path_words = _words(file.text.path.relative_to(project.root))
     loading: list[_Near] = []
@@ -134,7 +149,7 @@ def _near(keys: Keys, file: ParsedConfig, project: Recording) -> list[_Near]:
         share = keys.share_in(mentioned)
         if share < NAMED_SHARE or _is_for_another(path.stem, path_words):
             continue
-        if is_loading or _is_clear(share, keys.names):
+        if is_loading or (share >= clear and len(keys.names) >= _CLEAR_KEYS):
             row = _Near(share, len(_words(path.stem) & path_words), path)
             (loading if is_loading else others).append(row)
     # An example that mentions all keys and loads nothing is not what a file is for.
@@ -196,11 +211,6 @@ def _of_named_with(path: Path, other: ParsedConfig, project: Recording) -> Itera
         beside = project.config_files.at(found) if found not in (None, path) else None
         if found is not None and beside is not None and found.suffix == path.suffix:
             yield from readers(beside, project)
-
-
-def _is_clear(share: float, names: Set[str]) -> bool:
-    """True if a program mentions so much of a file that a library loads it, as pydantic may."""
-    return share >= _CLEAR_SHARE and len(names) >= _CLEAR_KEYS
 
 
 def _words(name: str | Path) -> frozenset[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
+from precision_lint.facts.runs.purposes import Missed
+from precision_lint.facts.runs.understood import Written, written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.settings.given import normal
 from precision_lint.source.config.options import Option
@@ -21,9 +24,28 @@ _NOT_IN_PROGRAM = "no code of the program mentions it"
 _NO_PROGRAM = "the program is not in the project"
 
 
-def with_reasons(rest: Unread, project: Recording) -> tuple[Occurrence, ...]:
+def with_reasons(
+    rest: Unread, misses: Mapping[Written, Missed], project: Recording
+) -> tuple[Occurrence, ...]:
     """The settings, each with the reason why nothing is said of it, if there is a simple one."""
-    return tuple(replace(one, reason=_reason(one, rest, project)) for one in rest.settings)
+    return tuple(
+        replace(one, reason=_reason(one, rest, project) or _of_miss(one, misses, project))
+        for one in rest.settings
+    )
+
+
+def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recording) -> str:
+    missed = misses.get(written_at(one))
+    if missed is None:
+        return ""
+    if missed.read is None:
+        return f"{_shown(missed.program, project)} is not seen to read it"
+    path, row = missed.read
+    return f"read in {_shown(path, project)}, line {row}; what for is not seen"
+
+
+def _shown(path: Path, project: Recording) -> str:
+    return path.relative_to(project.root).as_posix()
 
 
 def _reason(one: Occurrence, rest: Unread, project: Recording) -> str:

@@ -68,6 +68,16 @@ def naming(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]
             yield path
 
 
+def naming_for(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that name the file, load such files, and mention a precision that it has: they
+    may be for more than this file, and for little of it.
+    """
+    for path in _naming(file.text.path, project):
+        parts = parts_of(path, project)
+        if keys.precise & words_of(parts, project) and loads(parts, file.format, project):
+            yield path
+
+
 def given(path: Path, project: Recording) -> tuple[Path, ...]:
     """The programs that scripts and documents start with the name of a file."""
     files = project.config_files

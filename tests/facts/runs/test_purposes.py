@@ -626,7 +626,7 @@ from shared import run
 if __name__ == "__main__":
     settings = yaml.safe_load(open(sys.argv[1]))
     run(settings)
-    print(settings["lr"], settings["data"], settings["{}"])
+    print(settings["lr"], settings["data"], settings["epochs"], settings["{}"])
 """
 COMMON = """\
 from tool import Engine

@@ -346,3 +346,29 @@ def test_a_program_of_its_own_refutes_the_trainer_of_another_one(tmp_path: Path)
     out = explained(tmp_path, {"a.yaml": TRAINED, "train.py": own, "other.py": other})
     assert "a.yaml: Hugging Face Trainer" not in out
     assert "(argument of Engine(bf16=), train.py" in out
+
+
+SMALL = "kind_dtype: float16\n"
+MANY = """\
+import sys
+import yaml
+
+DEFAULT = "conf/a.yaml"
+config = yaml.safe_load(open(DEFAULT))
+print(config["other"], config["another"], config["third"], config["fourth"], config["fifth"])
+Engine(dtype=config["kind_dtype"])
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("text", [SMALL, "stages:\n- name: one\n  kind_dtype: float16\n"])
+def test_a_program_that_names_a_small_file_and_reads_its_precision(
+    text: str, tmp_path: Path
+) -> None:
+    (own := tmp_path / "own").mkdir()
+    assert "read by train.py" in explained(own, {"conf/a.yaml": text, "train.py": MANY})
+    for number, change in enumerate([('"conf/a', '"conf/b'), ("kind_dtype", "kind_type")]):
+        (other := tmp_path / str(number)).mkdir()
+        files = {"conf/a.yaml": text, "train.py": MANY.replace(*change)}
+        assert "read by train.py" not in explained(other, files)
