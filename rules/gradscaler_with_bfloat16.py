@@ -143,7 +143,7 @@ _REPORTS: Mapping[ScalingForm, _Report] = {
     "autocast": _Report("GradScaler is on {when} bfloat16"),
     "enabled": _Report("GradScaler is on for bfloat16 too"),
     "unheeded": _Report(
-        "GradScaler is on for bfloat16 too, where autocast runs in float16: it gets no dtype",
+        "GradScaler is on for bfloat16 too, but autocast gets no dtype and runs in float16",
         "On CUDA, autocast without `dtype=` runs in float16, so a run that selects bfloat16 gets "
         "float16. Give autocast the dtype; then turn the scaler off for bfloat16.",
         confidence=Confidence.MEDIUM,

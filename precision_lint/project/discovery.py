@@ -21,8 +21,10 @@ Kind = Literal[
 DEFAULT_EXCLUDE = (
     ".bzr", ".direnv", ".eggs", ".git", ".hg", ".ipynb_checkpoints", ".mypy_cache", ".nox",
     ".pytest_cache", ".ruff_cache", ".svn", ".tox", ".venv", ".vscode", "__pycache__",
-    "__pypackages__", "_build", "build", "dist", "node_modules", "site-packages", "venv",
+    "__pypackages__", "_build", "build", "dist", "node_modules", "site-packages",
+    "unsloth_compiled_cache", "venv",
 )  # fmt: skip
+"""Folders of tools: caches, what they install, and code that they write, as Unsloth does."""
 
 _KINDS: dict[str, Kind] = {
     ".py": "python", ".pyi": "python",

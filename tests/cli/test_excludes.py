@@ -17,6 +17,7 @@ def shown(root: Path, *arguments: str) -> list[str]:
 
 def test_build_folders_are_passed_over(tmp_path: Path) -> None:
     names = [".venv/a.py", "node_modules/a.py", "build/a.py", "sub/dist/a.py", "a.py"]
+    names += ["unsloth_compiled_cache/a.py"]
     assert shown(project(tmp_path, dict.fromkeys(names, BAD))) == ["a.py"]
 
 

@@ -371,6 +371,20 @@ CLASSES = [
         "float32 chosen",
     ),
     (
+        "nn.Buffer",
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.b: torch.Tensor = nn.Buffer(torch.ones(2), persistent=False)\n"
+        "    def f(self):\n        return self.b.numpy()\n",
+        "float32 chosen",
+    ),
+    (
+        "nn.Buffer of integers",
+        "class A(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.b = nn.Buffer(torch.zeros(2, dtype=torch.int64))\n"
+        "    def f(self):\n        return self.b.numpy()\n",
+        "int64",
+    ),
+    (
         "a dataclass",
         "from dataclasses import dataclass\n@dataclass\nclass A:\n    x: torch.Tensor\n"
         "A(x=torch.ones(2).half()).x.numpy()\n",

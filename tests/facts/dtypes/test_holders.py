@@ -45,6 +45,7 @@ MODULE = (
     "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
     "        self.register_buffer('mean', torch.zeros(2))\n"
     "        self.register_buffer('count', torch.zeros(2, dtype=torch.int64))\n"
+    "        self.table: torch.Tensor = nn.Buffer(torch.ones(2))\n"
     "        self.scale = nn.Parameter(torch.ones(2))\n        self.plain = torch.ones(2)\n"
     "net = Net().to(torch.bfloat16)\n"
 )
@@ -55,6 +56,7 @@ METER = (
 )
 CASES = [
     ("a buffer of a module that is cast", f"{MODULE}net.mean.numpy()\n", "bfloat16"),
+    ("a buffer that is assigned", f"{MODULE}net.table.numpy()\n", "bfloat16"),
     ("a parameter", f"{MODULE}net.scale.numpy()\n", "bfloat16"),
     ("a buffer of integers", f"{MODULE}net.count.numpy()\n", "int64"),
     ("a tensor that is no buffer", f"{MODULE}net.plain.numpy()\n", "float32"),

@@ -28,6 +28,7 @@ from precision_lint.facts.dtypes.domain.values import (
 )
 from precision_lint.facts.dtypes.interpreter import casts, models, training
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
+from precision_lint.facts.dtypes.syntax.own_attributes import MODULE_STATE
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOATING
 from precision_lint.source.python.syntax import callee_name, dotted
@@ -51,7 +52,7 @@ class Assignments:
             self._gradient_set(target, value, expression, env)
         match target:
             case ast.Attribute(value=ast.Name(id="self"), attr=name) if self._frame.owner:
-                if isinstance(expression, ast.Call) and callee_name(expression) == "Parameter":
+                if isinstance(expression, ast.Call) and callee_name(expression) in MODULE_STATE:
                     value = self.parameter(value, expression)
                 bind(target, value, env)
                 match env.get("self"):

@@ -61,6 +61,7 @@ from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.definitions import Class
 from precision_lint.facts.dtypes.syntax.file_names import file_name, name_written
 from precision_lint.facts.dtypes.syntax.mutations import ADAPTING
+from precision_lint.facts.dtypes.syntax.own_attributes import MODULE_STATE
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.source.python.syntax import dotted, innermost_name, last_name
 
@@ -377,7 +378,7 @@ def _of_symbol(
     if row is not None:
         return _of_library(evaluator, row, node, receiver, given, env)
     if name.startswith("torch.nn.") and not name.startswith("torch.nn.functional."):
-        if last in {"Parameter", "Buffer"}:
+        if last in MODULE_STATE:
             data = given.argument(0, "data")
             return (
                 data

@@ -41,6 +41,10 @@ def attributes_assigned(function: AnyFunction) -> set[str]:
     return found
 
 
+MODULE_STATE = frozenset({"Parameter", "Buffer"})
+"""What makes a tensor the state of the module that it is assigned to: a cast casts it."""
+
+
 def assigned_to_class(function: AnyFunction) -> Iterator[tuple[str, int]]:
     """The attributes that a class method assigns, with the rows: `cls.model = model`."""
     first, *_ = [*(parameter.arg for parameter in positional_parameters(function.args)), ""]
@@ -62,10 +66,16 @@ def registered(function: AnyFunction) -> Iterator[str]:
                 )
             ) if method in REGISTERING:
                 yield name
-            case ast.Assign(
-                targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
-                value=ast.Call() as call,
-            ) if callee_name(call) in {"Parameter", "Buffer"}:
+            case (
+                ast.Assign(
+                    targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],
+                    value=ast.Call() as call,
+                )
+                | ast.AnnAssign(
+                    target=ast.Attribute(value=ast.Name(id="self"), attr=name),
+                    value=ast.Call() as call,
+                )
+            ) if callee_name(call) in MODULE_STATE:
                 yield name
 
 
