@@ -299,16 +299,19 @@ def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
     code = f"{OWN}print(args.kind_dtype, settings['compute_dtype'])\n"
     files = {
         "train.py": code,
-        "run.sh": "python train.py --kind-dtype half --other_dtype half\npython gone.py --fp16\n",
+        "run.sh": "python train.py --kind-dtype half --other_dtype half\npython gone.py --fp16\n"
+        "OUR_DTYPE=half\nTHEIR_DTYPE=$1\n",
         "a.yaml": "compute_dtype: float16\nother_dtype: half\n",
     }
     rows = run("explain-config", cwd=project(tmp_path, files)).out.splitlines()
     assert [row.strip() for row in rows if "not understood" in row] == [
-        "not understood: compute_dtype: float16 (a.yaml:1)",
+        "not understood: compute_dtype: float16 (a.yaml:1); no program is seen to read the file",
         "not understood: other_dtype: half (a.yaml:2); no Python file of the project mentions it",
         "not understood: --kind-dtype half (run.sh:1); read in train.py, line 5; "
         "what for is not seen",
         "not understood: --other_dtype half (run.sh:1); no code of the program mentions it",
+        "not understood: OUR_DTYPE=half (run.sh:3); no program is seen to get it",
+        "not understood: THEIR_DTYPE=$1 (run.sh:4); no program is seen to get it",
         "not understood: --fp16 (run.sh:2); the program is not in the project",
     ]
     (tmp_path / "train.py").write_text(f"{OWN}print(args.other)  # no kind_dtype\n")
@@ -316,7 +319,7 @@ def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
     assert "  not understood: --kind-dtype half (run.sh:1); train.py is not seen to read it" in rows
     (tmp_path / "train.py").unlink()
     rows = run("explain-config", "a.yaml", cwd=tmp_path).out.splitlines()
-    assert rows[-1] == "  not understood: other_dtype: half (a.yaml:2)"
+    assert rows[-1].endswith("half (a.yaml:2); no program is seen to read the file")
 
 
 def test_what_is_not_understood_beside_what_is(tmp_path: Path) -> None:
@@ -528,8 +531,8 @@ def test_what_cannot_be_parsed_is_listed_line_by_line(tmp_path: Path) -> None:
     assert "a.yaml:2:1: cannot be parsed" in ran.err
     assert ran.out.splitlines() == [
         "a.yaml: no framework is known to read it",
-        "  not understood: dtype: float16 (a.yaml:2)",
-        "  not understood: use_amp: true (a.yaml:4)",
+        "  not understood: dtype: float16 (a.yaml:2); the file cannot be parsed",
+        "  not understood: use_amp: true (a.yaml:4); the file cannot be parsed",
     ]
 
 
@@ -609,7 +612,8 @@ def test_files_that_a_script_writes_belong_to_its_runs(tmp_path: Path) -> None:
         "a.sh:15: accelerate, started as train.py",
         "  compute  mixed_precision = fp8  a.sh:13",
         "a.sh:4: no framework is known to read it",
-        "  not understood: mixed_precision: $precision (a.sh:4)",
+        "  not understood: mixed_precision: $precision (a.sh:4); "
+        "no program is seen to read the file",
     ]
 
 

@@ -7,6 +7,7 @@ reads a setting, and what for. No rule asks for this.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -39,6 +40,7 @@ from precision_lint.facts.settings.given import normal
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.syntax import callee_name, compared_with_texts
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -133,7 +135,9 @@ class Purposes:
         by_program: dict[Path, list[tuple[Use, RunEnvironment]]] = {}
         for rows in found.values():
             if len({(use.sink.file.text.path, use.sink.node.lineno) for use, _ in rows}) == 1:
-                use, run = next((row for row in rows if _is_inside(*row)), rows[0])
+                use, run = rows[0]
+                if len(rows) > 1:  # which of them runs is not known
+                    run = self._run(use.sink.file.text.path, rest)
                 by_program.setdefault(run.program.path, []).append((use, run))
         for rows in by_program.values():
             yield from _shown_with([use for use, _ in rows], rows[0][1])
@@ -166,11 +170,6 @@ class Purposes:
                 if by is not None:
                     value = f"not used: {by.name} is {_shown(by.value)}"
                 yield Use(sink, value, False, (written,), written)
-
-
-def _is_inside(use: Use, run: RunEnvironment) -> bool:
-    """True for a place in the file of a program itself, and not in what several import."""
-    return use.sink.file.text.path == run.program.path
 
 
 def _shown_with(used: Sequence[Use], run: RunEnvironment) -> Iterator[EffectiveConfig]:
@@ -271,11 +270,15 @@ def _is_mentioned(place: TorchPlace, program: Program) -> bool:
 
 
 def _is_akin(place: TorchPlace, program: Program) -> bool:
-    """True for a place in `sft_trainer.py` of `train_sft.py`: `grpo_trainer.py`, which it imports
-    as well, may be for another program.
+    """True for a place in `sft_trainer.py` of `train_sft.py`, or in a class that it names:
+    `grpo_trainer.py`, which it imports as well, may be for another program.
     """
     own, other = ({*path.stem.lower().split("_")} for path in (program.path, place.file.text.path))
-    return not (own & other).isdisjoint(own - _GENERAL)
+    if not (own & other).isdisjoint(own - _GENERAL):
+        return True
+    owner = enclosing_class(place.node, syntax_tree(place.file))
+    text = program.project.config_files.text(program.path)
+    return owner is not None and re.search(rf"\b{owner.name}\b", text) is not None
 
 
 def _rank(place: TorchPlace, program: Program) -> int:

@@ -25,6 +25,7 @@ from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
     STARTED,
+    composed_by,
     given,
     is_elsewhere,
     naming,
@@ -89,12 +90,10 @@ def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     keys = keys_of(file, project)
     if not keys.precise or is_record(file, project) or any(_witnessed(file, project)):
         return ()
-    here = file.text.path
-    near = [
-        row
-        for row in _near(keys, file, project, _LIKELY_CLEAR)
-        if row.share >= _LIKELY_SHARE and not is_elsewhere(row.path, here, project)
-    ]
+    if _has_more_programs(project):
+        return ()
+    around = _around(_near(keys, file, project, _LIKELY_CLEAR), file.text.path, project)
+    near = [row for row in around if row.share >= _LIKELY_SHARE]
     main = [row for row in near if not _is_aside(row.path, project)] or near
     rank = sorted(main, key=lambda row: (-row.share, -row.words, "train" not in row.path.name))
     return tuple(row.path for row in rank)
@@ -108,7 +107,7 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     started = given(file.text.path, project)
     here = file.text.path
     near = _near(keys, file, project)
-    around = [row for row in near if not is_elsewhere(row.path, here, project)]
+    around = _around(near, here, project)
     named = [*naming(keys, file, project)]
     if around:  # those of other folders name another file
         named = [path for path in named if not is_elsewhere(path, here, project)]
@@ -124,7 +123,19 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
         if witnessed:
             found = _best(witnessed, here, project)
             return _owners(found, [row.path for row in around], keys, project)
+    if _has_more_programs(project):
+        return ()  # one that is not looked at may mention as much
     return _best([row for row in around if row.share >= _SHARE], here, project)
+
+
+def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near]:
+    """Those of the folders of a file; where Hydra composes the files of its folder, what does."""
+    _, composing = composed_by(here, project)
+    return [
+        row
+        for row in near
+        if not is_elsewhere(row.path, here, project) and (not composing or row.path in composing)
+    ]
 
 
 @dataclass(frozen=True)
@@ -240,10 +251,17 @@ def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
     return project.config_files.once(("readers", format), lambda: tuple(_found(format, project)))
 
 
+def _started(project: Recording) -> list[Path]:
+    return [path for path in project.python_sources_matching(STARTED) if not project.is_test(path)]
+
+
+def _has_more_programs(project: Recording) -> bool:
+    """True if only some of the programs of a project are looked at."""
+    return len(_started(project)) > _MOST_PROGRAMS
+
+
 def _found(format: str, project: Recording) -> Iterator[_Reading]:
-    started = [
-        path for path in project.python_sources_matching(STARTED) if not project.is_test(path)
-    ]
+    started = _started(project)
     started.sort(key=lambda path: not mentions_loading(path, format, project))
     for path in started[:_MOST_PROGRAMS]:
         parts = parts_of(path, project)

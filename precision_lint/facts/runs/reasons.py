@@ -22,14 +22,23 @@ from precision_lint.source.shell.words import UNKNOWN
 _NO_CODE = "no Python file of the project mentions it"
 _NOT_IN_PROGRAM = "no code of the program mentions it"
 _NO_PROGRAM = "the program is not in the project"
+_UNKNOWN_PROGRAM = "which program it starts is not known"
+_NO_READER = "no program is seen to read the file"
+_NOT_PARSED = "the file cannot be parsed"
+_NO_COMMAND = "no program is seen to get it"
 
 
 def with_reasons(
     rest: Unread, misses: Mapping[Written, Missed], project: Recording
 ) -> tuple[Occurrence, ...]:
-    """The settings, each with the reason why nothing is said of it, if there is a simple one."""
+    """The settings, each with the reason why nothing is said of it, if there is one."""
     return tuple(
-        replace(one, reason=_reason(one, rest, project) or _of_miss(one, misses, project))
+        replace(
+            one,
+            reason=_reason(one, rest, project)
+            or _of_miss(one, misses, project)
+            or _of_nothing(one, rest),
+        )
         for one in rest.settings
     )
 
@@ -39,9 +48,21 @@ def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recordi
     if missed is None:
         return ""
     if missed.read is None:
-        return f"{_shown(missed.program, project)} is not seen to read it"
+        program = _shown(missed.program, project)
+        if not _is_mentioned(one.name, missed.program, project):
+            return f"no code of {program} mentions it"
+        return f"{program} is not seen to read it"
     path, row = missed.read
     return f"read in {_shown(path, project)}, line {row}; what for is not seen"
+
+
+def _of_nothing(one: Occurrence, rest: Unread) -> str:
+    """The reason where nothing leads to a program."""
+    if rest.launch is not None:
+        return _UNKNOWN_PROGRAM if UNKNOWN in rest.launch.program else ""
+    if rest.file.script is not None:
+        return _NO_COMMAND
+    return _NO_READER if isinstance(one.origin, Member) else _NOT_PARSED
 
 
 def _shown(path: Path, project: Recording) -> str:

@@ -106,6 +106,12 @@ def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
     """The programs that start from a file, or the only one that composes those of its folder:
     `@hydra.main(config_path="configs", config_name="base")`.
     """
+    starting, composing = composed_by(path, project)
+    return starting or (composing if len(composing) == 1 else ())
+
+
+def composed_by(path: Path, project: Recording) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """The programs that start from a file, and those that compose the files of its folder."""
     starting, composing = [], []
     for program in project.python_sources_matching(rb"hydra\.main\("):
         for match in _HYDRA.finditer(project.config_files.text(program)):
@@ -116,7 +122,7 @@ def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
                 name = said.get("config_name", "").removesuffix(".yaml")
                 if name and folder / f"{name}.yaml" == path:
                     starting.append(program)
-    return tuple(starting or (composing if len(composing) == 1 else ()))
+    return tuple(dict.fromkeys(starting)), tuple(dict.fromkeys(composing))
 
 
 def _composed_folder(program: Path, said: str, project: Recording) -> Path:

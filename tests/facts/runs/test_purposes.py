@@ -499,6 +499,25 @@ def test_the_place_in_a_file_that_is_named_like_the_program_is_nearest(tmp_path:
     assert "fp16 (argument of Engine(dtype=), parts/sft_trainer.py:2)" in out
 
 
+RUNNERS = """\
+class {0}:
+    def start(self, args):
+        Engine(args.data, dtype=args.kind_dtype)
+"""
+
+
+def test_the_place_in_a_class_that_the_program_names_is_nearest(tmp_path: Path) -> None:
+    files = {
+        "main_half.py": AKIN + "parts.Segments().start(given)\n",
+        "parts/__init__.py": "from .a import Lanes\nfrom .b import Segments\n",
+        "parts/a.py": RUNNERS.format("Lanes"),
+        "parts/b.py": RUNNERS.format("Segments"),
+        "run.sh": "python main_half.py --kind-dtype fp16\n",
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "fp16 (argument of Engine(dtype=), parts/b.py:3)" in out
+
+
 OWN_CONFIG = """\
 import argparse
 from own import GRPOConfig

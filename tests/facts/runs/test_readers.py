@@ -254,6 +254,25 @@ def test_the_program_that_composes_the_files_of_a_folder(tmp_path: Path) -> None
     assert "float16 (argument of Net(half_dtype=), one.py:7)  conf/net/x.yaml:2" in out
 
 
+def test_what_composes_the_files_of_a_folder_reads_them_before_others(tmp_path: Path) -> None:
+    ended = HYDRA + 'torch.autocast("cuda")\nif __name__ == "__main__":\n    main()\n'
+    files = {"one.py": ended.format(name="a"), "conf/more/b.yaml": FILE, "eval.py": PROGRAM}
+    (one := tmp_path / "one").mkdir()
+    assert "read by one.py" in explained(one, files)
+    (two := tmp_path / "two").mkdir()
+    out = explained(two, files | {"two.py": ended.format(name="b").replace("config.seed", "0")})
+    assert "read by one.py" in out
+    assert "eval.py" not in out
+
+
+def test_of_very_many_programs_none_is_named_without_a_witness(tmp_path: Path) -> None:
+    files = {"conf/a.yaml": FILE, "train.py": PROGRAM}
+    others = {
+        f"tool{number}.py": "import yaml\nmain(yaml.load(__main__))\n" for number in range(40)
+    }
+    assert UNKNOWN in explained(tmp_path, files | others)
+
+
 @pytest.mark.parametrize(
     ("folder", "is_record"),
     [("outputs/one", True), ("./outputs/one/", True), ("outputs/two", False), ("one", False)],
