@@ -287,6 +287,22 @@ def test_a_file_in_the_folder_that_its_run_writes_to_is_a_record(
     assert ("config.yaml" not in out) is is_record
 
 
+SUMMARY = (
+    '{"epochs": 3, "lr": 0.1, "data": "d", "model": "m", "seed": 1, "kind_dtype": "float16", '
+    '"best_val_loss": 4.3389959, "scale": 1.2345678}'
+)
+READ_BACK = f'{LOADS.replace("yaml.safe_", "json.")}print("conf/a.json")\n{READS}{ENGINE}'
+
+
+def test_outcomes_that_a_program_writes_and_reads_back_are_a_record(tmp_path: Path) -> None:
+    (reads := tmp_path / "reads").mkdir()
+    files = {"conf/a.json": SUMMARY, "train.py": READ_BACK}
+    assert "read by train.py" in explained(reads, files)
+    (writes := tmp_path / "writes").mkdir()
+    files["train.py"] += "json.dump(config, open(path))\n"
+    assert "a.json" not in explained(writes, files)
+
+
 MODULE = """\
 import torch
 
