@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 
 from precision_lint.facts.frameworks.recognition import called
@@ -23,6 +24,11 @@ _TELLING = frozenset({
     "option", "replace", "write", "append", "log_params", "dump", "dumps", "getattr", "partial",
 })  # fmt: skip
 """Callees that only say what the settings are, or keep them."""
+_NOTING = frozenset({
+    "wandb", "mlflow", "neptune", "comet_ml", "swanlab", "clearml", "tensorboard", "tensorboardX",
+    "loguru", "rich", "tqdm", "omegaconf", "yaml", "pandas", "click", "typer",
+})  # fmt: skip
+"""Libraries that note down what a run does, or hold its settings."""
 _KEEPING = re.compile(
     r"(?:args|config|cfg|opts|options|params|settings|parser|namespace)$", re.IGNORECASE
 )
@@ -64,6 +70,16 @@ def takes_settings(call: ast.Call, file: ParsedPython) -> bool:
 
 def _is_of_framework(call: ast.Call, file: ParsedPython) -> bool:
     return bool(called(qualified(call.func, syntax_tree(file).names)))
+
+
+def is_of_library(call: ast.Call, file: ParsedPython) -> bool:
+    """True for a call of a library that computes: none of Python's own, and none that notes down
+    what a run does.
+    """
+    names = syntax_tree(file).names
+    first = (dotted(call.func) or "").partition(".")[0]
+    root = names.get(first, "").partition(".")[0]
+    return bool(root) and root not in sys.stdlib_module_names and root not in _NOTING
 
 
 def unpacked(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from precision_lint.facts.runs.interpreter.started import offered
@@ -12,9 +13,11 @@ from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import dotted, last_name
+from precision_lint.source.python.syntax import callee_name, dotted, last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+_GETTER = re.compile(r"(?:^|_)(?:get|select|lookup)(?:_|$)|^r?getattr$|(?:^|_)get$")
+"""Functions that read a member by its name, and their first argument is what holds it."""
 _CASTS = frozenset({"float", "half", "bfloat16", "double"})
 
 
@@ -75,18 +78,20 @@ def members(file: ParsedPython) -> Mapping[str, list[tuple[ast.expr, ast.expr]]]
                 pass
             case ast.Call(
                 func=ast.Attribute(value=holder, attr="get" | "pop"),
-                args=[ast.Constant(value=str(name)), *_],
-            ):
-                pass
+                args=[ast.Constant(value=str(path)) as text, *_],
+            ):  # `config.get("training.amp")`
+                name = path.rpartition(".")[2]
+                holder = text if name != path else holder
             case ast.Call(
                 func=ast.Attribute(value=holder, attr="get_parsed_content"),
                 args=[ast.Constant(value=str(path)), *_],
             ):  # MONAI: `parser.get_parsed_content("training#amp")`
                 name = path.rpartition("#")[2]
-            case ast.Call(
-                func=ast.Name(id="getattr"), args=[holder, ast.Constant(value=str(name)), *_]
-            ):
-                pass
+            case ast.Call(args=[holder, ast.Constant(value=str(path)) as text, *_]) if (
+                _GETTER.search(callee_name(node))
+            ):  # `getattr(args, "amp")`, `get_value(config, "training.amp")`
+                name = path.rpartition(".")[2]
+                holder = text if name != path else holder
             case _:
                 continue
         found.setdefault(name, []).append((node, holder))
@@ -148,10 +153,14 @@ def _called(function: FunctionDefinition, file: ParsedPython) -> str:
 
 
 def key_of_holder(holder: ast.expr) -> str:
-    """The last name of what holds something: `training` of `cfg["training"]`."""
+    """The last name of what holds something: `training` of `cfg["training"]`, and of the path
+    `training.amp`.
+    """
     match holder:
         case ast.Subscript(slice=ast.Constant(value=str(name))):
             return name
+        case ast.Constant(value=str(path)):
+            return path.rpartition(".")[0].rpartition(".")[2]
         case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(name)), *_]):
             return name
     return last_name(holder)

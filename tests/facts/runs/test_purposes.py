@@ -296,6 +296,38 @@ def main():
 """
 
 
+PATH = """\
+def read(config, path, default=None):
+    return config
+
+def main():
+    Engine("m", dtype=get_value(settings, "parts.kind_dtype", None))
+"""
+OTHER_PATH = PATH.replace("get_value(", "read(")
+TYPED = """\
+@dataclass
+class Entry:
+    kind_dtype: str
+
+def build(entry: Entry | None):
+    Engine("m", dtype=entry.kind_dtype)
+
+def main():
+    build(Entry(**settings["entry"]))
+"""
+OTHER_TYPE = TYPED.replace("entry: Entry | None", "entry: Tensor").replace(
+    "build(Entry", "build(of"
+)
+LIBRARY = """\
+import emulation
+
+def main():
+    emulation.start(network, algorithm=settings.kind_dtype)
+"""
+NOTING = LIBRARY.replace("emulation", "wandb")
+OWN_OBJECT = LIBRARY.replace("import emulation", "emulation = Engine()")
+
+
 @pytest.mark.parametrize(
     ("code", "purpose"),
     [
@@ -330,6 +362,13 @@ def main():
         (PARAMETERS, "argument of Engine(dtype=)"),
         (OF_FRAMEWORK, "argument of SFTConfig(bf16=)"),
         (SHARED, "argument of Engine(dtype=)"),
+        (PATH, "argument of Engine(dtype=)"),
+        (OTHER_PATH, ""),
+        (TYPED, "argument of Engine(dtype=)"),
+        (OTHER_TYPE, ""),
+        (LIBRARY, "argument of start(algorithm=)"),
+        (NOTING, ""),
+        (OWN_OBJECT, ""),
         (NEVER_CALLED, ""),
         (REPLACED, ""),
         (PRINTED, ""),
@@ -360,6 +399,45 @@ def test_sections_tell_settings_of_one_name_apart(tmp_path: Path) -> None:
     assert "  float16 (weights, train.py:10) " in out
     assert "bfloat16 (argument of Engine(dtype=), train.py:11)" in out
     assert "  not understood: kind_dtype: float32 (a.yaml:8)" in out
+
+
+OF_SECTIONS = """\
+@dataclass
+class Testing:
+    kind_dtype: str = "float32"
+
+@dataclass
+class All:
+    testing: Testing = field(default_factory=Testing)
+
+class Tester:
+    def __init__(self, config: Testing):
+        self.config = config
+
+    def run(self):
+        Engine("m", dtype=self.config.kind_dtype)
+
+class Trainer:
+    def __init__(self, given):
+        self.given = given
+
+    def run(self):
+        AutoModel.from_pretrained("m", torch_dtype=self.given.kind_dtype)
+
+def main():
+    Tester(load(All)).run()
+    part = settings["training"]
+    Trainer(part).run()
+"""
+
+
+def test_what_stands_for_a_section(tmp_path: Path) -> None:
+    text = "training: {kind_dtype: float16}\ntesting: {kind_dtype: bfloat16}\n"
+    files = {"a.yaml": FILE.format(text), "train.py": READS.format(OF_SECTIONS)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "  float16 (weights, train.py:29) " in out
+    assert "bfloat16 (argument of Engine(dtype=), train.py:22)" in out
+    assert "not understood" not in out
 
 
 HANDED_ON = """\
@@ -439,7 +517,7 @@ def test_the_options_of_a_launch(tmp_path: Path) -> None:
     text = "python train.py --load-in-4bit --precision fp16 --half\n"
     rows = run("explain-config", cwd=project(tmp_path, {"run.sh": text, "train.py": LAUNCHED})).out
     assert "  other  true (argument of Engine(load_in_4bit=), train.py:5)" in rows
-    assert "not understood: --precision fp16" in rows
+    assert "fp16 (argument of Engine(compute=), train.py:5)" in rows
     assert "not understood: --half" in rows
 
 
