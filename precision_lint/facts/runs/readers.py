@@ -90,7 +90,7 @@ def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     keys = keys_of(file, project)
     if not keys.precise or is_record(file, project) or any(_witnessed(file, project)):
         return ()
-    if _has_more_programs(project):
+    if _has_more_programs(file.text.path, project):
         return ()
     around = _around(_near(keys, file, project, _LIKELY_CLEAR), file.text.path, project)
     near = [row for row in around if row.share >= _LIKELY_SHARE]
@@ -123,7 +123,7 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
         if witnessed:
             found = _best(witnessed, here, project)
             return _owners(found, [row.path for row in around], keys, project)
-    if _has_more_programs(project):
+    if _has_more_programs(file.text.path, project):
         return ()  # one that is not looked at may mention as much
     return _best([row for row in around if row.share >= _SHARE], here, project)
 
@@ -255,9 +255,12 @@ def _started(project: Recording) -> list[Path]:
     return [path for path in project.python_sources_matching(STARTED) if not project.is_test(path)]
 
 
-def _has_more_programs(project: Recording) -> bool:
-    """True if only some of the programs of a project are looked at."""
-    return len(_started(project)) > _MOST_PROGRAMS
+def _has_more_programs(here: Path, project: Recording) -> bool:
+    """True if only some of the programs are looked at that may be for a file."""
+    started = _started(project)
+    return len(started) > _MOST_PROGRAMS and (
+        sum(not is_elsewhere(path, here, project) for path in started) > _MOST_PROGRAMS
+    )
 
 
 def _found(format: str, project: Recording) -> Iterator[_Reading]:

@@ -196,8 +196,17 @@ def is_elsewhere(program: Path, here: Path, project: Recording) -> bool:
     shared = next(folder for folder in here.parents if folder in program.parents)
     if shared in (here.parent, program.parent):
         return False
-    own = shared / here.relative_to(shared).parts[0]
-    return any(own in path.parents for path in project.python_sources_matching(STARTED))
+    return shared / here.relative_to(shared).parts[0] in _folders_of_programs(project)
+
+
+def _folders_of_programs(project: Recording) -> frozenset[Path]:
+    """The folders that programs are in, and those above."""
+
+    def compute() -> frozenset[Path]:
+        started = project.python_sources_matching(STARTED)
+        return frozenset(folder for path in started for folder in path.parents)
+
+    return project.config_files.once(("folders of programs",), compute)
 
 
 def _given(path: Path, project: Recording) -> Iterator[Path]:

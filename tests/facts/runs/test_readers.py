@@ -267,10 +267,14 @@ def test_what_composes_the_files_of_a_folder_reads_them_before_others(tmp_path: 
 
 def test_of_very_many_programs_none_is_named_without_a_witness(tmp_path: Path) -> None:
     files = {"conf/a.yaml": FILE, "train.py": PROGRAM}
-    others = {
-        f"tool{number}.py": "import yaml\nmain(yaml.load(__main__))\n" for number in range(40)
-    }
-    assert UNKNOWN in explained(tmp_path, files | others)
+    tool = "import yaml\nmain(yaml.load(__main__))\n"
+    others = {f"tool{number}.py": tool for number in range(40)}
+    (beside := tmp_path / "beside").mkdir()
+    assert UNKNOWN in explained(beside, files | others)
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    inside = {f"half/{name}": text for name, text in files.items()}
+    tools = {f"tools/{name}": text for name, text in others.items()}
+    assert "read by half/train.py" in explained(elsewhere, inside | tools)
 
 
 @pytest.mark.parametrize(
