@@ -123,9 +123,10 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
         if witnessed:
             found = _best(witnessed, here, project)
             return _owners(found, [row.path for row in around], keys, project)
-    if _has_more_programs(file.text.path, project):
-        return ()  # one that is not looked at may mention as much
-    return _best([row for row in around if row.share >= _SHARE], here, project)
+    close = [row for row in around if row.share >= _SHARE]
+    if _has_more_programs(here, project):  # one that is not looked at may mention as much
+        close = [row for row in close if row.words]
+    return _best(close, here, project)
 
 
 def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near]:

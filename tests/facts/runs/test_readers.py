@@ -271,6 +271,9 @@ def test_of_very_many_programs_none_is_named_without_a_witness(tmp_path: Path) -
     others = {f"tool{number}.py": tool for number in range(40)}
     (beside := tmp_path / "beside").mkdir()
     assert UNKNOWN in explained(beside, files | others)
+    (alike := tmp_path / "alike").mkdir()
+    named = {"conf/half.yaml": FILE, "half.py": PROGRAM}
+    assert "read by half.py" in explained(alike, named | others)
     (elsewhere := tmp_path / "elsewhere").mkdir()
     inside = {f"half/{name}": text for name, text in files.items()}
     tools = {f"tools/{name}": text for name, text in others.items()}
