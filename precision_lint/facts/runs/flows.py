@@ -23,6 +23,7 @@ from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
+    is_of_apex,
     is_of_library,
     is_telling,
     takes_by_position,
@@ -350,7 +351,9 @@ class _Flow:
             if not self._functions(name, call, file):
                 yield TorchPlace("argument", call, file, node, subject=f"{name}({argument}=)")
                 return
-        elif is_named and takes_settings(call, file):
+        elif isinstance(argument, str) and (
+            is_of_apex(call, file) or (is_named and takes_settings(call, file))
+        ):
             yield TorchPlace("argument", call, file, node, subject=f"{name}({argument}=)")
             return
         if takes_by_position(node, call, file):

@@ -126,7 +126,15 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     close = [row for row in around if row.share >= _SHARE]
     if _has_more_programs(here, project):  # one that is not looked at may mention as much
         close = [row for row in close if row.words]
+    elif not close and _is_only_loader(around, file.format, project):
+        close = around
     return _best(close, here, project)
+
+
+def _is_only_loader(around: Sequence[_Near], format: str, project: Recording) -> bool:
+    """True for the only program of a project that loads files of a format."""
+    loading = [path for path, _, is_loading in _programs(format, project) if is_loading]
+    return [row.path for row in around] == loading
 
 
 def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near]:

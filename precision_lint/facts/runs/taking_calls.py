@@ -37,6 +37,7 @@ _POLICIES = {
     "set_global_policy": "mixed_precision", "set_policy": "mixed_precision", "get_policy": "jmp",
 }  # fmt: skip
 """Functions of TensorFlow and JAX whose first argument is a precision, and their modules."""
+_OF_APEX = frozenset({"apex.amp.initialize", "apex.amp.scale_loss"})
 _OF_JAX = frozenset({"jax_default_matmul_precision", "jax_enable_x64"})
 """Options about precision: `jax.config.update(name, value)`."""
 
@@ -72,6 +73,11 @@ def _is_of_framework(call: ast.Call, file: ParsedPython) -> bool:
     return bool(called(qualified(call.func, syntax_tree(file).names)))
 
 
+def is_of_apex(call: ast.Call, file: ParsedPython) -> bool:
+    """True for a call that is for mixed precision, whatever its arguments say."""
+    return qualified(call.func, syntax_tree(file).names) in _OF_APEX
+
+
 def is_of_library(call: ast.Call, file: ParsedPython) -> bool:
     """True for a call of a library that computes: none of Python's own, and none that notes down
     what a run does.
@@ -102,6 +108,9 @@ def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
                     yield TorchPlace("argument", call, file, item, subject=subject)
     if is_telling(call, file):
         return
+    if is_of_apex(call, file):
+        path = qualified(call.func, syntax_tree(file).names)
+        yield TorchPlace("argument", call, file, call, subject=f"{path}()")
     for keyword in call.keywords:
         if keyword.arg and _is_choice(keyword.arg, keyword.value):
             subject = f"{name}({keyword.arg}=)"

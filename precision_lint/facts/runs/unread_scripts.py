@@ -105,7 +105,7 @@ def _of_variable(
             yield Occurrence(name, None, assigned, file)
         return
     words = assigned.elements or tuple(file.script.places.split(assigned.text))
-    if len(words) > 1 or assigned.is_array or text.startswith("-"):
+    if len(words) > 1 or assigned.is_array or text.lstrip(" \t\n\\").startswith("-"):
         yield from _of_words(file, words, known)
 
 

@@ -200,13 +200,20 @@ def is_elsewhere(program: Path, here: Path, project: Recording) -> bool:
 
 
 def _folders_of_programs(project: Recording) -> frozenset[Path]:
-    """The folders that programs are in, and those above."""
+    """The folders that programs are in, and those above. A module that others import is none:
+    `configs/config.py` parses the command line for them.
+    """
 
     def compute() -> frozenset[Path]:
         started = project.python_sources_matching(STARTED)
-        return frozenset(folder for path in started for folder in path.parents)
+        programs = (path for path in started if _is_run(path, project))
+        return frozenset(folder for path in programs for folder in path.parents)
 
     return project.config_files.once(("folders of programs",), compute)
+
+
+def _is_run(path: Path, project: Recording) -> bool:
+    return "__main__" in project.config_files.text(path) or not project.users(path)
 
 
 def _given(path: Path, project: Recording) -> Iterator[Path]:

@@ -148,7 +148,7 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
     Besides what chooses one: a name that is about precision with a value that may, such as `auto`,
     or with none that is known. A rule needs `chooses_precision`.
     """
-    if chooses_precision(name, value, section):
+    if chooses_precision(name, value, section) or _is_tf32(value):
         return True
     name = (section if name.lower() in _SWITCHING else name).replace("-", "_")
     if not is_about_precision(name) or _PLACE.search(name) or _LOGGED.search(name):
@@ -165,6 +165,11 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
             is_choice = _CHOICE.fullmatch(value) and not value.replace(".", "").isdecimal()
             return bool(is_choice) and value.lower() not in _OF_DATA
     return False
+
+
+def _is_tf32(value: object) -> bool:
+    """True for `tf32`, in which products may be computed: it is no dtype."""
+    return isinstance(value, str) and value.lower() in ("tf32", "tensorfloat32")
 
 
 def is_type_of_data(value: object) -> bool:

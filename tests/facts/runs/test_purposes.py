@@ -296,6 +296,20 @@ def main():
 """
 
 
+OF_APEX = """\
+from apex import amp
+
+def main():
+    if settings.kind_dtype:
+        amp.initialize(network)
+"""
+APEX_LEVEL = """\
+from apex import amp
+
+def main():
+    amp.initialize(network, opt_level=settings.kind_dtype)
+"""
+OTHER_AMP = OF_APEX.replace("from apex import amp", "import amp")
 PATH = """\
 def read(config, path, default=None):
     return config
@@ -362,6 +376,9 @@ OWN_OBJECT = LIBRARY.replace("import emulation", "emulation = Engine()")
         (PARAMETERS, "argument of Engine(dtype=)"),
         (OF_FRAMEWORK, "argument of SFTConfig(bf16=)"),
         (SHARED, "argument of Engine(dtype=)"),
+        (OF_APEX, "argument of apex.amp.initialize()"),
+        (APEX_LEVEL, "argument of initialize(opt_level=)"),
+        (OTHER_AMP, ""),
         (PATH, "argument of Engine(dtype=)"),
         (OTHER_PATH, ""),
         (TYPED, "argument of Engine(dtype=)"),

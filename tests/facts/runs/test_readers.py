@@ -265,6 +265,30 @@ def test_what_composes_the_files_of_a_folder_reads_them_before_others(tmp_path: 
     assert "eval.py" not in out
 
 
+def test_the_only_program_that_loads_such_files_need_not_mention_all_keys(tmp_path: Path) -> None:
+    reads = READS.replace(", config.model, config.seed", "")
+    files = {"conf/a.yaml": FILE, "train.py": LOADS + reads + ENGINE}
+    (only := tmp_path / "only").mkdir()
+    assert "read by train.py" in explained(only, files)
+    (other := tmp_path / "other").mkdir()
+    assert UNKNOWN in explained(other, files | {"eval.py": LOADS + ENGINE})
+
+
+def test_a_module_that_parses_for_others_is_no_program_of_its_folder(tmp_path: Path) -> None:
+    parsing = "import argparse\nargs = argparse.ArgumentParser().parse_args()\n"
+    files = {
+        "src/conf/a.yaml": FILE,
+        "src/conf/parser.py": parsing,
+        "src/tasks/train.py": "from src.conf.parser import args\n" + PROGRAM,
+    }
+    (imported := tmp_path / "imported").mkdir()
+    assert "read by src/tasks/train.py" in explained(imported, files)
+    (alone := tmp_path / "alone").mkdir()
+    assert "kind_dtype: float16 (src/conf/a.yaml:6); no" in explained(
+        alone, files | {"src/tasks/train.py": PROGRAM}
+    )
+
+
 def test_of_very_many_programs_none_is_named_without_a_witness(tmp_path: Path) -> None:
     files = {"conf/a.yaml": FILE, "train.py": PROGRAM}
     tool = "import yaml\nmain(yaml.load(__main__))\n"

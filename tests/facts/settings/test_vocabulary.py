@@ -13,6 +13,7 @@ from precision_lint.facts.settings.vocabulary import chooses_precision, is_setti
         ("precision", "32", True),
         ("precision", "33", False),
         ("num_fp16_layers", 4, True),
+        ("precision_name", "tf32", True),
         ("weights_fp16_bytes", 655360, False),
         ("delta_precision", 181, False),
         ("dtype", None, True),
