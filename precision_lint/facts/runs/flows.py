@@ -278,6 +278,10 @@ class _Flow:
                     yield TorchPlace("argument", call, file, node, subject=subject)
             case ast.Call(func=function) if function is not node:
                 yield from self._given(node, parent, parent.args.index(node), file)
+            case ast.Call(func=function, args=[], keywords=[]) if function is node:
+                yield parent, file  # `args.kind()`, a member of an enumeration
+            case ast.Attribute(attr="value" | "name"):
+                yield parent, file
             case ast.Attribute(attr=method) if method in _SAME:
                 call = syntax.parent(parent)
                 if isinstance(call, ast.Call):

@@ -28,6 +28,7 @@ from precision_lint.facts.runs.witnesses import (
     composed_by,
     given,
     is_elsewhere,
+    named_in,
     naming,
     naming_for,
     of_hydra,
@@ -78,6 +79,7 @@ def _witnessed(file: ParsedConfig, project: Recording) -> Iterator[Path]:
     path = file.text.path
     yield from given(path, project)
     if not is_record(file, project):
+        yield from named_in(file, project)
         yield from naming_for(all_keys(file), file, project)
         yield from of_hydra(path, project)
     yield from _of_naming_files(path, project)

@@ -20,7 +20,7 @@ from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import options
-from precision_lint.source.config.settings_tree import Mapping, Scalar
+from precision_lint.source.config.settings_tree import Mapping, Scalar, mappings
 from precision_lint.source.shell.words import UNKNOWN
 
 STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
@@ -52,6 +52,11 @@ _COMMENT = re.compile(
     re.MULTILINE,
 )
 """A command in a comment: its program, and the words after it."""
+_COMMANDS = re.compile(
+    r"cmd|commands?|program|entry_?point|script|runner|main|train_script", re.IGNORECASE
+)
+"""Names of entries that say what is started: of sweeps of W&B, of runx, of Determined."""
+_PROGRAM = re.compile(r"[\w./-]+\.py\b")
 _SHOWING = (".sh", ".bash", ".md")
 _MOST_FOLDERS = 5
 _MOST_SCRIPTS = 12
@@ -76,6 +81,27 @@ def naming_for(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[P
         parts = parts_of(path, project)
         if keys.precise & words_of(parts, project) and loads(parts, file.format, project):
             yield path
+
+
+def named_in(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that a file starts, `command: python train.py`, and that mention a precision
+    that it has: what it says goes to their options.
+    """
+    keys = all_keys(file)
+    for program in dict.fromkeys(_programs_in(file, project)):
+        if keys.precise & words_of(parts_of(program, project), project):
+            yield program
+
+
+def _programs_in(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    for mapping in mappings(file.documents):
+        for entry in mapping.entries:
+            match entry.value:
+                case Scalar(value=str(text)) if _COMMANDS.fullmatch(entry.name or ""):
+                    for name in _PROGRAM.findall(text):
+                        found = project.config_files.find(name, file.text.path)
+                        if found is not None and _is_started(found, project):
+                            yield found
 
 
 def given(path: Path, project: Recording) -> tuple[Path, ...]:

@@ -296,6 +296,10 @@ def main():
 """
 
 
+MEMBER_OF_KINDS = """\
+def main():
+    Engine("m", dtype=Kinds[settings.kind_dtype].value())
+"""
 OF_APEX = """\
 from apex import amp
 
@@ -376,6 +380,7 @@ OWN_OBJECT = LIBRARY.replace("import emulation", "emulation = Engine()")
         (PARAMETERS, "argument of Engine(dtype=)"),
         (OF_FRAMEWORK, "argument of SFTConfig(bf16=)"),
         (SHARED, "argument of Engine(dtype=)"),
+        (MEMBER_OF_KINDS, "argument of Engine(dtype=)"),
         (OF_APEX, "argument of apex.amp.initialize()"),
         (APEX_LEVEL, "argument of initialize(opt_level=)"),
         (OTHER_AMP, ""),

@@ -265,6 +265,31 @@ def test_what_composes_the_files_of_a_folder_reads_them_before_others(tmp_path: 
     assert "eval.py" not in out
 
 
+STARTS = """\
+CMD: "python -m torch.distributed.launch --nproc_per_node=8 {}"
+HPARAMS: [
+  {{lr: 0.1, kind_dtype: float16}},
+]
+"""
+OPTIONS = """\
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--kind-dtype")
+args = parser.parse_args()
+Engine(dtype=args.kind_dtype)
+"""
+
+
+def test_the_program_that_a_file_starts(tmp_path: Path) -> None:
+    files = {"conf/a.yaml": STARTS.format("train.py"), "train.py": OPTIONS}
+    (own := tmp_path / "own").mkdir()
+    out = explained(own, files)
+    assert "read by train.py" in out
+    assert "float16 (argument of Engine(dtype=), train.py:5)" in out
+    (gone := tmp_path / "gone").mkdir()
+    assert "read by" not in explained(gone, files | {"conf/a.yaml": STARTS.format("other.py")})
+
+
 def test_the_only_program_that_loads_such_files_need_not_mention_all_keys(tmp_path: Path) -> None:
     reads = READS.replace(", config.model, config.seed", "")
     files = {"conf/a.yaml": FILE, "train.py": LOADS + reads + ENGINE}
