@@ -47,6 +47,7 @@ _SETTING = re.compile(
     r"|\w_dtype\b|[\"']dtype[\"']"
 )
 """How code speaks of a precision that it hands on, or leaves to another library than torch."""
+_OF_DETECTRON = "from detectron2.config import"
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _CLOSE = 0.85
@@ -167,8 +168,12 @@ def _near(
     path_words = _words(file.text.path.relative_to(project.root))
     loading: list[_Near] = []
     others: list[_Near] = []
-    for path, mentioned, is_loading in _programs(file.format, project):
+    programs = _programs(file.format, project)
+    for path, mentioned, is_loading in programs:
         share = keys.share_in(mentioned)
+        if keys.precise & mentioned and _extends_library(path, project):
+            read = frozenset[str]().union(*(words for _, words, _ in programs))
+            share = Keys(keys.names & read, keys.precise).share_in(mentioned)
         if share < NAMED_SHARE or _is_for_another(path.stem, path_words):
             continue
         if is_loading or (share >= clear and len(keys.names) >= _CLEAR_KEYS):
@@ -176,6 +181,14 @@ def _near(
             (loading if is_loading else others).append(row)
     # An example that mentions all keys and loads nothing is not what a file is for.
     return loading or others
+
+
+def _extends_library(path: Path, project: Recording) -> bool:
+    """True for a program that merges files into the settings of detectron2, which read most keys
+    that no code of the project mentions.
+    """
+    parts = parts_of(path, project)
+    return any(_OF_DETECTRON in project.config_files.text(part) for part in parts)
 
 
 def _owners(

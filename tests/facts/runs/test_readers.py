@@ -290,6 +290,26 @@ def test_the_program_that_a_file_starts(tmp_path: Path) -> None:
     assert "read by" not in explained(gone, files | {"conf/a.yaml": STARTS.format("other.py")})
 
 
+MERGES = """\
+{}
+config = get_cfg()
+config.merge_from_file(arguments.config)
+print(config.epochs)
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "is_reader"),
+    [("from detectron2.config import get_cfg", True), ("from own import get_cfg", False)],
+)
+def test_what_no_code_reads_is_read_by_the_library_whose_settings_are_extended(
+    imports: str, is_reader: bool, tmp_path: Path
+) -> None:
+    text = FILE + "".join(f"key{number}: 1\n" for number in range(20))
+    files = {"conf/a.yaml": text, "train.py": MERGES.format(imports) + ENGINE, "eval.py": LOADS}
+    assert ("read by train.py" in explained(tmp_path, files)) is is_reader
+
+
 def test_the_only_program_that_loads_such_files_need_not_mention_all_keys(tmp_path: Path) -> None:
     reads = READS.replace(", config.model, config.seed", "")
     files = {"conf/a.yaml": FILE, "train.py": LOADS + reads + ENGINE}
