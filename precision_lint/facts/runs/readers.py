@@ -33,6 +33,7 @@ from precision_lint.facts.runs.witnesses import (
     naming_for,
     of_hydra,
     of_siblings,
+    takes_words,
 )
 from precision_lint.source.config.config_file import ParsedConfig
 
@@ -71,8 +72,10 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
     """The programs that may read a file, the likely ones first: those that read it, that a launch
     gives it to, that name it, or that read a file which names it.
     """
-    found = (*readers(file, project), *_witnessed(file, project))
-    programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
+    found = dict.fromkeys((*readers(file, project), *_witnessed(file, project)))
+    if not found and len(included := _including(file, project)) == 1:
+        found = included
+    programs = (path for path in found if not project.is_test(path))
     return tuple(islice(programs, _MOST_POSSIBLE))
 
 
@@ -83,7 +86,11 @@ def _witnessed(file: ParsedConfig, project: Recording) -> Iterator[Path]:
         yield from named_in(file, project)
         yield from naming_for(all_keys(file), file, project)
         yield from of_hydra(path, project)
-    yield from _of_naming_files(path, project)
+
+
+def _including(file: ParsedConfig, project: Recording) -> dict[Path, None]:
+    """The programs that read, or get, what names a file: any of them, if there are several."""
+    return dict.fromkeys(_of_naming_files(file.text.path, project))
 
 
 def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
@@ -91,7 +98,11 @@ def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     tells apart: the one that mentions most of them first. None if something leads to one.
     """
     keys = keys_of(file, project)
-    if not keys.precise or is_record(file, project) or any(_witnessed(file, project)):
+    if possible_readers(file, project):
+        return ()
+    if included := _including(file, project):
+        return tuple(included)
+    if not keys.precise or is_record(file, project):
         return ()
     if _has_more_programs(file.text.path, project):
         return ()
@@ -126,12 +137,19 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
         if witnessed:
             found = _best(witnessed, here, project)
             return _owners(found, [row.path for row in around], keys, project)
+    around = [row for row in around if _may_take_name(row.path, project)]
     close = [row for row in around if row.share >= _SHARE]
     if _has_more_programs(here, project):  # one that is not looked at may mention as much
         close = [row for row in close if row.words]
     elif not close and _is_only_loader(around, file.format, project):
         close = around
     return _best(close, here, project)
+
+
+def _may_take_name(path: Path, project: Recording) -> bool:
+    """True for a program that may get the name of a file, and does not open another one always."""
+    parts = parts_of(path, project)
+    return takes_words(parts, project) or has_library(parts, project)
 
 
 def _is_only_loader(around: Sequence[_Near], format: str, project: Recording) -> bool:
@@ -173,7 +191,8 @@ def _near(
         share = keys.share_in(mentioned)
         if keys.precise & mentioned and _extends_library(path, project):
             read = frozenset[str]().union(*(words for _, words, _ in programs))
-            share = Keys(keys.names & read, keys.precise).share_in(mentioned)
+            names = (keys.names & read) | keys.precise
+            share = Keys(names, keys.precise).share_in(mentioned)
         if share < NAMED_SHARE or _is_for_another(path.stem, path_words):
             continue
         if is_loading or (share >= clear and len(keys.names) >= _CLEAR_KEYS):
@@ -206,7 +225,7 @@ def _owners(
 
 def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, ...]:
     """The programs nearest to a file: by the words in its path, what they mention, and the folders
-    in common. None if some of different folders are as near as each other.
+    in common, what trains before others. None if some are as near as each other.
     """
     words = max((row.words for row in near), default=0)
     left = [row for row in near if row.words == words]
@@ -217,8 +236,8 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
     # One that imports another one mentions what that does.
     own = [one for one in paths if {*paths}.isdisjoint({*project.program(one)} - {one})]
     likely = [one for one in own or paths if not _is_aside(one, project)] or own or paths
-    found = sorted(likely, key=lambda path: ("train" not in path.name, path))
-    return tuple(found[:_MOST_READERS]) if len({path.parent for path in found}) == 1 else ()
+    training = [path for path in likely if "train" in path.name] or likely
+    return tuple(training) if len(training) == 1 else ()
 
 
 def _is_aside(program: Path, project: Recording) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
 
@@ -120,7 +120,7 @@ def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[
         other = _keys_at(path, project)
         if len(keys.names & other.names) >= _ALIKE * len(keys.names | other.names):
             shared = _shared_start(here.stem, path.stem)
-            named = (one for one in _naming(path, project) if _takes_words(one, project))
+            named = (one for one in _naming(path, project) if takes_words((one,), project))
             for program in chain(given(path, project), named):
                 if _may_read(program, keys, file.format, project):
                     nearest[program] = max(shared, nearest.get(program, 0))
@@ -319,8 +319,9 @@ def _beside(path: Path, project: Recording) -> Iterator[Path]:
             yield other
 
 
-def _takes_words(program: Path, project: Recording) -> bool:
-    return re.search(_TAKING_WORDS, project.config_files.text(program)) is not None
+def takes_words(parts: Iterable[Path], project: Recording) -> bool:
+    """True if code in some files takes words of the command line, the name of a file among them."""
+    return any(re.search(_TAKING_WORDS, project.config_files.text(part)) for part in parts)
 
 
 def _shared_start(one: str, other: str) -> int:
