@@ -212,7 +212,20 @@ def _may_mean(text: str, path: Path, program: Path, project: Recording) -> bool:
     if found is not None:
         return found == path
     parts = tuple(part for part in PurePosixPath(text).parts if part.strip("./"))
-    return path.parts[-len(parts) :] == parts
+    if path.parts[-len(parts) :] != parts:
+        return False
+    return len(parts) > 1 or _is_nearest(path, program, project)
+
+
+def _is_nearest(path: Path, program: Path, project: Recording) -> bool:
+    """True if no other file with the name is as near to a program, as each recipe may have one."""
+
+    def compute() -> tuple[Path, ...]:
+        return tuple(one for one in project.config_files.project.files if one.name == path.name)
+
+    alike = project.config_files.once(("files with the name", path.name), compute)
+    near = {one: len({*one.parents} & {*program.parents}) for one in alike}
+    return all(near[one] < near.get(path, 0) for one in alike if one != path)
 
 
 def is_elsewhere(program: Path, here: Path, project: Recording) -> bool:

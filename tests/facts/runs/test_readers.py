@@ -193,6 +193,20 @@ def test_a_name_that_several_folders_have_is_that_of_the_own_one(tmp_path: Path)
     assert "b/scripts" not in out
 
 
+def test_a_name_that_many_folders_have_is_that_of_none(tmp_path: Path) -> None:
+    usage = (
+        'print("usage: score.py -c a.yaml")\n'
+        + LOADS
+        + READS.replace(", config.model, config.seed", "")
+    )
+    files = {"tools/score.py": usage + ENGINE, "recipes/one/a.yaml": FILE}
+    (only := tmp_path / "only").mkdir()
+    assert "read by tools/score.py" in explained(only, files)
+    (several := tmp_path / "several").mkdir()
+    others = {"recipes/two/a.yaml": "lr: 1\n", "train.py": LOADS + ENGINE}
+    assert "not understood: kind_dtype" in explained(several, files | others)
+
+
 def test_a_program_of_another_folder_with_programs_is_no_reader(tmp_path: Path) -> None:
     files = {"speed/conf/a.yaml": FILE, "loss/run.py": PROGRAM}
     (alone := tmp_path / "alone").mkdir()
