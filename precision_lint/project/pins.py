@@ -35,6 +35,7 @@ def _in_any_case(pattern: str) -> str:
 _DOCUMENTS = (
     "readme*.md", "install*.md", "instructions*.md", "get*started*.md",
     "docs/install*.md", "docs/setup*.md", "docs/get*started*.md",
+    "docs/*/install*.md", "docs/*/setup*.md", "docs/*/get*started*.md",
     "dockerfile*", "docker/*dockerfile*", "docker/*/*dockerfile*", "*.sh",
     "scripts/*install*.sh", "scripts/*setup*.sh", "*install/*.sh",
 )  # fmt: skip
