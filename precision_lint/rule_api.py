@@ -59,6 +59,9 @@ NAMES = {
         "is_expected_to_fail is_unreduced may_fail_on_purpose text_of"
     ),
     "precision_lint.facts.dtypes.interpreter.test_runs": "is_of_run",
+    "precision_lint.facts.dtypes.unused_casts": (
+        "UNUSED_CASTS UnusedCast may_be_unused_cast unused_cast"
+    ),
     "precision_lint.facts.dtypes.domain.witnesses": "witnesses",
     # Mixed precision
     "precision_lint.facts.amp.regions.autocast": (
@@ -107,6 +110,7 @@ NAMES = {
         "running_total scores sum_of_squares"
     ),
     "precision_lint.facts.numerics.half_updates": "HALF_UPDATES HalfUpdate half_updates",
+    "precision_lint.facts.numerics.buffers_in_half": "positions_of_buffers",
     "precision_lint.facts.numerics.positions": "Position positions",
     "precision_lint.facts.numerics.program_errors": "program_errors",
     "precision_lint.facts.numerics.program_positions": "program_positions",

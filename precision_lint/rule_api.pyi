@@ -125,6 +125,10 @@ from precision_lint.facts.dtypes.syntax.item_writes import (
     may_be_indexed_write as may_be_indexed_write,
 )
 from precision_lint.facts.dtypes.syntax.named import names_unusual_dtypes as names_unusual_dtypes
+from precision_lint.facts.dtypes.unused_casts import UNUSED_CASTS as UNUSED_CASTS
+from precision_lint.facts.dtypes.unused_casts import UnusedCast as UnusedCast
+from precision_lint.facts.dtypes.unused_casts import may_be_unused_cast as may_be_unused_cast
+from precision_lint.facts.dtypes.unused_casts import unused_cast as unused_cast
 from precision_lint.facts.frameworks.triggers import CONFIG_TRIGGERS as CONFIG_TRIGGERS
 from precision_lint.facts.frameworks.verdicts import verdicts as verdicts
 from precision_lint.facts.hardware.gpus import gpu as gpu
@@ -137,6 +141,9 @@ from precision_lint.facts.names.mapping import Entry as Entry
 from precision_lint.facts.names.mapping import WrongEntry as WrongEntry
 from precision_lint.facts.names.mapping import wrong_entries as wrong_entries
 from precision_lint.facts.names.texts import texts as texts
+from precision_lint.facts.numerics.buffers_in_half import (
+    positions_of_buffers as positions_of_buffers,
+)
 from precision_lint.facts.numerics.fills import Fill as Fill
 from precision_lint.facts.numerics.fills import fills as fills
 from precision_lint.facts.numerics.half_results import SCORES as SCORES

@@ -11,6 +11,12 @@ Finds:
 - in a file that does something when it is started, which is followed as Python would run it:
   ranges in the certain dtype of what this run gives, their products with frequencies in half
   precision, of which angles are made, and running sums in half precision that are used as integers;
+- ranges in the dtype of a buffer (`type_as(self.inv_freq)`), and products of a range and such a
+  buffer by `outer` or `einsum`, of which angles are made, if a program casts the module, or one
+  that holds it: `net = Net()` and `net.bfloat16()`;
+- angles that are made of a buffer which was rounded so, even after `.float()`, if it is registered
+  with `persistent=False`, and the program that casts the module loads its weights from a file:
+  these were trained with other angles;
 - a matrix product of `torch.arange(…)` and frequencies in `forward`, by `@`, `matmul` or `bmm`,
   whose result goes to `sin` or `cos`, in a program that calls it under autocast: autocast casts
   both.
@@ -73,6 +79,7 @@ from precision_lint.rule_api import (
     Rule,
     Severity,
     positions,
+    positions_of_buffers,
     precision_of,
     program_positions,
 )
@@ -94,7 +101,7 @@ _INTEGERS = {"bfloat16": 256, "float16": 2048}
 
 
 def check_source(file: PythonFile) -> Iterator[Finding]:
-    found = {position.span: position for position in positions(file)}
+    found = {one.span: one for one in (*positions_of_buffers(file), *positions(file))}
     for each in program_positions(file):
         if each.call.span not in found:
             yield _of_program(each, file)
@@ -105,8 +112,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             position.span,
             _message(position, file),
             confidence=Confidence.HIGH if is_proved else Confidence.MEDIUM,
-            why=f"{position.dtype} represents all integers only up to {_INTEGERS[position.dtype]}: "
-            "larger positions round to the same number.",
+            why=_why(position),
             fix=_fix(position),
             related=list(_related(position, file)),
             precisions=tuple(filter(None, [precision_of(position.dtype)])),
@@ -126,11 +132,31 @@ def _of_program(found: ProgramRounding, file: PythonFile) -> Finding:
     )
 
 
+def _why(position: Position) -> str:
+    if position.form == "buffer":
+        return (
+            "The weights come from a file, but the buffer does not: a cast to float32 restores "
+            "nothing, and the angles of far positions are not those of the training. "
+            "Make the buffer in float32 after the module is cast."
+        )
+    if position.form == "frequencies":
+        return "The angles of far positions are wrong. Compute them in float32."
+    return (
+        f"{position.dtype} represents all integers only up to {_INTEGERS[position.dtype]}: "
+        "larger positions round to the same number."
+    )
+
+
 def _message(position: Position, file: PythonFile) -> str:
     are = "are" if position.is_certain else "can be"
     call = position.call
     if call is None:
         return f"autocast rounds the positions of this product to {position.dtype}"
+    if position.form == "buffer":
+        was = "was" if position.is_certain else "can have been"
+        return f"the buffer that is read here {was} rounded to {position.dtype}"
+    if position.form == "frequencies":
+        return f"positions are multiplied by frequencies that {are} {position.dtype}"
     if position.form == "timesteps" and call.receiver_span is not None:
         return f"the values of `{file.text[call.receiver_span]}` {are} rounded to {position.dtype}"
     return f"the numbers of this range {are} rounded to {position.dtype}"

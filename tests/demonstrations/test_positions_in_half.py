@@ -55,3 +55,23 @@ def test_autocast_rounds_products_of_positions() -> None:
     assert (product.double() - island.double()).abs().max() > math.pi
     assert outer.dtype == torch.float32
     assert outer.allclose(island)
+
+
+class _Rotary(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.ones(2))
+        self.register_buffer("inv_freq", _FREQUENCIES.float(), persistent=False)
+
+    def forward(self, count: int) -> torch.Tensor:
+        return torch.outer(torch.arange(float(count)), self.inv_freq.float())
+
+
+def test_a_buffer_that_no_file_holds_stays_rounded() -> None:
+    trained = _Rotary()
+    loaded = _Rotary().to(torch.bfloat16)
+    loaded.load_state_dict(trained.state_dict())
+    assert "inv_freq" not in trained.state_dict()
+    assert (loaded(4096) - trained(4096)).abs().max() > math.pi / 2
+    loaded.inv_freq = _FREQUENCIES.float()
+    assert loaded(4096).equal(trained(4096))

@@ -32,13 +32,17 @@ from precision_lint.model.finding import Span
 from precision_lint.model.ranges import LAYOUTS
 from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
-from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
+from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
 
-_RANGES = frozenset({"arange", "linspace"})
-_CASTS = frozenset({"to", "type", "type_as", "half", "bfloat16"})
+RANGES = frozenset({"arange", "linspace"})
+"""What makes positions."""
+CASTS = frozenset({"to", "type", "type_as", "half", "bfloat16"})
+"""What casts them to a half dtype."""
 ANGLES = frozenset({"sin", "cos", "polar"})
 """What makes numbers of angles."""
-_OF_POSITIONS = ANGLES | {"outer", "ger", "einsum"}
+OUTER = frozenset({"outer", "ger", "einsum"})
+"""What multiplies positions by frequencies."""
+_OF_POSITIONS = ANGLES | OUTER
 """What positions are made angles with."""
 
 _RANGE_IN_HALF = re.compile(
@@ -64,13 +68,14 @@ _HALF = frozenset({BFLOAT16, FLOAT16})
 class Position:
     """Positions in a half dtype: a range that is made so, timesteps that are cast, a product.
 
-    `call` makes the range or casts the timesteps; `origin` gives the dtype; `use` is what needs the
-    integers, None if the range is too long for any use.
+    `call` makes the range, casts the timesteps, multiplies positions by frequencies in a half
+    dtype, or reads a buffer that was rounded (see `buffers_in_half`); `origin` gives the dtype;
+    `use` is what needs the integers, None if the range is too long for any use.
     """
 
     span: Span
     call: Call | None
-    form: Literal["range", "timesteps", "product"]
+    form: Literal["range", "timesteps", "product", "frequencies", "buffer"]
     dtype: str
     origin: Origin
     is_certain: bool
@@ -81,16 +86,21 @@ def positions(file: PythonFile) -> Iterator[Position]:
     """The positions of a file that are in half precision, in the order of the source."""
     text = file.text.text
     found: list[Position] = []
-    has_range = any(f"{name}(" in text for name in _RANGES)
+    has_range = any(f"{name}(" in text for name in RANGES)
     if has_range and _RANGE_IN_HALF.search(text) and names_unusual_dtypes(file):
-        is_range = cache(partial(_may_be_range, file=file))
-        calls = calls_in(file, _RANGES | _CASTS, worth=is_range)
+        is_range = cache(partial(may_be_range, file=file))
+        calls = calls_in(file, RANGES | CASTS, worth=is_range)
         found += filter(None, (range_in_half(call, file) for call in calls))
     if _CAST_TIMESTEP.search(text) is not None:
-        calls = calls_in(file, _CASTS, worth=_may_be_timesteps)
+        calls = calls_in(file, CASTS, worth=_may_be_timesteps)
         found += filter(None, (_timesteps(call, file) for call in calls))
     if _may_multiply_positions(file):
         found += _products(file)
+    yield from in_order(found)
+
+
+def in_order(found: list[Position]) -> Iterator[Position]:
+    """Positions in the order of the source: of several in one expression, the innermost one."""
     by_place = {position.span: position for position in reversed(found)}
     yield from (by_place[span] for span in sorted(by_place) if not _holds_another(span, by_place))
 
@@ -105,18 +115,18 @@ def _holds_another(span: Span, others: Iterable[Span]) -> bool:
 # Ranges
 
 
-def _may_be_range(node: ast.expr, file: PythonFile) -> bool:
+def may_be_range(node: ast.expr, file: PythonFile) -> bool:
     """True for a range with a dtype, or that is cast, with more numbers than a half dtype has."""
     if not isinstance(node, ast.Call):
         return False
     keywords = {keyword.arg: keyword.value for keyword in node.keywords}
-    if callee_name(node) in _CASTS:
+    if callee_name(node) in CASTS:
         made: ast.expr | None = node.func.value if isinstance(node.func, ast.Attribute) else None
         dtypes = [*node.args, *keywords.values()]
     else:
         made = node if "dtype" in keywords else None
         dtypes = [value for name, value in keywords.items() if name == "dtype"]
-    if not (isinstance(made, ast.Call) and callee_name(made) in _RANGES):
+    if not (isinstance(made, ast.Call) and callee_name(made) in RANGES):
         return False
     if dtypes and all(_NO_HALF_DTYPE.search(dotted(each) or "device") for each in dtypes):
         return False
@@ -132,16 +142,16 @@ def range_in_half(call: Call, file: PythonFile) -> Position | None:
     if node is None:
         return None
     made: ast.expr | None = node
-    if call.name in _CASTS:
+    if call.name in CASTS:
         made = node.func.value if isinstance(node.func, ast.Attribute) else None
         if not (isinstance(made, ast.Call) and _is_range(made)):
             return None
         dtype: DtypeSet | None = _cast_to(call, file)
     else:
         asked = call.keywords.get("dtype")
-        is_torch = call.function in {f"torch.{name}" for name in _RANGES}
+        is_torch = call.function in {f"torch.{name}" for name in RANGES}
         dtype = None if asked is None or not is_torch else as_dtype(asked.value)
-    name = _half(dtype, call, file)
+    name = half_dtype(dtype, call, file)
     if dtype is None or name is None or dtype.origin is None or not isinstance(made, ast.Call):
         return None
     is_certain = dtype.must_be(_HALF)
@@ -172,6 +182,21 @@ def _last(node: ast.Call) -> float | None:
     return max(numbers, default=None)
 
 
+# Positions
+
+
+def has_positions(node: ast.expr | None, syntax: SyntaxTree) -> bool:
+    """True for an expression that works with a range of the same function."""
+    if node is None:
+        return False
+    made = [
+        each
+        for each in own_nodes(syntax.body(node))
+        if isinstance(each, ast.Call) and callee_name(each) in RANGES
+    ]
+    return any(mentions(node, each, holders(each, syntax)) for each in made)
+
+
 # Timesteps
 
 
@@ -190,7 +215,7 @@ def _timesteps(call: Call, file: PythonFile) -> Position | None:
     named = _NAMED.fullmatch(file.text[call.receiver_span])
     name = "" if named is None else named[1]
     dtype = _cast_to(call, file)
-    half = _half(dtype, call, file)
+    half = half_dtype(dtype, call, file)
     if half != BFLOAT16 or dtype is None or dtype.origin is None or not _TIMESTEP.search(name):
         return None  # float16 has the integers up to 1000, of which timesteps mostly are
     if isinstance(call.receiver, Tensor) and call.receiver.must_be(_HALF):
@@ -217,7 +242,7 @@ def _cast_to(call: Call, file: PythonFile) -> DtypeSet | None:
     return None
 
 
-def _half(dtype: DtypeSet | None, call: Call, file: PythonFile) -> str | None:
+def half_dtype(dtype: DtypeSet | None, call: Call, file: PythonFile) -> str | None:
     """The half dtype that is known to be possible, in a run that reaches the call."""
     for name in (BFLOAT16, FLOAT16):
         is_named = dtype is not None and name in dtype.dtypes

@@ -5,25 +5,22 @@ How many there are is not known: the first 256 of them are right in bfloat16, an
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterator
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Tensor
 from precision_lint.facts.dtypes.operators.operands import operand
-from precision_lint.facts.numerics.positions import ANGLES, range_in_half
+from precision_lint.facts.numerics.positions import ANGLES, OUTER, has_positions, range_in_half
 from precision_lint.facts.numerics.program import calls_of_program
 from precision_lint.facts.numerics.program_rounding import ProgramRounding, is_certainly_half
-from precision_lint.facts.numerics.uses import holders, mentions, used_by
+from precision_lint.facts.numerics.uses import used_by
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import fact
-from precision_lint.source.python.statements import own_nodes
-from precision_lint.source.python.syntax import callee_name
-from precision_lint.source.python.syntax_tree import SyntaxTree, calls_by_span, syntax_tree
+from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 
 _RANGES = frozenset({"arange", "linspace"})
-_OUTER = frozenset({"outer", "ger", "einsum", "mul", "matmul"})
+_PRODUCTS = OUTER | {"mul", "matmul"}
 _INTEGRAL = frozenset({"long", "int", "embedding"})
 
 
@@ -42,7 +39,7 @@ def _found(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
         yield from _range(call, file)
     elif call.name == "cumsum":
         yield from _counted(call, file)
-    if call.name in _OUTER:
+    if call.name in _PRODUCTS:
         yield from _angles(call, file)
 
 
@@ -66,11 +63,11 @@ def _angles(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
     halves = [
         one.value
         for one in call.arguments
-        if is_certainly_half(one.value) and not _has_positions(file.node_at(one.span), syntax)
+        if is_certainly_half(one.value) and not has_positions(file.node_at(one.span), syntax)
     ]
     use = used_by(node, ANGLES, syntax) if node is not None and halves else None
     tensor = next(iter(halves), None)
-    if use is None or not isinstance(tensor, Tensor) or not _has_positions(node, syntax):
+    if use is None or not isinstance(tensor, Tensor) or not has_positions(node, syntax):
         return
     origin = () if tensor.origin is None else (tensor.origin.related,)
     used = file.related(file.span_of(use), "angles are computed from them here")
@@ -78,18 +75,6 @@ def _angles(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:
     problem = f"positions are multiplied by frequencies in {dtype}"
     effect = "the angles of far positions are wrong"
     yield ProgramRounding(call, problem, dtype, effect, (*origin, used))
-
-
-def _has_positions(node: ast.expr | None, syntax: SyntaxTree) -> bool:
-    """True for an expression that works with a range of the same function."""
-    if node is None:
-        return False
-    made = [
-        each
-        for each in own_nodes(syntax.body(node))
-        if isinstance(each, ast.Call) and callee_name(each) in _RANGES
-    ]
-    return any(mentions(node, each, holders(each, syntax)) for each in made)
 
 
 def _counted(call: Call, file: PythonFile) -> Iterator[ProgramRounding]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
@@ -143,8 +143,8 @@ class Asked:
 
     def rows(self, module: Module) -> list[int]:
         """The rows of the file with what looks like one of the calls."""
-        local = (*self.aliases.items(), *self.holders.items())
-        worth = self._worth_by_local_name()
+        local = self._local()
+        worth = self._worth_by_local_name({word for _, word in words_called(module.file.text.text)})
         called = self.names.union(dict(local)) - worth.keys()
         rows = _rows_worth_a_look(module.file, worth)
         if called:
@@ -160,20 +160,28 @@ class Asked:
             for each in self.questions
         ]
 
-    def _worth_by_local_name(self) -> dict[str, list[Question]]:
-        """The questions about a name, if none is about all calls; as the file calls it."""
+    def _worth_by_local_name(self, words: Set[str]) -> dict[str, list[Question]]:
+        """The questions about a name that the file calls, if none is about all calls.
+
+        Rules ask for hundreds of names, of which a file calls a few.
+        """
+        local = [(name, meant) for name, meant in self._local() if name in words]
+        called = {SETTING_ITEM, *words, *(meant for _, meant in local)}
         asking: dict[str, list[Question]] = {}
         for question in self.questions:
-            for name in question.names:
+            for name in question.names & called:
                 asking.setdefault(name, []).append(question)
         worth = {
             name: each
             for name, each in asking.items()
             if all(question.worth is not None for question in each)
         }
-        local = ((name, name) for name in worth)
-        every = (*local, *self.aliases.items(), *self.holders.items())
+        every = (*((name, name) for name in worth), *local)
         return {name: worth[meant] for name, meant in every if meant in worth}
+
+    def _local(self) -> tuple[tuple[str, str], ...]:
+        """What the file calls some of the names by, with what it means."""
+        return (*self.aliases.items(), *self.holders.items())
 
     def criterion(self, rows: Iterable[int]) -> Callable[[DefUse], bool]:
         """Whether a statement is at one of some rows, or says which names hold a needed dtype."""

@@ -9,6 +9,7 @@ from precision_lint.facts.dtypes.domain.calls import CallSite
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.domain.kin import copied, forget_kin, kin_of, recast, related
 from precision_lint.facts.dtypes.domain.lattice import join
+from precision_lint.facts.dtypes.domain.terms import Parameter
 from precision_lint.facts.dtypes.domain.values import (
     UNKNOWN,
     Dictionary,
@@ -20,7 +21,9 @@ from precision_lint.facts.dtypes.domain.values import (
     Site,
     Symbol,
     Value,
+    Variable,
 )
+from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.syntax.mutations import CASTING, changed
 
@@ -61,12 +64,22 @@ def cast_in_place(
         return
     if isinstance(function, FunctionValue) or result is receiver:
         return
+    evaluate.analysis.records.module_cast(evaluate.frame, node, result)
     match receiver, result:
         case (Model(), Model()) | (Instance(), Instance()) | (OneOf(), OneOf()):
             module, _ = changed(node)
             change(evaluate, module, receiver, result, env)
         case Sequence() | Dictionary(), _:  # a ModuleList
             forget_kin(kin_of(receiver), (), env)
+        case Variable(), _ if _is_given_elsewhere(receiver, evaluate.frame):
+            # It can be any module that an object was made of, as far as its class says.
+            forget_kin(_NONE.union(*map(kin_of, env.values())), (), env)
+
+
+def _is_given_elsewhere(value: Variable, frame: Frame) -> bool:
+    """True for what another function was given: what an object keeps of its constructor's call."""
+    roots = (term.root for term in value.terms)
+    return any(isinstance(one, Parameter) and one.definition is not frame.function for one in roots)
 
 
 def change(

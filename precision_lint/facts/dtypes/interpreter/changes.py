@@ -31,7 +31,7 @@ from precision_lint.facts.dtypes.interpreter import casts, models, training
 from precision_lint.facts.dtypes.interpreter.assignments import Assignments
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, TAKING_IN, changed
-from precision_lint.facts.dtypes.syntax.relevance import REGISTERING, kept_by
+from precision_lint.facts.dtypes.syntax.relevance import kept_by, registration
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32, FLOATING
 
@@ -59,12 +59,9 @@ class Changes:
         match node:
             case ast.Call(func=ast.Attribute(value=owner, attr=method)) if method in MUTATING:
                 self._change(self._entry(owner, env), method, node, env)
-            case ast.Call(
-                func=ast.Attribute(value=ast.Name(id="self"), attr=method),
-                args=[ast.Constant(value=str(name)), tensor, *_],
-            ) if method in REGISTERING:
-                held = self._assignments.parameter(self._evaluate(tensor, env), node)
-                target = ast.Attribute(ast.Name("self", ast.Load()), name, ast.Store())
+            case ast.Call() if (made := registration(node)) is not None and made[1] is not None:
+                held = self._assignments.parameter(self._evaluate(made[1], env), node)
+                target = ast.Attribute(ast.Name("self", ast.Load()), made[0], ast.Store())
                 self._assignments.assign(target, held, None, env)
             case ast.Call(func=ast.Attribute() as method_call):
                 module, methods = changed(node)

@@ -1,4 +1,4 @@
-"""Calls that are left to others: to threads, processes, pools and event loops."""
+"""Calls that are left to others: to threads, processes, pools, event loops and records."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
 from precision_lint.facts.dtypes.domain.lattice import reading
 from precision_lint.facts.dtypes.domain.values import (
     UNKNOWN,
+    ClassObject,
     Dictionary,
     FunctionValue,
     Instance,
@@ -17,6 +18,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Sequence,
     Value,
 )
+from precision_lint.facts.dtypes.syntax.held_calls import held_calls
 
 Call = Callable[[Value, CallSite], Value]
 
@@ -82,3 +84,17 @@ def _packed(
             case _:
                 return None
     return _called(call, given, function, arguments, keywords)
+
+
+def call_held(made: Instance, given: CallSite, call: Call) -> None:
+    """Call what a record holds with the keyword arguments that it holds, as its module does."""
+    for each in held_calls(made.definition):
+        function = reading(made.field(each.function) or UNKNOWN)
+        mapping = reading(made.field(each.mapping) or UNKNOWN)
+        match function, mapping:
+            case ((FunctionValue() | ClassObject() | Partial()), Dictionary(items=tuple(pairs))):
+                unknown = Argument(UNKNOWN, given.span)
+                named = {str(name): Argument(value, given.span) for name, value in pairs}
+                keywords = dict.fromkeys(each.keywords, unknown) | named
+                inner = replace(given, arguments=(unknown,) * each.positions, keywords=keywords)
+                call(function, inner)

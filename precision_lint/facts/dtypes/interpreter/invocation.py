@@ -214,11 +214,11 @@ def _result(
         )
     if isinstance(node.func, ast.Name) and node.func.id in _APPLYING and given.arguments:
         return _applied(evaluator, node, node.func.id, given, env)
+
+    def call_with(target: Value, inner: CallSite) -> Value:
+        return applied(evaluator, node, UNKNOWN, target, inner, env)
+
     if isinstance(function, Unknown | Symbol):
-
-        def call_with(target: Value, inner: CallSite) -> Value:
-            return applied(evaluator, node, UNKNOWN, target, inner, env)
-
         handed = handing.called(last_name(node.func), given, call_with)
         if handed is not None:
             return handed
@@ -233,7 +233,10 @@ def _result(
         case FunctionValue():
             return analysis.summaries.summary(evaluator.frame, function, given, node, env).value
         case ClassObject():
-            return analysis.instances.made(evaluator.frame, function.definition, given, node, env)
+            made = analysis.instances.made(evaluator.frame, function.definition, given, node, env)
+            if made.fields and not analysis.is_program_run:
+                handing.call_held(made, given, call_with)
+            return made
         case Instance():
             attribute = analysis.instances.attribute
             target = attribute(function, "__call__") or attribute(function, "forward")

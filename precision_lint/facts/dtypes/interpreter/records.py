@@ -24,6 +24,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Bottom,
     Constant,
     Dtype,
+    Instance,
     Model,
     NonTensor,
     Tensor,
@@ -35,6 +36,7 @@ from precision_lint.facts.dtypes.interpreter.entries import Table
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
 from precision_lint.facts.origin import Origin
+from precision_lint.model.dtypes import HALF
 from precision_lint.source.python.examples import Example
 from precision_lint.source.python.syntax import callee_name
 
@@ -79,6 +81,8 @@ class Records:
         """By name, the calls of methods whose object is a term."""
         self.open_functions: dict[ast.Call, tuple[Variable, CallSite]] = {}
         """The calls of functions that are terms: those that somebody hands in."""
+        self.module_casts: dict[Class, dict[ast.Call, Tensor]] = {}
+        """By class, the calls that cast its modules to a half dtype."""
         self.written: dict[tuple[Module, str], dict[ast.Call, Value]] = {}
         """By module and the name of the file, what calls write into files."""
         self.assigned: dict[tuple[Class, str], Value] = {}
@@ -241,6 +245,14 @@ class Records:
         if frame.records:
             self._is_at(frame, node, callee_name(node))
             self.open_functions[node] = function, given
+
+    def module_cast(self, frame: Frame, node: ast.Call, module: Value) -> None:
+        """`model.half()`, and what `model` is after it."""
+        match module:
+            case Instance(definition=definition, parameters=Tensor() as cast) if frame.records:
+                origin = cast.origin
+                if cast.dtypes & HALF and origin is not None and origin.kind == "dtype":
+                    self.module_casts.setdefault(definition, {})[node] = cast
 
     def written_to(self, frame: Frame, node: ast.Call, name: str, value: Value) -> None:
         """`torch.save(value, path)`, where the path ends with a name."""

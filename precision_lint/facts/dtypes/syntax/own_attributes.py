@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.facts.dtypes.syntax.mutations import ADDING, CHANGING, STAYING, root
-from precision_lint.facts.dtypes.syntax.relevance import REGISTERING, kept_by
+from precision_lint.facts.dtypes.syntax.relevance import kept_by, registration
 from precision_lint.source.python.statements import (
     AnyFunction,
     own_statements,
@@ -23,13 +23,8 @@ def attributes_assigned(function: AnyFunction) -> set[str]:
         match node:
             case ast.Expr(value=ast.Call() as call) if kept := kept_by(call):
                 found |= kept.keys()
-            case ast.Expr(
-                value=ast.Call(
-                    func=ast.Attribute(value=ast.Name(id="self"), attr=method),
-                    args=[ast.Constant(value=str(name)), *_],
-                )
-            ) if method in REGISTERING:
-                found.add(name)
+            case ast.Expr(value=ast.Call() as call) if (made := registration(call)) is not None:
+                found.add(made[0])
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=owner, attr=method)) as call) if (
                 method in ADDING | CHANGING | STAYING
             ):
@@ -59,13 +54,8 @@ def registered(function: AnyFunction) -> Iterator[str]:
     """The attributes that the function makes parameters or buffers of a module."""
     for node in own_statements(function.body if isinstance(function.body, list) else []):
         match node:
-            case ast.Expr(
-                value=ast.Call(
-                    func=ast.Attribute(value=ast.Name(id="self"), attr=method),
-                    args=[ast.Constant(value=str(name)), *_],
-                )
-            ) if method in REGISTERING:
-                yield name
+            case ast.Expr(value=ast.Call() as call) if (made := registration(call)) is not None:
+                yield made[0]
             case (
                 ast.Assign(
                     targets=[ast.Attribute(value=ast.Name(id="self"), attr=name)],

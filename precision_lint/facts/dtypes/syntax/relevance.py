@@ -359,7 +359,12 @@ def _casts_parameters(node: ast.stmt) -> bool:
     return False
 
 
-REGISTERING = frozenset({"register_buffer", "register_parameter", "register_module", "add_module"})
+_REGISTERING = {
+    "register_buffer": "tensor",
+    "register_parameter": "param",
+    "register_module": "module",
+    "add_module": "module",
+}
 """Methods of `nn.Module` that set an attribute by its name."""
 
 _ALWAYS = (ast.Global, ast.Nonlocal, ast.Import, ast.ImportFrom, ast.Delete)
@@ -386,6 +391,18 @@ def kept_by(call: ast.expr) -> dict[str, ast.expr]:
     return {}
 
 
+def registration(call: ast.Call) -> tuple[str, ast.expr | None] | None:
+    """The name and the value of `self.register_buffer("x", tensor=x)`, and the like."""
+    match call.func:
+        case ast.Attribute(value=ast.Name(id="self"), attr=method) if method in _REGISTERING:
+            given = {each.arg: each.value for each in call.keywords}
+            given |= dict(zip(("name", _REGISTERING[method]), call.args, strict=False))
+            match given.get("name"):
+                case ast.Constant(value=str(name)):
+                    return name, given.get(_REGISTERING[method])
+    return None
+
+
 def _changed_by(call: ast.Call) -> set[str]:
     """What a call that stands alone may change: its receiver, and what it is given."""
     changed = _changed_by_hooks(call).union(*map(_changed_by_hooks, call.args))
@@ -395,9 +412,8 @@ def _changed_by(call: ast.Call) -> set[str]:
         changed |= roots(call.func.value)
         if isinstance(call.func.value, ast.Name) and call.func.value.id == "self":
             changed.add("self.*")
-            match call.args:
-                case [ast.Constant(value=str(name)), *_] if call.func.attr in REGISTERING:
-                    changed.add(f"self.{name}")
+            if (made := registration(call)) is not None:
+                changed.add(f"self.{made[0]}")
     for argument in () if leaves_given(call) else call.args:
         several = argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
         for each in several:

@@ -17,6 +17,7 @@ from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.syntax import sources
+from precision_lint.facts.dtypes.syntax.bodies import rows_mentioning_in
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function
 from precision_lint.facts.origin import Origin
 from precision_lint.model.finding import Span
@@ -94,6 +95,19 @@ class Classes:
             for each in self.bases(definition)
             for base in each.node.bases
         )
+
+    def reads_in_forward(self, definition: Class, name: str) -> bool:
+        """True if `forward`, or a method that it names, reads an attribute."""
+        forward = self.method(definition, "forward")
+        if forward is None:
+            return False
+        inner = (method for each in self.bases(definition) for method in each.functions)
+        called = (
+            method
+            for method in inner
+            if rows_mentioning_in(forward, method.name.rpartition(".")[2])
+        )
+        return any(rows_mentioning_in(method, name) for method in (forward, *called))
 
     def has_weights(self, definition: Class) -> bool:
         """True for a module of torch, and for a class that loads one from a checkpoint."""

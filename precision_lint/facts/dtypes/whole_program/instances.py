@@ -47,6 +47,7 @@ from precision_lint.facts.dtypes.syntax.definitions import Class, Module
 from precision_lint.facts.dtypes.syntax.mentions import rows_where_assigned, rows_where_cast
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.constructions import constructed
+from precision_lint.facts.dtypes.whole_program.moving import Moving
 from precision_lint.facts.dtypes.whole_program.parameters import bound
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.dtypes.whole_program.resolution import Resolution
@@ -70,6 +71,7 @@ class Instances:
         program: Program,
         classes: Classes,
         tracing: Tracing,
+        moving: Moving,
         resolve: Resolution,
         table: Table,
     ) -> None:
@@ -77,6 +79,7 @@ class Instances:
         self._program = program
         self._classes = classes
         self._tracing = tracing
+        self._moving = moving
         self._resolve = resolve
         self._table = table
 
@@ -215,7 +218,7 @@ class Instances:
             if weights is None and not self._classes.is_module(definition):
                 return value  # nobody outside of the program holds the object
         if weights is None:
-            return self._as_held(definition, value)
+            return self._as_cast(definition, name, self._as_held(definition, value))
         if self._analysis.is_half_run and weights.dtypes & HALF:
             return loaded_in_half.held(self._classes, definition, name, value, weights)
         is_as_made = weights.origin is None and not weights.is_open
@@ -225,6 +228,21 @@ class Instances:
             is_floating = value.caller_chosen or value.dtypes & FLOATING
             return replace(weights, scalar=value.scalar) if is_floating else value
         return self._moved(value, weights)
+
+    def _as_cast(self, definition: Class, name: str, value: Value) -> Value:
+        """A parameter or buffer of `self`, with the dtypes to which programs cast the module."""
+        if not isinstance(value, Tensor) or not value.caller_chosen:
+            return value
+        is_run = self._analysis.is_half_run or self._analysis.is_program_run
+        if is_run or not self._is_registered(definition, name):
+            return value
+        if not self._classes.reads_in_forward(definition, name):
+            return value
+        key = ("cast", definition)
+        cast = self._table.entry(key, lambda: Summary(self._moving.cast_to(definition) or BOTTOM))
+        if not isinstance(cast.value, Tensor):
+            return value
+        return join_tensors(replace(value, origin=None), cast.value)
 
     def _is_registered(self, definition: Class, name: str) -> bool:
         """True for a parameter or buffer of a module, which a cast of the module casts."""

@@ -32,6 +32,7 @@ from precision_lint.facts.dtypes.whole_program.calling import Calling
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.files import Files
 from precision_lint.facts.dtypes.whole_program.instances import Instances
+from precision_lint.facts.dtypes.whole_program.moving import Moving
 from precision_lint.facts.dtypes.whole_program.names import Names
 from precision_lint.facts.dtypes.whole_program.program import Program
 from precision_lint.facts.dtypes.whole_program.regions import Regions
@@ -109,7 +110,10 @@ class Interpretation:
         callbacks = Callbacks(program)
         self.callers = Callers(self, self.classes, calling, callbacks, self.tracing, table)
         self.resolve = self.callers.resolve
-        self.instances = Instances(self, program, self.classes, self.tracing, self.resolve, table)
+        moving = Moving(self, self.classes, calling, self.tracing)
+        self.instances = Instances(
+            self, program, self.classes, self.tracing, moving, self.resolve, table
+        )
         self.files = Files(self, program, self.tracing, self.resolve, table)
         self.summaries = Summaries(self, activations, table)
 
