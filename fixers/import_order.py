@@ -89,27 +89,36 @@ def _inserted(
     file: ParsedPython, block: Sequence[AnyImport], new: NewImport, style: ImportStyle
 ) -> Edit:
     section, key = style.section(new.module), _key_of_new(new, style)
+    statement = _statement(file, block[0], new, style)
     sections = [_section(node, style) for node in block]
     same = [node for node, own in zip(block, sections, strict=True) if own == section]
     if same:
         above = [node for node in same if _key(node, style) < key]
         if not above:
-            return _before(file, same[0], new.statement)
+            return _before(file, same[0], statement)
         last = above[-1]
         below = [node for node in same if same.index(node) > same.index(last)]
         is_first = _is_from(last) != bool(new.name) and not style.force_sort_within_sections
         if is_first and below and bool(new.name) == _is_from(below[0]):
-            return _before(file, below[0], new.statement)  # it has its kind's blank lines above
-        return _after(file, last, new.statement, style.lines_between_types if is_first else 0)
+            return _before(file, below[0], statement)  # it has its kind's blank lines above
+        return _after(file, last, statement, style.lines_between_types if is_first else 0)
     smaller = [node for node, own in zip(block, sections, strict=True) if own < section]
     if smaller:
         last = smaller[-1]
         following = next((own for own in sections if own > section), None)
         blank = style.lines_above(section, _section(last, style))
         if blank and following is not None and not style.lines_above(following, section):
-            return _before(file, block[sections.index(following)], new.statement)
-        return _after(file, last, new.statement, blank)
-    return _above(file, block[0], new.statement, style.lines_above(sections[0], section))
+            return _before(file, block[sections.index(following)], statement)
+        return _after(file, last, statement, blank)
+    return _above(file, block[0], statement, style.lines_above(sections[0], section))
+
+
+def _statement(file: ParsedPython, node: AnyImport, new: NewImport, style: ImportStyle) -> str:
+    """The import beside another one, with its name on a line of its own if all have one."""
+    if not new.name or new.alias or style.force_grid_wrap != 1:
+        return new.statement
+    newline, indent = file.text.newline, _indent(file, node)
+    return f"from {new.module} import ({newline}{indent}    {new.name},{newline}{indent})"
 
 
 def _after(file: ParsedPython, node: ast.stmt, statement: str, blank: int) -> Edit:
@@ -179,9 +188,10 @@ def _with_name(
     span = file.span_of(node)
     if text.row(span.start) == text.row(span.end):
         line = text.line(text.row(span.start))
-        if len(line) + len(name) + 2 > style.line_length and text[span].endswith(
-            text[Span(starts[0], ends[-1])]
-        ):
+        is_long = len(line) + len(name) + 2 > style.line_length
+        is_wrapped = 0 < style.force_grid_wrap <= len(node.names) + 1
+        is_open = text[span].endswith(text[Span(starts[0], ends[-1])])
+        if (is_long or is_wrapped) and is_open:
             return _in_parentheses(file, span, starts[0], node, (count, name))
         separator = ", "
     else:

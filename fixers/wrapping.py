@@ -8,13 +8,12 @@ from collections.abc import Sequence
 
 from precision_lint.model.finding import Edit, Span, apply_edits
 from precision_lint.project.import_style import ImportStyle
+from precision_lint.source.python.long_lines import keeps_lines_short
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 from precision_lint.source.text.text import SourceText
 
 _END_OF_WITH = re.compile(r"(?:as \w+)?(?:, [^#]*)?:")
-_FEW = 0.05
-"""The share of longer lines in a file that keeps its lines short."""
 
 
 def within_lines(
@@ -31,9 +30,9 @@ def within_lines(
         return joined
     line = text.line_span(text.row(span.start))
     own = [edit for edit in edits if line.start <= edit.span.start and edit.span.end <= line.end]
-    if (choice := _choice_of(file, call)) is not None and _keeps_lines_short(file, limit):
+    if (choice := _choice_of(file, call)) is not None and keeps_lines_short(file, limit):
         return _with_broken_choice(file, choice, edits, own, limit)
-    if not _ends_line(file, call) or not _keeps_lines_short(file, limit):
+    if not _ends_line(file, call) or not keeps_lines_short(file, limit):
         return tuple(edits)
     opening = _after_parenthesis(file, call)
     closing = span.end - 1
@@ -150,16 +149,6 @@ def _ends_line(file: ParsedPython, call: ast.Call) -> bool:
             return is_with and _END_OF_WITH.fullmatch(rest) is not None
         case parent:
             return isinstance(parent, _STATEMENTS) and rest == ""
-
-
-def _keeps_lines_short(file: ParsedPython, limit: int) -> bool:
-    def count() -> bool:
-        text = file.text
-        rows = range(1, len(text.line_starts) + 1)
-        longer = sum(len(text.line(row)) > limit for row in rows)
-        return longer <= _FEW * len(rows)
-
-    return file.fact((_keeps_lines_short, limit), count)
 
 
 def _after_parenthesis(file: ParsedPython, call: ast.Call) -> int:

@@ -134,7 +134,7 @@ def _why(wrong: WrongCall, is_ignored: bool) -> str:
             return "ValueError: Expected `device_type` of type `str`."
         case _, "enabled":
             return "TypeError: set_autocast_enabled(): argument 'enabled' must be bool, on CUDA."
-    return "TypeError: it is not a number, which the first scaled loss shows."
+    return "It is not a number: the first scaled loss raises TypeError."
 
 
 def _fix(wrong: WrongCall, file: PythonFile) -> Fix | None:

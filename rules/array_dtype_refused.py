@@ -91,7 +91,7 @@ _CURES = {True: "Convert it with `float(x)`.", False: "Convert it to float32, or
 def check_source(file: PythonFile) -> Iterator[Finding]:
     for found in refused_arrays(file):
         call = found.call
-        what = text_of(found.argument, file, "what it is given")
+        what = text_of(found.argument, file, "its argument")
         kind = f"{found.dtype} scalar of NumPy" if found.is_scalar else f"{found.dtype} array"
         keys = "".join(f"[{key!r}]" for key in found.inside)
         where = f" under `{keys}`" if keys else ""

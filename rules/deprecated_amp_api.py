@@ -115,13 +115,13 @@ RULE = Rule(
     pitfalls=("C01", "C09"),
 )
 
+_WARNS = "torch has warned since 2.4 (FutureWarning)."
 _WHY = {
-    "amp.autocast": "torch warns since 2.4 (FutureWarning). The old class takes `enabled` first, "
-    "the new one `device_type, dtype, enabled`.",
-    "amp.GradScaler": "torch warns since 2.4 (FutureWarning). The new one takes the device first.",
+    "amp.autocast": f"{_WARNS} The old class takes `enabled` first, the new one "
+    "`device_type, dtype, enabled`.",
+    "amp.GradScaler": f"{_WARNS} The new one takes the device first.",
 }
-_WARNS = "torch warns since 2.4 (FutureWarning)."
-_WARNS_QUIETLY = "torch warns since 2.4 (DeprecationWarning)."
+_WARNS_QUIETLY = "torch has warned since 2.4 (DeprecationWarning)."
 _ASSUMED = " The project names no version of torch, so the newest is assumed."
 
 

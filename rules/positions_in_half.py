@@ -126,7 +126,7 @@ def _of_program(found: ProgramRounding, file: PythonFile) -> Finding:
         found.call.span,
         f"{found.problem} in this program",
         confidence=Confidence.MEDIUM,
-        why=f"{found.effect[:1].upper()}{found.effect[1:]}. Compute it in float32.",
+        why=f"{found.effect[:1].upper()}{found.effect[1:]}. Compute them in float32.",
         related=list(dict.fromkeys(related)),
         precisions=tuple(filter(None, [precision_of(found.dtype)])),
     )

@@ -101,7 +101,7 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
             found.call.span,
             f"{found.problem} in this program",
             confidence=Confidence.MEDIUM,
-            why=f"{found.effect[:1].upper()}{found.effect[1:]}. Compute it in float32.",
+            why=f"{found.effect[:1].upper()}{found.effect[1:]}. Use float32 here.",
             related=list(dict.fromkeys(places)),
             precisions=tuple(filter(None, [precision_of(found.dtype)])),
         )

@@ -87,11 +87,13 @@ def check_source(file: PythonFile) -> Iterator[Finding]:
     [scaler] = scalers
     for scope in _living(scaler, file.tree):
         for node in ast.walk(scope):
-            saved = next(filter(_is_entry_of_optimizer, _entries(node)), None)
-            if saved is not None:
-                key, value = saved
-                is_named = isinstance(node, ast.Dict)
-                fix = _saved_too(scaler, key, value, scope, file) if is_named else None
+            saved = [*filter(_is_entry_of_optimizer, _entries(node))]
+            if saved:
+                key, value = saved[0]
+                fix = None
+                if isinstance(node, ast.Dict) and _is_in_reach(scaler, node, file):
+                    name = _name_beside(key, is_of_all=len(saved) > 1)
+                    fix = _saved_too(scaler, name, key, value, scope, file)
                 yield _finding(scaler, value, file, fix)
 
 
@@ -155,10 +157,23 @@ def _finding(scaler: str, value: ast.expr, file: PythonFile, fix: Fix | None) ->
     )
 
 
+def _is_in_reach(scaler: str, saved: ast.Dict, file: PythonFile) -> bool:
+    """False if the code that saves has no variable for the object that holds the scaler."""
+    owner = scaler.partition(".")[0]
+    if owner == scaler:
+        return True
+    around = syntax_tree(file).around(saved)
+    functions = [each for each in around if isinstance(each, ast.FunctionDef)]
+    given = {
+        arg.arg for each in functions for arg in ast.walk(each.args) if isinstance(arg, ast.arg)
+    }
+    return not functions or owner in given or any(_assigns(each, owner) for each in functions)
+
+
 def _saved_too(
-    scaler: str, key: ast.expr | None, value: ast.expr, scope: ast.AST, file: PythonFile
+    scaler: str, name: str, key: ast.expr | None, value: ast.expr, scope: ast.AST, file: PythonFile
 ) -> Fix | None:
-    name, asking = _name_beside(key), _asking_for(scaler, key, value, scope, file)
+    asking = _asking_for(scaler, key, value, scope, file)
     if asking is None:
         return None
     state = f"{scaler}.state_dict()"
@@ -232,12 +247,13 @@ def _loading(scaler: str, scope: ast.AST, saved: ast.expr, tree: ast.Module) -> 
             yield from (each for each in node.body if isinstance(each, ast.FunctionDef))
 
 
-def _name_beside(key: ast.expr | None) -> str:
-    """`scaler_state` beside `optimizer_state`."""
+def _name_beside(key: ast.expr | None, *, is_of_all: bool) -> str:
+    """`scaler_state` beside `optimizer_state`; beside `g_optimizer_state`, if there are others."""
     match key:
         case ast.Constant(value=str(written)) if written.isidentifier():
-            name, replaced = _OPTIMIZER.subn("scaler", written)
-            return name if replaced else "scaler"
+            if found := _OPTIMIZER.search(written):
+                name = _OPTIMIZER.sub("scaler", written)
+                return name[found.start() :] if is_of_all else name
     return "scaler"
 
 

@@ -83,5 +83,5 @@ def _message(rejection: ReportedError) -> str:
         case "out_dtype":
             return "`tl.dot` cannot return bfloat16: its sums are float32"
         case "acc":
-            return f"the accumulator of `tl.dot` is {after}, its products are {before}"
+            return f"the accumulator of `tl.dot` is {after}, but its products are {before}"
     return f"the operands of `tl.dot` are {before} and {after}"

@@ -57,7 +57,7 @@ def to_numpy(t: torch.Tensor | np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     if t.dtype not in _SHARED and t.dtype not in _WIDENED:
         raise TypeError(f"to_numpy(): NumPy has no counterpart of {t.dtype}; {_advice(t)}")
     host = t.detach().cpu()
-    # bfloat16 by name: so a linter sees that none is left, ours included.
+    # bfloat16 is named, so that a linter sees that none is left.
     if host.dtype == torch.bfloat16 or host.dtype in _WIDENED:
         host = host.to(_WIDENED[host.dtype])
     return host.resolve_conj().resolve_neg().numpy()

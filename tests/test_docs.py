@@ -221,6 +221,15 @@ def test_the_readme_command_lines_are_those_of_ci() -> None:
         assert printed.stdout.strip() == marked["tests"]
 
 
+def test_the_five_numbers_are_those_of_the_pages() -> None:
+    table = text("README.md").split("## Five numbers", 1)[1].split("\n\n")[1]
+    rows = re.findall(r"^\| (\d[^|]*?) \|.*?\]\((docs/[^)]+)\)", table, re.MULTILINE)
+    assert len(rows) == 5
+    for measured, page in rows:
+        for number in re.findall(r"\d+", measured):
+            assert re.search(rf"\b{number}\b", text(page)), (number, page)
+
+
 def test_the_hooks_that_are_documented_exist() -> None:
     import yaml
 

@@ -69,7 +69,10 @@ def _watch(arguments: Sequence[str], options: Options) -> NoReturn:
         session = _opened(existing(arguments), options)
         is_writing = session.job().fix is not None or options.write_baseline or options.output_file
         if is_writing or options.prune_baseline or not is_for_people(session):
-            raise CannotRun("--watch reports to people, and writes no file")
+            raise CannotRun(
+                "--watch cannot be combined with options that write files, "
+                "or with formats for programs"
+            )
         return session
 
     gc.enable()
@@ -79,11 +82,25 @@ def _watch(arguments: Sequence[str], options: Options) -> NoReturn:
 def _opened(paths: Sequence[Path], options: Options) -> Session:
     """The session of a check; a note for what is selected and cannot run."""
     session = Session.open(paths, options)
-    if options.since and session.job().fix is not None:
-        raise CannotRun("--since chooses what is reported: fixes are made without it")
+    if why := _conflict(session):
+        raise CannotRun(why)
     for selector in session.settings.without_preview():
         console.note(f"`{selector}` is in preview and runs only with --preview")
     return session
+
+
+def _conflict(session: Session) -> str | None:
+    """Why options do not go together; None if they do."""
+    options = session.options
+    if options.since and session.job().fix is not None:
+        return "--since only chooses what is reported: it cannot be combined with fixes"
+    if options.add_ignore is not None and (options.fix or options.unsafe_fixes):
+        return "--add-ignore cannot be combined with --fix: fix first, then ignore what is left"
+    if options.diff and (options.write_baseline or options.prune_baseline):
+        return "--diff writes nothing: it cannot be combined with writing or pruning a baseline"
+    if options.prune_baseline and session.settings.baseline is None:
+        return "--prune-baseline needs --baseline: the file to remove findings from"
+    return None
 
 
 def _check_stdin(arguments: Sequence[str], options: Options) -> int:

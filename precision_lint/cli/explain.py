@@ -41,13 +41,13 @@ def explained(words: Sequence[str], text: str | None = None) -> Explained:
     if about:
         return Explained(named=about)
     if other := messages.something_else(text):
-        raise NoPage(f"this message does not look like one about precision, but about {other}")
-    name = " ".join(words)
-    like = _resembling(name) if len(words) == 1 else None
+        raise NoPage(f"this message seems to be about {other}, not about precision")
+    name = _unknown(words) or " ".join(words)
+    like = _resembling(name) if " " not in name else None
     hint = f"; did you mean `{like}`?" if like else ""
     if not name:
-        raise NoPage("no page has a message like anything in this text")
-    raise NoPage(f"no rule or pitfall is called `{name}`, and no page has such a message{hint}")
+        raise NoPage("nothing in this text is like a known error message")
+    raise NoPage(f"no rule or pitfall is called `{name}`, and no known error is like it{hint}")
 
 
 def render(found: Explained) -> str:
@@ -131,11 +131,19 @@ def _named(words: Sequence[str]) -> tuple[Rule | Pitfall, ...]:
     return tuple(found.values())
 
 
+def _unknown(words: Sequence[str]) -> str | None:
+    """The one word that names nothing, beside others that do."""
+    unknown = [word for word in words if not _called(word)]
+    return unknown[0] if len(unknown) == 1 < len(words) else None
+
+
 def _called(word: str) -> list[Rule | Pitfall]:
-    """The rules with a code, name or prefix of codes; or the pitfall with an id."""
+    """The rules with a code, name or prefix of codes; or the pitfalls with an id or its letter."""
     if (pitfall := pitfalls().get(word.upper())) is not None:
         return [pitfall]
-    codes = registry.select(word) if word.upper() != "ALL" else frozenset()
+    if len(word) == 1 and word.isalpha():
+        return [one for name, one in pitfalls().items() if name.startswith(word.upper())]
+    codes = registry.select(word)
     return [rule for rule in registry.rules() if rule.code in codes or rule.name == word.lower()]
 
 
@@ -171,16 +179,19 @@ def _answered(answers: Sequence[Answer]) -> str:
     first, *others = answers
     if first.certainty == "unsure":
         listed = "".join(f"- {_line(answer)}\n" for answer in answers)
-        page = first.rule.code if first.rule else first.pitfalls[0].name
+        names = [first.rule.code] if first.rule else []
+        names += [pitfall.name for pitfall in first.pitfalls]
         return (
-            "No page quotes this message. By what it says, it may be about:\n\n"
-            f"{listed}\n`precision-lint explain {page}` prints the page of the first.\n"
+            "This is not a known error message. By its words, it may be about:\n\n"
+            f"{listed}\n`precision-lint explain {' '.join(names)}` says more about the first.\n"
         )
     if first.certainty == "likely":
-        head = f"This looks like a message of {_names(first)}."
+        head = f"This looks like an error that {_names(first)} explains."
     else:
-        head = f"This is a message of {_names(first)}."
+        head = f"This is an error that {_names(first)} explains."
     page = _page(first.rule or first.pitfalls[0])
+    if first.rule and (cure := _cure(first)):  # before the page, which is about code
+        head += f"\n\n{_subject(first)}. {cure}"
     listed = "".join(f"- {_line(answer)}\n" for answer in others)
     return f"{head}\n\n{page}" + (f"\n## Less likely\n{listed}" if others else "")
 
@@ -188,15 +199,22 @@ def _answered(answers: Sequence[Answer]) -> str:
 def _names(answer: Answer) -> str:
     """What an answer is called: `MP101 numpy-on-bfloat16 (A01)`, `D01`."""
     ids = ", ".join(pitfall.name for pitfall in answer.pitfalls)
+    named = f"pitfall{'s' * (len(answer.pitfalls) > 1)} {ids}"
     if answer.rule is None:
-        return f"pitfall {ids}"
-    return f"{answer.rule.code} `{answer.rule.name}`" + (f" (pitfall {ids})" if ids else "")
+        return named
+    return f"{answer.rule.code} `{answer.rule.name}`" + (f" ({named})" if ids else "")
 
 
 def _line(answer: Answer) -> str:
-    title = answer.rule.summary if answer.rule else answer.pitfalls[0].title
     cure = _cure(answer)
-    return f"{_names(answer)}: {title}" + (f". {cure}" if cure else "")
+    return f"{_names(answer)}: {_subject(answer)}" + (f". {cure}" if cure else "")
+
+
+def _subject(answer: Answer) -> str:
+    """What a message is about: one of the subjects of a page, if the page has several."""
+    if answer.rule is None or _cure(answer):
+        return next((one.title for one in answer.pitfalls if one.cure), answer.pitfalls[0].title)
+    return answer.rule.summary
 
 
 def _cure(answer: Answer) -> str:

@@ -57,7 +57,7 @@ def cli() -> None:
 @click.option("--fix", is_flag=True, help="Apply safe fixes.")
 @click.option("--unsafe-fixes", is_flag=True, help="Also apply unsafe fixes (implies --fix).")
 @click.option("--diff", is_flag=True, help="Print what --fix would change; write nothing.")
-@click.option("--add-ignore", metavar="REASON", help="Write a suppression for every finding.")
+@click.option("--add-ignore", metavar="REASON", help="Suppress every finding, with a reason.")
 @click.option("--show-fixes", is_flag=True, help="List what was fixed, by file and rule.")
 @shared.selection
 @click.option("--output-format", type=click.Choice(FORMATS), help="[default: full]")
@@ -79,9 +79,9 @@ def cli() -> None:
 @click.option("--baseline", type=shared.PATH, help="Report only findings not in this baseline.")
 @click.option("--write-baseline", type=shared.PATH, help="Write all findings to a baseline.")
 @click.option(
-    "--prune-baseline", is_flag=True, help="Remove what no longer occurs from the baseline."
+    "--prune-baseline", is_flag=True, help="Remove from the baseline what no longer occurs."
 )
-@click.option("--since", metavar="REV", help="Report only findings on lines changed since then.")
+@click.option("--since", metavar="REV", help="Report only findings on lines changed since REV.")
 @click.option("--stdin-filename", metavar="PATH", help="File name for standard input (-).")
 @shared.targets
 @shared.work
@@ -90,7 +90,7 @@ def cli() -> None:
     "--shard",
     metavar="I/N",
     callback=lambda _, __, value: value and shared.shard(value),
-    help="Check share I of N shares of the files; see `merge`.",
+    help="Check only part I of N of the files; see `merge`.",
 )
 @click.option("--show-files", is_flag=True, help="List the files that would be checked.")
 @click.option(
@@ -114,8 +114,9 @@ def check(paths: tuple[str, ...], **values: Any) -> int:
 def explain(what: tuple[str, ...], output_format: str) -> None:
     """Print the pages of rules and pitfalls.
 
-    They are found by code, name, family (MP2) or pitfall (A01), or by the text of an error message;
-    `-` reads the message from standard input: `python train.py 2>&1 | precision-lint explain -`.
+    They are found by code, name, family (MP2, A) or pitfall (A01), or by the text of an error
+    message; `-` reads the message from standard input: `python train.py 2>&1 | precision-lint
+    explain -`.
     """
     from precision_lint.cli.explain import NoPage, explained, print_page, render, render_json
 

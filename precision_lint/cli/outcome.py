@@ -100,7 +100,8 @@ def _print_diff(results: Sequence[Result], session: Session) -> list[Result]:
     if fixed := _changed(results):
         if session.options.show_fixes:
             _list_fixes(fixed, session)
-        console.note(f"would fix {_in_files(results, fixed)}")
+        verb = "fix" if session.options.add_ignore is None else "ignore"
+        console.note(f"would {verb} {_in_files(results, fixed)}")
     return [replace(result, findings=result.fixed) for result in results]
 
 
@@ -187,8 +188,9 @@ def _report_ignored(results: Sequence[Result]) -> None:
             # Elsewhere it is in a string, or before a line that continues a command.
             where = "at its place" if takes_comments(kind_of(result.path)) else "in this format"
             console.note(
-                f"{result.path}: no comment can ignore {console.plural(len(left), 'finding')} "
-                f"{where}; use per-file-ignores or --write-baseline"
+                f"{os.path.relpath(result.path)}: no comment can ignore "
+                f"{console.plural(len(left), 'finding')} {where}; "
+                "use per-file-ignores or --write-baseline"
             )
 
 

@@ -15,9 +15,9 @@ from precision_lint.cli.outcome import CannotRun
 def existing(arguments: Sequence[str]) -> list[Path]:
     """The paths that were given; the current folder if there are none."""
     paths = [Path(os.path.abspath(argument)) for argument in arguments or ["."]]
-    missing = [path for path in paths if not os.path.exists(path)]
+    missing = [argument for argument in arguments if not os.path.exists(os.path.abspath(argument))]
     if missing:
-        hints = {paths[0]: _like_command(arguments[0])} if arguments else {}
+        hints = {arguments[0]: _like_command(arguments[0])}
         *others, last = [f"{path}: no such file or folder{hints.get(path, '')}" for path in missing]
         for message in others:
             console.error(message)

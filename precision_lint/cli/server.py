@@ -147,6 +147,15 @@ class _Documents:
         """Forget a document."""
         self._results.pop(uri, None)
 
+    def _workspace_of(self, path: Path) -> Path:
+        """The innermost open folder that contains a file, or else the folder of the file."""
+        workspace = self._server.workspace
+        uris = [*workspace.folders, workspace.root_uri]
+        names = (to_fs_path(uri) for uri in uris if uri)
+        folders = [Path(name) for name in names if name]
+        inside = [folder for folder in folders if folder in path.parents]
+        return max(inside, key=lambda folder: len(folder.parts), default=path.parent)
+
     def _check(self, uri: str) -> Result | None:
         name = to_fs_path(uri)
         path = Path(name) if name else None
@@ -154,7 +163,7 @@ class _Documents:
         if path is None or kind_of(path) in (None, "notebook"):
             return None
         try:
-            session = Session.open([path], Options())
+            session = Session.open([path], Options(), self._workspace_of(path))
         except ConfigError as error:
             message = lsp.ShowMessageParams(lsp.MessageType.Error, str(error))
             self._server.window_show_message(message)

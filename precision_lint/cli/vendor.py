@@ -32,12 +32,11 @@ def vendor(names: Sequence[str], output: Path | None, session: Session) -> None:
     path = output or _path_of(module, root)
     if path is None:
         raise CannotVendor(
-            "where to? Pass --output FILE, or name the module in the configuration, in "
+            "name the file with --output FILE, or its module in the configuration, in "
             '[tool.precision-lint.fix]: helper-module = "mypkg.precision"'
         )
     if not disk.is_folder(path.parent):
         raise CannotVendor(f"{path.parent}: no such folder")
-    length = session.project.import_style(path.absolute()).line_length
     if path.exists():
         try:
             old = disk.read(path).decode("utf-8", "replace")
@@ -47,11 +46,11 @@ def vendor(names: Sequence[str], output: Path | None, session: Session) -> None:
         if there is None:
             raise CannotVendor(f"{path}: not a file that `precision-lint vendor` wrote")
         if not is_copy(old, there):
-            raise CannotVendor(f"{path}: edited, or of another version; remove it first")
-        new = vendored([*there, *names], length)
+            raise CannotVendor(f"{path}: edited, or written by another version: remove it first")
+        new = vendored([*there, *names])
         write_atomically(path, old.encode(), new.encode())
     else:
-        new = vendored(names, length)
+        new = vendored(names)
         create(path, new.encode())
     console.note(f"{os.path.relpath(path)}: now contains {', '.join(helpers_in(new) or names)}")
     if not module:

@@ -24,6 +24,7 @@ from precision_lint.facts.frameworks.triggers import may_be_read
 from precision_lint.facts.frameworks.verdicts import verdicts_of
 from precision_lint.facts.project.facts import ProjectFacts, Recording
 from precision_lint.facts.runs.purposes import Purposes
+from precision_lint.facts.runs.reasons import with_reasons
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.roles import distinct, with_keys
 from precision_lint.facts.runs.understood import understood, written_at
@@ -217,10 +218,14 @@ def runs_of(
     if not found and not left:
         names = ", ".join(known_frameworks())
         note(f"no supported configuration found; supported frameworks: {names}")
-    for purpose in _purposes(launched, understood(found.values()), facts):
+    purposes = Purposes(facts)
+    for purpose in _purposes(launched, understood(found.values()), purposes):
         key = identity(purpose)
         found[key] = _with_more(found[key], purpose) if key in found else purpose
-    left = dict(_without(understood(found.values()), left))
+    left = {
+        place: replace(one, settings=with_reasons(one, purposes.misses, facts))
+        for place, one in _without(understood(found.values()), left)
+    }
     whole = sorted(_whole(found.values()), key=lambda row: row[0])
     all_runs = [_with_unread(explained_run(run, facts, least), left) for _, run in whole]
     all_runs = _without_shapes(all_runs)
@@ -233,10 +238,9 @@ def runs_of(
 
 
 def _purposes(
-    rests: Iterable[Unread], known: Set[tuple[Path, Span]], facts: Recording
+    rests: Iterable[Unread], known: Set[tuple[Path, Span]], purposes: Purposes
 ) -> Iterator[EffectiveConfig]:
     """What settings are for that no run understands."""
-    purposes = Purposes(facts)
     for one in rests:
         settings = tuple(each for each in one.settings if written_at(each) not in known)
         if settings:

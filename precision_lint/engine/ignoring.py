@@ -19,6 +19,9 @@ from precision_lint.source.text.text import SourceText
 _KINDS = frozenset[Kind]({"python", "notebook", "yaml", "toml", "shell"})
 """Files in which a comment may end a line."""
 
+_FORMATTED = frozenset[Kind]({"python", "notebook"})
+"""Files whose rows a formatter may break."""
+
 _ABOUT_SUPPRESSIONS = frozenset({"MP901", "MP902"})
 
 
@@ -38,19 +41,23 @@ def is_ignorable(finding: Finding) -> bool:
     return finding.code not in {*ALWAYS_ON, *_ABOUT_SUPPRESSIONS}
 
 
-def with_ignores(checked: Checked, kind: Kind, reason: str) -> Checked:
-    """The findings with the comment that silences them in place of their own fixes."""
+def with_ignores(checked: Checked, kind: Kind, reason: str, line_length: int) -> Checked:
+    """The findings with the comment that silences them in place of their own fixes.
+
+    It stands above its row where it would make the row of a Python file longer than the lines of
+    the project: formatters would break the row.
+    """
     text = checked.text
-    if text is None:
-        return checked
+    assert text is not None
     by_row: dict[int, list[Finding]] = defaultdict(list)
     for finding in checked.findings:
         if takes_comments(kind) and is_ignorable(finding):
             by_row[text.row(finding.place.span.end)].append(finding)
     with_comment = {text.row(span.start) for span in comments(text, kind)} if by_row else set()
+    longest = line_length if kind in _FORMATTED else None
     edits = {
         row: _above(text, found, reason)
-        if row in with_comment
+        if row in with_comment or _is_too_long(text, row, found, reason, longest)
         else _after(text, row, found, reason)
         for row, found in by_row.items()
     }
@@ -61,6 +68,18 @@ def with_ignores(checked: Checked, kind: Kind, reason: str) -> Checked:
     }
     findings = tuple(replace(one, fix=fixes.get(one)) for one in checked.findings)
     return replace(checked, findings=findings)
+
+
+def _is_too_long(
+    text: SourceText, row: int, findings: list[Finding], reason: str, longest: int | None
+) -> bool:
+    """Whether the row is too long with the comment at its end, and may have one above it."""
+    if longest is None:
+        return False
+    first = min(text.row(finding.place.span.start) for finding in findings)
+    is_continued = first > 1 and text.line(first - 1).rstrip().endswith("\\")
+    length = len(text.line(row).rstrip()) + 2 + len(_comment(findings, reason))
+    return length > longest and not is_continued
 
 
 def _after(text: SourceText, row: int, findings: list[Finding], reason: str) -> Edit:

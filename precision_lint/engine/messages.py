@@ -33,6 +33,8 @@ _DOUBT, _LESS_DOUBT = 4.0, 2.5
 added where the message is all that some rows say."""
 _OF_WINDOW = 0.1
 """How much it counts that a message explains all of a window, and not only some of its words."""
+_OF_PIECE = 0.8
+"""How much it counts that a window is a piece of a message: it was cut where it was copied."""
 _OF_STRANGE = 1.5
 """How much less a message counts that is not quite the same, of a page about something else."""
 _LEAD = 0.08
@@ -198,7 +200,8 @@ def _resembling(text: str) -> dict[_Known, float]:
     """The known messages, with how much each is like the window of a text that it is most like.
 
     That is how much of the message is in the window, and, with less weight, how much of the window
-    is in the message: of a long row a short message explains little.
+    is in the message: of a long row a short message explains little. A window that is a piece of a
+    message is compared with itself: what is missing was not copied.
     """
     index = _index()
     unknown = importance("word") * math.log(1 + len(index))
@@ -217,5 +220,7 @@ def _resembling(text: str) -> dict[_Known, float]:
         for known, total in found.items():
             doubt = _LESS_DOUBT if known.parts == window else _DOUBT
             score = total / (known.weight + doubt) * (total / everything) ** _OF_WINDOW
+            if window <= known.parts:
+                score = max(score, _OF_PIECE * total / (total + 2 * _DOUBT))
             most[known] = max(score, most.get(known, 0.0))
     return most

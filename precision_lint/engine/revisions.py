@@ -135,5 +135,5 @@ def _git(root: Path, *arguments: str, given: bytes = b"") -> bytes:
         raise NoRevision(f"git cannot be run: {problem}") from problem
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace").strip()
-        raise NoRevision(said.removeprefix("fatal: ") or "git gives no such revision")
+        raise NoRevision(said.removeprefix("fatal: ") or "git knows no such revision")
     return done.stdout

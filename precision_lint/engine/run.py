@@ -189,11 +189,12 @@ def _recheck(job: Job, kind: Kind, text: SourceText) -> Checked:
 
 def _to_fix(job: Job, kind: Kind, checked: Checked) -> Checked:
     """The findings with the edits that are to be made."""
-    if job.ignore is None:
+    if job.ignore is None or checked.text is None:
         return checked
     from precision_lint.engine.ignoring import with_ignores
 
-    return with_ignores(checked, kind, job.ignore)
+    line_length = job.project.import_style(checked.text.path).line_length
+    return with_ignores(checked, kind, job.ignore, line_length)
 
 
 def _result(path: Path, checked: Checked) -> Result:

@@ -18,6 +18,7 @@ from precision_lint.engine.settings_file import find_config, load
 from precision_lint.model.finding import Applicability
 from precision_lint.project import discovery
 from precision_lint.project.files import Project
+from precision_lint.project.roots import project_root
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,10 @@ class Session:
     project: Project
 
     @classmethod
-    def open(cls, paths: Sequence[Path], options: Options) -> Session:
+    def open(cls, paths: Sequence[Path], options: Options, working: Path | None = None) -> Session:
         """The session for some absolute paths, which need not exist.
+
+        `working` is the working folder where that of the process says nothing, as in an editor.
 
         Raises:
             ConfigError: the configuration file or an option cannot be used.
@@ -41,7 +44,7 @@ class Session:
         settings = options.override(load(config) if config else Settings())
         check_selectors(settings, "command line")
         exclude = (*settings.exclude, *settings.extend_exclude)
-        root = discovery.project_root(start)
+        root = project_root(start, working or Path.cwd())
         project = Project(
             root, exclude, settings.target, settings.target_gpu, settings.helper_module
         )

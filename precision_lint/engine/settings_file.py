@@ -20,7 +20,7 @@ from precision_lint.engine.settings import (
 from precision_lint.model.finding import Confidence, Severity
 from precision_lint.model.formats import FORMATS
 from precision_lint.project import disk
-from precision_lint.project.discovery import project_root
+from precision_lint.project.roots import project_root
 
 T = TypeVar("T")
 
@@ -118,6 +118,11 @@ def _field(key: str, path: Path) -> str:
         return _KEYS[key]
     from difflib import get_close_matches
 
+    if key == "tool":  # copied from a pyproject.toml
+        raise ConfigError(
+            f"{path}: only a pyproject.toml has `[tool.precision-lint]`: "
+            "here the keys stand at the top, and tables are called `[target]`, `[per-file-ignores]`"
+        )
     like = get_close_matches(key, [*_KEYS, *_TARGETS], 1)
     hint = f" Did you mean `{like[0]}`?" if like else f" Known keys: {', '.join(sorted(_KEYS))}."
     raise ConfigError(f"{path}: unknown key `{key}`.{hint}")

@@ -23,11 +23,10 @@ _MODULES = ("dtypes", "host", "amp", "masking")
 _MARK = "# Copied by `precision-lint vendor` from precision-lint "
 _HEADER = (
     f"{_MARK}{__version__}\n# SPDX-License-Identifier: Apache-2.0\n# fmt: off\n# isort: skip_file\n"
+    "# ruff: noqa: E501, RUF100\n"
 )
-"""The project's formatters leave the file alone, whatever their settings are."""
-
-_LONG = "# ruff: noqa: E501\n"
-"""The mark of a file with longer lines than the project's; elsewhere ruff calls it unused."""
+"""The project's formatters leave the file alone, whatever their settings are, and ruff says nothing
+of long lines, nor that it would not have."""
 
 
 def helpers_in(copy: str) -> list[str] | None:
@@ -53,11 +52,11 @@ def _public(tree: ast.Module) -> Iterator[str]:
 
 
 def is_copy(text: str, names: Sequence[str]) -> bool:
-    """True for a copy with some helpers as this release writes it, for any length of lines."""
-    return text.replace(_LONG, "", 1) == vendored(names).replace(_LONG, "", 1)
+    """True for a copy with some helpers as this release writes it."""
+    return text == vendored(names)
 
 
-def vendored(names: Iterable[str], line_length: int = 88) -> str:
+def vendored(names: Iterable[str]) -> str:
     """A module with some helpers: annotated, and with no import but torch and NumPy."""
     needed = set(names)
     parts: dict[str, list[ast.stmt]] = {}
@@ -78,8 +77,7 @@ def vendored(names: Iterable[str], line_length: int = 88) -> str:
             text += "\n" * (2 if is_function or was_function else 1)
             text += module.segment(node)
             was_function = is_function
-    is_long = any(len(line) > line_length for line in text.splitlines())
-    return _HEADER + _LONG * is_long + text
+    return _HEADER + text
 
 
 @dataclass(frozen=True)

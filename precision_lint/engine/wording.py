@@ -47,12 +47,17 @@ _FRAMES = 8
 _MESSAGE = 4
 """Rows of a message that are read as one."""
 _EXCEPTION = re.compile(r"\s*(?:[\w.\[\]/-]+:)?\s*[\w.]*(?:Error|Exception|Warning)\b")
+_QUOTED = re.compile(r"`[^`]{16,}`|(?<=\()'[^']{16,}'(?=\))|“[^”]{16,}”|(?<=\s)\"[^\"]{16,}\"")
+"""A message that somebody quotes in a sentence, or the text of an exception in its `repr`."""
 _VARIABLE = re.compile(r"<\[[^\]]*\],?\s*|\[\d[\d, ]*\]|0x[0-9a-f]+|\d+")
 
 
 def windows(text: str) -> Iterator[frozenset[str]]:
-    """The parts of some consecutive rows of a text."""
+    """The parts of some consecutive rows of a text, and of what is quoted in a row."""
     rows = _different(plain_rows(text))
+    for row in rows:
+        for quoted in _QUOTED.finditer(row):
+            yield frozenset(parts(quoted[0]))
     for size in _WINDOWS:
         for start in range(0, max(1, len(rows) - size + 1), max(1, size // 2)):
             if start == 0 or start + size <= len(rows) + size // 2:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
 from precision_lint.facts.origin import Origin
@@ -13,6 +13,7 @@ from precision_lint.model.finding import Confidence, Finding, Fix, Related, Seve
 from precision_lint.model.precision import Precision
 from precision_lint.model.rule import Rule
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.python.long_lines import within_limit
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.text.notebook import NotebookText
 from precision_lint.source.text.text import SourceText
@@ -94,10 +95,14 @@ class PythonFile(ParsedPython):
             confidence=confidence,
             severity=severity,
             why=why,
-            fix=fix,
+            fix=fix and self._within_limit(fix),
             related=related,
             precisions=precisions,
         )
+
+    def _within_limit(self, fix: Fix) -> Fix:
+        """The fix, with breaks in the lines that it makes longer than the project has them."""
+        return replace(fix, edits=within_limit(self, fix.edits, self.import_style.line_length))
 
     @property
     def import_style(self) -> ImportStyle:

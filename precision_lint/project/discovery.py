@@ -12,6 +12,7 @@ from typing import Literal
 
 from precision_lint.project import disk
 from precision_lint.project.gitignore import Ignores
+from precision_lint.project.roots import is_marked
 from precision_lint.project.tracked import tracked
 
 Kind = Literal[
@@ -39,8 +40,6 @@ _KINDS: dict[str, Kind] = {
 _PAGES = frozenset({".md", ".mdx", ".markdown", ".rst"})
 """Names of pages, which are no code, and may show some."""
 _UNPARSED = frozenset({".gin", ".ini", ".cfg", ".conf"})
-_MARKS = (".git", "pyproject.toml", "setup.py", ".precision-lint.toml")
-"""What the root of a project holds, the surest first."""
 _MOST_UNMARKED = 1_000
 """Files below a folder without a mark that are taken for one project."""
 _DOCKERFILE = re.compile(r"(?:Docker|Container)file(?:[._-]|$)")
@@ -208,7 +207,7 @@ def project_files(root: Path, exclude: Iterable[str]) -> list[Path]:
     marks the root, as in a folder of downloads, these are the files below it that are in no git
     repository, and only those directly in it if there are more than `_MOST_UNMARKED`.
     """
-    if _is_marked(root):
+    if is_marked(root):
         return with_tracked(files([root], root, exclude), root, exclude)
     walked = _walk(
         root,
@@ -270,17 +269,3 @@ def pages(root: Path, exclude: Iterable[str]) -> list[Path]:
 def _by_plainness(real: str) -> Callable[[Path], tuple[bool, str]]:
     """A sort key that puts the real path first, for any order of the paths."""
     return lambda path: (str(path) != real, str(path))
-
-
-def project_root(start: Path) -> Path:
-    """The folder whose files are one project: the closest with a .git, else with a pyproject."""
-    above = (start, *start.parents)
-    for mark in _MARKS:
-        for folder in above:
-            if os.path.exists(folder / mark):
-                return folder
-    return start
-
-
-def _is_marked(root: Path) -> bool:
-    return any(os.path.exists(root / mark) for mark in _MARKS)

@@ -52,6 +52,8 @@ class ImportStyle:
     lines_between_sections: int = 1
     lines_between_types: int = 0
     lines_after_imports: int = -1
+    force_grid_wrap: int = 0
+    """From how many names on each has a line of its own; 0 if only where one line is too long."""
     line_length: int = 88
 
     def section(self, module: str, level: int = 0) -> int:
@@ -192,7 +194,7 @@ def _of_ruff(table: Mapping[str, Any], folder: Path) -> ImportStyle:
 # isort
 
 _PROFILES: Mapping[str, dict[str, Any]] = {
-    "black": {"line_length": 88},
+    "black": {"line_length": 88, "multi_line_output": 3, "include_trailing_comma": True},
     "google": {
         "force_sort_within_sections": True,
         "force_single_line": True,
@@ -259,10 +261,15 @@ def _of_isort(table: Mapping[str, Any], folder: Path) -> ImportStyle:
             _OF_ISORT.get(section, section) for section in _strings(given.get("no_lines_before"))
         ),
     )
-    return _with_plain(style, given)
+    found = _with_plain(style, given)
+    is_hanging = str(given.get("multi_line_output")) in {"3", "VERTICAL_HANGING_INDENT"}
+    has_comma = str(given.get("include_trailing_comma")).lower() in _ON
+    return found if is_hanging and has_comma else replace(found, force_grid_wrap=0)
 
 
 # Values
+
+_ON = {"true", "1", "yes", "on"}
 
 
 def _with_plain(style: ImportStyle, given: Mapping[str, Any]) -> ImportStyle:
@@ -271,7 +278,7 @@ def _with_plain(style: ImportStyle, given: Mapping[str, Any]) -> ImportStyle:
     for name, value in given.items():
         match getattr(style, name, None):
             case bool():
-                changes[name] = str(value).strip().lower() in {"true", "1", "yes", "on"}
+                changes[name] = str(value).strip().lower() in _ON
             case int() if str(value).strip().lstrip("-").isdigit():
                 changes[name] = int(value)
     return replace(style, **changes)  # type: ignore[arg-type]

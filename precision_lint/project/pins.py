@@ -14,16 +14,16 @@ from precision_lint.project.cuda_builds import COMPANIONS, newest_torch, torch_o
 
 FILES = (
     "uv.lock", "poetry.lock", "pdm.lock", "Pipfile.lock", "requirements.txt", "*requirements*.txt",
-    "requirements/*.txt", "constraints*.txt", "pyproject.toml", "setup.cfg", "*environment*.y*ml",
-    "cog.yaml", "requirements*.y*ml", "scripts/requirements*", "env*/*.y*ml", "conda*/*.y*ml",
-    "env*.y*ml", "conda*.y*ml",
+    "req.txt", "reqs.txt", "requirements/*.txt", "constraints*.txt", "pyproject.toml", "setup.cfg",
+    "*environment*.y*ml", "cog.yaml", "requirements*.y*ml", "scripts/requirements*",
+    "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
 """Files with pins below the project root: lock files take precedence over requirements."""
 
 DECLARATIONS = (
-    "*requirements*.txt", "requirements/**/*.txt", "constraints*.txt", "pyproject.toml",
-    "setup.cfg", "setup.py", "*environment*.y*ml", "requirements*.y*ml", "scripts/requirements*",
-    "cog.yaml", "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
+    "*requirements*.txt", "req.txt", "reqs.txt", "requirements/**/*.txt", "constraints*.txt",
+    "pyproject.toml", "setup.cfg", "setup.py", "*environment*.y*ml", "requirements*.y*ml",
+    "scripts/requirements*", "cog.yaml", "env*/*.y*ml", "conda*/*.y*ml", "env*.y*ml", "conda*.y*ml",
 )  # fmt: skip
 """Files in which a project declares the versions that it supports."""
 
@@ -35,11 +35,15 @@ def _in_any_case(pattern: str) -> str:
 _DOCUMENTS = (
     "readme*.md", "install*.md", "instructions*.md", "get*started*.md",
     "docs/install*.md", "docs/setup*.md", "docs/get*started*.md",
+    "docs/*/install*.md", "docs/*/setup*.md", "docs/*/get*started*.md",
     "dockerfile*", "docker/*dockerfile*", "docker/*/*dockerfile*", "*.sh",
     "scripts/*install*.sh", "scripts/*setup*.sh", "*install/*.sh",
 )  # fmt: skip
 DOCUMENTS = tuple(map(_in_any_case, _DOCUMENTS))
 """Files whose install commands count where no other file pins a version."""
+
+_OF_PARTS = (_in_any_case("*/readme*.md"),)
+"""The pages of the parts of a project, which count where its own pages name no version."""
 
 _LISTS = ("*requirements*.txt", "constraints*.txt", "*environment*.y*ml")
 _OF_DOCUMENTATION = frozenset({"doc", "docs"})
@@ -102,8 +106,8 @@ def lowest_version(root: Path, library: str) -> str | None:
     `torch>=2.1,<3` gives 2.1. With only an upper bound (`torch<2.3`), that bound is returned. Where
     no requirement has a version, one in a folder without code gives it
     (`assets/requirements.txt`), then code that builds an image (of torch, then torchvision or
-    torchaudio), then what the documents say ("PyTorch 2.0 required"), and then for which CUDA
-    commands install torch.
+    torchaudio), then what the documents say ("PyTorch 2.0 required"; those of the parts where the
+    project's own say nothing), and then for which CUDA commands install torch.
     """
     declared = [*_declared(_contents(root, DECLARATIONS), library)]
     if not declared:
@@ -113,8 +117,7 @@ def lowest_version(root: Path, library: str) -> str | None:
     if not declared and library == "torch":
         declared += _by_companions(root)
     if not declared:
-        named = (_release(library, one) for one in _documented(root, _conda_name(library)))
-        declared += [one for one in named if one is not None]
+        declared += _documented(root, library, DOCUMENTS) or _documented(root, library, _OF_PARTS)
     if not declared and library == "torch":
         contents = _contents(root, (*DECLARATIONS, *DOCUMENTS))
         declared += [one for one in map(newest_torch, contents) if one is not None]
@@ -187,16 +190,17 @@ def _release(library: str, version: tuple[int, ...]) -> tuple[int, ...] | None:
     return next((one for month, one in reversed([*known]) if month <= version[:2]), None)
 
 
-def _documented(root: Path, name: str) -> Iterator[tuple[int, ...]]:
-    """The versions that the documentation names: `PyTorch 2.0`, `torch-1.13.1`, `pytorch>=1.8`."""
+def _documented(root: Path, library: str, pages: Sequence[str]) -> list[tuple[int, ...]]:
+    """The versions that documentation names: `PyTorch 2.0`, `torch-1.13.1`, `pytorch>=1.8`."""
+    name = _conda_name(library)
     mention = re.compile(
         rf"(?i)(?:(?<![\w./-]){name}[ \t]*(?:version[ \t]*)?(?:[-=<>~≥(`*]+[ \t]*)?v?"
         rf"|^from pytorch/{name}:|nvcr\.io/nvidia/{name}:)(\d+(?:\.\d+)+)",
         re.MULTILINE,
     )
-    for content in _contents(root, DOCUMENTS):
-        for match in mention.finditer(content):
-            yield tuple(map(int, match[1].split(".")))
+    mentions = (each for content in _contents(root, pages) for each in mention.finditer(content))
+    named = (_release(library, tuple(map(int, each[1].split(".")))) for each in mentions)
+    return [each for each in named if each is not None]
 
 
 def _name(library: str) -> str:

@@ -16,7 +16,7 @@ _SIGN_TONES = {"|": "gutter", "-": "removed", "+": "added"}
 _FIX_NOTES = {
     Applicability.SAFE: "",
     Applicability.UNSAFE: " (unsafe: --unsafe-fixes)",
-    Applicability.DISPLAY: " (shown only)",
+    Applicability.DISPLAY: " (not applied)",
 }
 
 

@@ -118,7 +118,8 @@ def _unexplained(one: Unexplained, report: Report) -> Iterator[str]:
 def _listed(kind: str, settings: Sequence[Occurrence], report: Report) -> Iterator[str]:
     for written in settings:
         text = report.ink.visible(cut(source_of(written)))
-        yield f"  {kind}: {text} ({row_of(written, report)}{value_from(written, report)})"
+        why = f"; {written.reason}" if written.reason else ""
+        yield f"  {kind}: {text} ({row_of(written, report)}{value_from(written, report)}){why}"
 
 
 def _where(explained: Explained, report: Report) -> str:
@@ -267,7 +268,7 @@ def _unexplained_record(one: Unexplained) -> dict[str, object]:
         "framework": None,
         "program": one.program or None,
         **_located(one.place),
-        "not_understood": [_written_record(written) for written in one.unread],
+        "not_understood": [*map(_unread_record, one.unread)],
     }
 
 
@@ -277,7 +278,7 @@ def _run_record(run: Run, report: Report) -> dict[str, object]:
         | {"why": finding.why}
         for finding in run.findings
     ]
-    unread = [_written_record(written) for written in run.unread]
+    unread = [*map(_unread_record, run.unread)]
     also = [_written_record(written) for written in run.explained.also_read]
     return {
         **_record(run.explained), "also_read": also, "not_understood": unread, "findings": findings
@@ -330,6 +331,10 @@ def _written_record(written: Occurrence) -> dict[str, object]:
     value = value_at(written)
     given = {"value_at": _located(value)} if value is not None else {}
     return {"text": source_of(written), **_located(place_of(written)), **given}
+
+
+def _unread_record(written: Occurrence) -> dict[str, object]:
+    return {**_written_record(written), "reason": written.reason or None}
 
 
 def _located(place: Place) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import subprocess
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -265,6 +266,13 @@ def test_the_readme_shows_what_is_printed(tmp_path: Path) -> None:
     assert run(*arguments, cwd=project(tmp_path, SHOWN)).out == shown[2]
 
 
+def listed(rows: Iterable[str]) -> Iterator[str]:
+    """What is not understood, without the reasons."""
+    for row in rows:
+        if row.startswith("  not understood: "):
+            yield row.partition(": ")[2].partition("; ")[0]
+
+
 OWN = "import argparse\n\nparser = argparse.ArgumentParser()\nargs = parser.parse_args()\n"
 
 
@@ -273,22 +281,51 @@ def test_what_is_not_understood_is_listed(tmp_path: Path) -> None:
     project(tmp_path, {"run.sh": launch, "train.py": OWN, "a.yaml": "model:\n  dtype: float16\n"})
     assert run("explain-config", cwd=tmp_path).out.splitlines() == [
         "a.yaml: no framework is known to read it",
-        "  not understood: dtype: float16 (a.yaml:2)",
+        "  not understood: dtype: float16 (a.yaml:2); no Python file of the project mentions it",
         "",
         "run.sh:1: no framework is known to read it, started as train.py",
-        "  not understood: --mixed_precision bf16 (run.sh:2)",
+        "  not understood: --mixed_precision bf16 (run.sh:2); no code of the program mentions it",
     ]
     found = explained(cwd=tmp_path)
     assert [(one["framework"], one["program"]) for one in found] == [
         (None, None), (None, "train.py")
     ]  # fmt: skip
-    assert [one["text"] for one in found[1]["not_understood"]] == ["--mixed_precision bf16"]
+    (unread,) = found[1]["not_understood"]
+    assert unread["text"] == "--mixed_precision bf16"
+    assert unread["reason"] == "no code of the program mentions it"
+
+
+def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
+    code = f"{OWN}print(args.kind_dtype, settings['compute_dtype'])\n"
+    files = {
+        "train.py": code,
+        "run.sh": "python train.py --kind-dtype half --other_dtype half\npython gone.py --fp16\n"
+        "OUR_DTYPE=half\nTHEIR_DTYPE=$1\n",
+        "a.yaml": "compute_dtype: float16\nother_dtype: half\n",
+    }
+    rows = run("explain-config", cwd=project(tmp_path, files)).out.splitlines()
+    assert [row.strip() for row in rows if "not understood" in row] == [
+        "not understood: compute_dtype: float16 (a.yaml:1); no program is seen to read the file",
+        "not understood: other_dtype: half (a.yaml:2); no Python file of the project mentions it",
+        "not understood: --kind-dtype half (run.sh:1); read in train.py, line 5; "
+        "what for is not seen",
+        "not understood: --other_dtype half (run.sh:1); no code of the program mentions it",
+        "not understood: OUR_DTYPE=half (run.sh:3); no program is seen to get it",
+        "not understood: THEIR_DTYPE=$1 (run.sh:4); no program is seen to get it",
+        "not understood: --fp16 (run.sh:2); the program is not in the project",
+    ]
+    (tmp_path / "train.py").write_text(f"{OWN}print(args.other)  # no kind_dtype\n")
+    rows = run("explain-config", "run.sh", cwd=tmp_path).out.splitlines()
+    assert "  not understood: --kind-dtype half (run.sh:1); train.py is not seen to read it" in rows
+    (tmp_path / "train.py").unlink()
+    rows = run("explain-config", "a.yaml", cwd=tmp_path).out.splitlines()
+    assert rows[-1].endswith("half (a.yaml:2); no program is seen to read the file")
 
 
 def test_what_is_not_understood_beside_what_is(tmp_path: Path) -> None:
     launch = LAUNCH.replace("--do_train", "--do_train --vae_dtype bfloat16")
     ran = run("explain-config", cwd=project(tmp_path, {**RUN, "run.sh": launch}))
-    assert "  not understood: --vae_dtype bfloat16 (run.sh:2)" in ran.out.splitlines()
+    assert "--vae_dtype bfloat16 (run.sh:2)" in listed(ran.out.splitlines())
     assert ran.out.count("not understood") == 1
 
 
@@ -335,7 +372,7 @@ def test_what_changed_between_two_files(tmp_path: Path) -> None:
     assert ran.out.splitlines() == [
         "b.yaml: Hugging Face Trainer",
         "  fp16: true -> false  (b.yaml:4)",
-        "  - error MP702: `fp16` and `bf16` are both switched on",
+        "  - error MP702: `fp16` and `bf16` are both enabled",
     ]
     markdown = run(
         "explain-config", "--diff", "a.yaml", "b.yaml", "--output-format", "markdown", cwd=tmp_path
@@ -466,8 +503,8 @@ dtype_file: half.json
 
 def test_whatever_is_about_precision_is_understood_or_listed(tmp_path: Path) -> None:
     rows = run("explain-config", cwd=project(tmp_path, LISTED)).out.splitlines()
-    listed = [row.partition(": ")[2] for row in rows if row.startswith("  not understood: ")]
-    assert sorted(listed) == [
+    found = [*listed(rows)]
+    assert sorted(found) == [
         '"precision": "auto" (conf.json:1)',
         "--bf16 (run.sh:5)",
         "--bf16 (run.sh:6)",
@@ -494,8 +531,8 @@ def test_what_cannot_be_parsed_is_listed_line_by_line(tmp_path: Path) -> None:
     assert "a.yaml:2:1: cannot be parsed" in ran.err
     assert ran.out.splitlines() == [
         "a.yaml: no framework is known to read it",
-        "  not understood: dtype: float16 (a.yaml:2)",
-        "  not understood: use_amp: true (a.yaml:4)",
+        "  not understood: dtype: float16 (a.yaml:2); the file cannot be parsed",
+        "  not understood: use_amp: true (a.yaml:4); the file cannot be parsed",
     ]
 
 
@@ -518,7 +555,7 @@ load(path, torch_dtype=torch.float16, device=device)"
 def test_what_a_script_writes_and_hands_on_is_listed(tmp_path: Path) -> None:
     project(tmp_path, {"a.sh": WRITTEN, "a.gin": "train.dtype = 'float32'\nmodel.size = 3\n"})
     rows = run("explain-config", cwd=tmp_path).out.splitlines()
-    assert [row.removeprefix("  not understood: ") for row in rows if row.startswith("  not")] == [
+    assert [*listed(rows)] == [
         "train.dtype = 'float32' (a.gin:1)",
         '"a.py --dtype bf16" (a.sh:10)',
         "torch_dtype=torch.float16 (a.sh:12)",
@@ -575,7 +612,8 @@ def test_files_that_a_script_writes_belong_to_its_runs(tmp_path: Path) -> None:
         "a.sh:15: accelerate, started as train.py",
         "  compute  mixed_precision = fp8  a.sh:13",
         "a.sh:4: no framework is known to read it",
-        "  not understood: mixed_precision: $precision (a.sh:4)",
+        "  not understood: mixed_precision: $precision (a.sh:4); "
+        "no program is seen to read the file",
     ]
 
 
@@ -597,7 +635,7 @@ PRECISION = {
 
 def test_what_is_no_precision_is_not_listed(tmp_path: Path) -> None:
     rows = run("explain-config", cwd=project(tmp_path, NO_PRECISION | PRECISION)).out.splitlines()
-    assert [row.partition(": ")[2] for row in rows if row.startswith("  not understood: ")] == [
+    assert [*listed(rows)] == [
         '"dtype": "bfloat16" (conf.json:1)',
         '"dtype": "half" (limits.json:1)',
         "static_loss_scale: 1024.0 (scaled.yaml:1)",

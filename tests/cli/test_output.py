@@ -165,5 +165,5 @@ def test_a_release_of_torch_that_is_assumed_is_named(
 ) -> None:
     files = {"a.py": OLD_SCALER, "requirements.txt": pins}
     ran = run("--output-format", "full", cwd=project(tmp_path, files))
-    assert "torch warns since 2.4" in ran.out
+    assert "torch has warned since 2.4" in ran.out
     assert ("so the newest is assumed" in ran.out) is is_assumed

@@ -64,15 +64,25 @@ class Editor:
         return found
 
 
-@pytest.fixture
-def editor() -> Iterator[Editor]:
+def started(root: Path | None = None) -> Editor:
     editor = Editor()
-    editor.request("initialize", {"processId": None, "rootUri": None, "capabilities": {}})
+    uri = root and root.as_uri()
+    editor.request("initialize", {"processId": None, "rootUri": uri, "capabilities": {}})
     editor.send("initialized", {})
-    yield editor
+    return editor
+
+
+def stop(editor: Editor) -> None:
     editor.request("shutdown", {})
     editor.send("exit", {})
     editor.process.wait(cpu_time.HANG)
+
+
+@pytest.fixture
+def editor() -> Iterator[Editor]:
+    editor = started()
+    yield editor
+    stop(editor)
 
 
 def test_diagnostics_and_quick_fix(editor: Editor, tmp_path: Path) -> None:
@@ -101,6 +111,19 @@ def test_diagnostics_and_quick_fix(editor: Editor, tmp_path: Path) -> None:
     }
     editor.send("textDocument/didChange", change)
     assert editor.diagnostics() == []
+
+
+def test_the_open_folder_is_the_project(tmp_path: Path) -> None:
+    (tmp_path / "requirements.txt").write_text("torch==1.13.1\n")
+    (tmp_path / "src").mkdir()
+    text = "import torch\n\nscaler = torch.cuda.amp.GradScaler()\n"
+    uri = (tmp_path / "src/train.py").as_uri()
+    document = {"uri": uri, "languageId": "python", "version": 1, "text": text}
+    for root, codes in ((None, ["MP801"]), (tmp_path, [])):
+        editor = started(root)
+        editor.send("textDocument/didOpen", {"textDocument": document})
+        assert [one["code"] for one in editor.diagnostics()] == codes
+        stop(editor)
 
 
 @pytest.mark.parametrize("name", ["notes.md", "train.ipynb"])

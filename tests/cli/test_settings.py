@@ -85,6 +85,7 @@ def test_the_command_line_wins(tmp_path: Path) -> None:
         ("target-touch = '2.0'", "unknown key `target-touch`. Did you mean `target-torch`?"),
         ("zzz = 1", "unknown key `zzz`. Known keys: "),
         ("config-file = 'x'", "unknown key `config-file`"),
+        ("[tool.precision-lint]\nignore = []", "only a pyproject.toml has `[tool.precision-lint]`"),
         ('select = "MP101"', "`select` must be a list of strings"),
         ("select = [101]", "`select` must be a list of strings"),
         ('select = ["MP10l"]', "no rule is called `MP10l`. Did you mean `MP10"),

@@ -175,3 +175,34 @@ def test_the_author_loads_the_state_where_the_place_is_not_certain(source: str) 
     repaired = shown(source)
     assert "scaler.state_dict()" in repaired
     assert "scaler.load_state_dict" not in repaired
+
+
+def test_the_scaler_of_several_optimizers_is_named_for_none_of_them() -> None:
+    entries = "'g_optim': g_optimizer.state_dict(), 'd_optim': d_optimizer.state_dict()"
+    source = FUNCTION.replace("'optim': optimizer.state_dict()", entries)
+    assert "'scaler': scaler.state_dict()" in shown(source)
+    alone = FUNCTION.replace("'optim': optimizer.state_dict()", "'g_optim': optimizer.state_dict()")
+    assert "'g_scaler': scaler.state_dict()" in shown(alone)
+
+
+def test_no_edit_names_what_the_code_that_saves_does_not_have() -> None:
+    source = """\
+import torch
+
+
+class Optimizer:
+    @classmethod
+    def make(cls, inner):
+        optimizer = cls(inner)
+        optimizer._scaler = torch.amp.GradScaler("cuda")
+        return optimizer
+
+    def backward(self, loss):
+        self._scaler.scale(loss).backward()
+
+    def state_dict(self):
+        return {"optimizer": self._optimizer.state_dict()}
+"""
+    assert fix_of(source) is None
+    held = source.replace("def state_dict(self):", "def save(self, optimizer):")
+    assert "optimizer._scaler.state_dict()" in shown(held)

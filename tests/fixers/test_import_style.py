@@ -124,3 +124,26 @@ def test_what_ruff_sorted_stays_sorted(settings: str, tmp_path: Path) -> None:
         for path in paths:
             changed = path.read_text()
             assert added(changed, path, style, module) == changed  # it is imported now
+
+
+def test_names_on_lines_of_their_own(tmp_path: Path) -> None:
+    settings = tmp_path / "pyproject.toml"
+    path = tmp_path / "case.py"
+    source = (
+        "import torch\nfrom mypkg.data import (\n    load,\n)\n"
+        "from precision_lint.runtime import (\n    mask_value,\n)\n\nuse(x)\n"
+    )
+    settings.write_text('[tool.isort]\nprofile = "black"\nforce_grid_wrap = 1\n')
+    style = import_style(path, tmp_path)
+    new = "from mypkg.precision import (\n    to_numpy,\n)\nfrom precision_lint"
+    assert added(source, path, style, "mypkg.precision") == source.replace(
+        "from precision_lint", new
+    )
+    names = source.replace("    mask_value,\n", "    mask_value,\n    to_numpy,\n")
+    assert added(source, path, style, "precision_lint.runtime") == names
+    one = "from mypkg.precision import mask_value\n\nuse(x)\n"
+    both = "from mypkg.precision import (\n    mask_value,\n    to_numpy,\n)\n\nuse(x)\n"
+    assert added(one, path, style, "mypkg.precision") == both
+    settings.write_text("[tool.isort]\nforce_grid_wrap = 1\n")  # a grid, not a line for each name
+    style = import_style(path, tmp_path)
+    assert "import to_numpy\n" in added(source, path, style, "mypkg.precision")

@@ -148,6 +148,29 @@ def test_documents_count_where_no_requirement_has_a_version(tmp_path: Path) -> N
     assert lowest_version(tmp_path, "torch") == "1.13"
 
 
+def test_install_pages_of_a_language_count(tmp_path: Path) -> None:
+    page = tmp_path / "docs" / "en" / "install.md"
+    page.parent.mkdir(parents=True)
+    page.write_text("```shell\nconda install pytorch==1.10.0 torchvision==0.11.0\n```\n")
+    assert lowest_version(tmp_path, "torch") == "1.10.0"
+    assert pinned_version(tmp_path, "torch") == "1.10.0"
+
+
+def test_pages_of_parts_count_where_those_of_the_project_name_no_version(tmp_path: Path) -> None:
+    (tmp_path / "new_ops").mkdir()
+    (tmp_path / "new_ops" / "README.md").write_text("Builds with PyTorch ≥2.1 and CUDA ≥12.0.\n")
+    assert lowest_version(tmp_path, "torch") == "2.1"
+    (tmp_path / "README.md").write_text("Tested with PyTorch 2.6.\n")
+    assert lowest_version(tmp_path, "torch") == "2.6"
+
+
+@pytest.mark.parametrize("name", ["req.txt", "reqs.txt"])
+def test_requirements_under_a_short_name(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text("torch==2.2.1\n")
+    assert lowest_version(tmp_path, "torch") == "2.2.1"
+    assert pinned_version(tmp_path, "torch") == "2.2.1"
+
+
 def test_images_count_where_no_requirement_has_a_version(tmp_path: Path) -> None:
     (tmp_path / "README.md").write_text("Tested with PyTorch 1.13.\n")
     (tmp_path / "app.py").write_text('image = Image().pip_install("torch==2.1.2")\n')

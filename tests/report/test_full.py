@@ -301,7 +301,7 @@ def test_fixes_far_apart(code, body):
     edits = (Edit(source.span("1"), "2"), Edit(Span(0, 0), "import torch\n"))
     finding = source.finding("x", fix=Fix(Applicability.DISPLAY, "Think", edits))
     assert body(finding, source).partition("help: ")[2] == shown("""
-        Think (shown only)
+        Think (not applied)
           |
         1 + import torch
         2 | import os

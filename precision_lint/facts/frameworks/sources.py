@@ -54,6 +54,8 @@ class Occurrence:
     """The program works the value out from what is written, under another name or from another."""
     used_at: Related | None = None
     """The place in the program that gets it."""
+    reason: str = ""
+    """Why nothing is known to read it."""
 
     @property
     def elsewhere(self) -> Place | None:

@@ -17,11 +17,14 @@ from pathlib import Path
 from typing import TypeAlias
 
 from precision_lint.facts.runs.formats.configurators import execution
+from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
+    is_of_apex,
+    is_of_library,
     is_telling,
     takes_by_position,
     takes_settings,
@@ -74,23 +77,34 @@ class Asked:
     """A setting by its name in the program.
 
     `others` are the sections of other settings with this name: what holds it tells them apart.
-    `modules` are the texts beside it, which may name the module that reads it.
+    `modules` are the texts beside it, which may name the module that reads it, and `words` those of
+    its command, which may name the function. `owner` is the class or function that gets it as an
+    argument, if that is known.
     """
 
     name: str
     section: str = ""
     others: frozenset[str] = frozenset()
     modules: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    owner: str = ""
 
 
 def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
     """The places that a setting may be for, the nearest first."""
-    return _Flow(program).of(asked)
+    return _Flow(program, is_precise=may_choose_precision(asked.name)).of(asked)
+
+
+def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] | None:
+    """Where a program reads a setting; None if it is not seen to."""
+    return next(iter(_Flow(program)._starts(asked)), None)
 
 
 @dataclass(frozen=True)
 class _Flow:
     program: Program
+    is_precise: bool = False
+    """The name of the setting says that it is about precision."""
     _seen: set[int] = field(default_factory=set)
     _entered: set[FunctionDefinition] = field(default_factory=set)
     """The functions that a call gives the value to: what they return is that call, and no other."""
@@ -148,6 +162,12 @@ class _Flow:
         """Where the program reads the setting from what holds its settings, or declares it as a
         parameter of a function that the command line calls.
         """
+        if asked.owner:
+            home = self.program.project.module(self.program.path)
+            if home is not None:
+                for function in definitions(home).get(asked.owner, ()):
+                    yield from self._parameter(asked.name, function, home)
+            return
         found = [
             (node, file)
             for file in self._files(asked.name)
@@ -158,7 +178,13 @@ class _Flow:
         yield from named or found
         yield from self._globals(asked)
         for file in self._files(asked.name) if not asked.others and not named else ():
-            for function in commands(file):
+            taking = [
+                (name, function)
+                for name, function in commands(file)
+                if function.args.kwarg is not None
+                or any(each.arg == asked.name for each in named_parameters(function.args))
+            ]
+            for _, function in [row for row in taking if row[0] in asked.words] or taking:
                 yield from self._parameter(asked.name, function, file)
 
     def _globals(self, asked: Asked) -> Iterator[_Read]:
@@ -194,17 +220,34 @@ class _Flow:
         """True for an object that may hold the setting: `x.dtype` is that of a tensor."""
         name = key_of_holder(holder)
         if asked.others and asked.section:
-            return name == asked.section or _is_chosen(holder)
+            is_section = name == asked.section or _is_chosen(holder)
+            return is_section or self._is_section(asked.section, holder, file)
         if name in asked.others:
             return False
         if not isinstance(node, ast.Attribute):
             return True
         if name != "self":
             is_other_name = isinstance(holder, ast.Name) and self._names_settings(holder, file)
-            return holds_settings(name) or name == asked.section or is_other_name
+            is_holder = holds_settings(name) or name == asked.section or is_other_name
+            return is_holder or self._is_of_class(asked.name, holder, file)
         syntax = syntax_tree(file)
         owner = next((one for one in syntax.around(holder) if isinstance(one, ast.ClassDef)), None)
         return owner is not None and record(owner.name, self.program) is not None
+
+    def _is_section(self, section: str, holder: ast.expr, file: ParsedPython) -> bool:
+        """True for what stands for a section of the settings, or is of the class of one."""
+        found = Holders(self._files).of(holder, file)
+        if section in found.sections:
+            return True
+        return bool(found.classes) and any(
+            not found.classes.isdisjoint(classes_of_sections(other).get(section, ()))
+            for other in self._files(section)
+        )
+
+    def _is_of_class(self, name: str, holder: ast.expr, file: ParsedPython) -> bool:
+        """True for an object of a class of settings with such a field."""
+        classes = Holders(self._files).of(holder, file).classes
+        return any(self._is_field(name, each) for each in classes)
 
     def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
         """True for another name of settings: `short = self.training_settings`."""
@@ -235,6 +278,10 @@ class _Flow:
                     yield TorchPlace("argument", call, file, node, subject=subject)
             case ast.Call(func=function) if function is not node:
                 yield from self._given(node, parent, parent.args.index(node), file)
+            case ast.Call(func=function, args=[], keywords=[]) if function is node:
+                yield parent, file  # `args.kind()`, a member of an enumeration
+            case ast.Attribute(attr="value" | "name"):
+                yield parent, file
             case ast.Attribute(attr=method) if method in _SAME:
                 call = syntax.parent(parent)
                 if isinstance(call, ast.Call):
@@ -308,7 +355,9 @@ class _Flow:
             if not self._functions(name, call, file):
                 yield TorchPlace("argument", call, file, node, subject=f"{name}({argument}=)")
                 return
-        elif is_named and takes_settings(call, file):
+        elif isinstance(argument, str) and (
+            is_of_apex(call, file) or (is_named and takes_settings(call, file))
+        ):
             yield TorchPlace("argument", call, file, node, subject=f"{name}({argument}=)")
             return
         if takes_by_position(node, call, file):
@@ -334,7 +383,10 @@ class _Flow:
             return
         # What the switches of its own functions do is seen inside of them.
         is_own = functions or self.program.classes(name)
-        if _OF_DTYPE.search(argument) or (may_choose_precision(argument) and not is_own):
+        is_choice = may_choose_precision(argument) or (
+            self.is_precise and is_of_library(call, file)
+        )
+        if _OF_DTYPE.search(argument) or (is_choice and not is_own):
             yield TorchPlace("argument", call, file, node, subject=f"{name}({argument}=)")
 
     def _is_field(self, name: str, owner: str) -> bool:

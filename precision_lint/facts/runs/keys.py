@@ -13,7 +13,7 @@ from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.loading import FORMATS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar
+from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar, Sequence
 
 _KEY = re.compile(r"[\w-]+")
 """What a program may mention; `images/a.png: [poses/a.mp4]` is data."""
@@ -102,8 +102,13 @@ def _is_precise(entry: Entry, section: str) -> bool:
 
 
 def _entries(mapping: Mapping, section: str = "") -> Iterator[tuple[Entry, str]]:
-    """The entries of a mapping and of the sections below it, each with its section."""
+    """The entries of a mapping and of the sections below it, each with its section; of a list of
+    sections, those of the first one.
+    """
     for entry in mapping.entries:
         yield entry, section
-        if isinstance(entry.value, Mapping):
-            yield from _entries(entry.value, f"{section}.{entry.name or ''}".removeprefix("."))
+        inner = entry.value
+        if isinstance(inner, Sequence):
+            inner = next(iter(inner.items), inner)
+        if isinstance(inner, Mapping):
+            yield from _entries(inner, f"{section}.{entry.name or ''}".removeprefix("."))

@@ -7,7 +7,8 @@ reads a setting, and what for. No rule asks for this.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -19,30 +20,34 @@ from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.flows import Asked, flows
+from precision_lint.facts.runs.flows import Asked, first_read, flows
 from precision_lint.facts.runs.handed_words import handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.interpreter.reaching import reached
-from precision_lint.facts.runs.readers import possible_readers
+from precision_lint.facts.runs.named_classes import is_argument, named_classes
+from precision_lint.facts.runs.readers import likely_readers, possible_readers
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
-from precision_lint.facts.runs.understood import written_at
+from precision_lint.facts.runs.understood import Written, written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
-from precision_lint.facts.runs.ways import key_of_holder
+from precision_lint.facts.runs.ways import commands, key_of_holder
 from precision_lint.facts.settings.given import normal
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
+from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.syntax import callee_name, compared_with_texts
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _MOST = 60
 """Settings of one launch or file that are followed."""
+_MOST_LIKELY = 6
+"""Programs that are compared where nothing tells them apart."""
 _TARGET = "_target_"
 _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
 """Words in the names of many programs."""
@@ -52,11 +57,21 @@ _MOST_PLACES = 12
 
 
 @dataclass(frozen=True)
+class Missed:
+    """A program that gets a setting, and where it reads it, if it is seen to."""
+
+    program: Path
+    read: tuple[Path, int] | None
+
+
+@dataclass(frozen=True)
 class Purposes:
     """Finds out what settings of a project are for, each way through a program once."""
 
     project: Recording
     _known: dict[tuple[Path, Asked], list[TorchPlace]] = field(default_factory=dict)
+    misses: dict[Written, Missed] = field(default_factory=dict)
+    """The settings whose programs are known, and not what they have them for."""
 
     def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
         """What the programs that get these settings have them for, the likely program first."""
@@ -64,20 +79,68 @@ class Purposes:
             for part in _by_launch(rest):
                 yield from self.of(part)
             return
+        if rest.launch is None:
+            for run, used in self._of_classes(rest):
+                yield from _shown_with(used, run)
+                rest = _without(rest, used)
         for path in self._programs(rest):
-            opened = rest.file.text.path if rest.launch is None else None
-            run = environment(path, rest.file, rest.launch, self.project, opened)
-            used = [*self._uses(rest, run)]
-            told = {written_at(one) for use in used for one in use.settings}
-            left = (one for one in rest.settings if written_at(one) not in told)
-            rest = replace(rest, settings=tuple(left))
-            if used:
-                given = distinct(of_place(use, run) for use in used)
-                settings = tuple(one for use in used for one in use.settings)
-                reading = reading_of(given, settings, run)
-                yield from (reading,) if reading is not None else ()
             if not rest.settings:
                 return
+            run = self._run(path, rest)
+            used = [*self._uses(_asked(rest, run), run)]
+            yield from _shown_with(used, run)
+            rest = _without(rest, used)
+            self._note_misses(rest, run)
+        if rest.launch is None and rest.settings:
+            yield from self._agreed(rest)
+
+    def _note_misses(self, rest: Unread, run: RunEnvironment) -> None:
+        """The first program that reads a setting counts, or else the first that gets it."""
+        for one, asked in islice(_asked(rest, run), _MOST):
+            known = self.misses.get(written_at(one))
+            if known is None or known.read is None:
+                found = first_read(asked, run.program)
+                at = (found[1].text.path, found[0].lineno) if found is not None else None
+                if known is None or at is not None:
+                    self.misses[written_at(one)] = Missed(run.program.path, at)
+
+    def _of_classes(self, rest: Unread) -> Iterator[tuple[RunEnvironment, list[Use]]]:
+        """What the classes that sections name have their settings for."""
+        classes = named_classes(rest.file, self.project)
+        by_path: dict[Path, list[tuple[Occurrence, Asked]]] = {}
+        for one in rest.settings:
+            if isinstance(one.origin, Member):
+                named = classes.get(id(one.origin.mapping))
+                if named is not None and is_argument(one.origin.mapping, one.name, rest.file):
+                    asked = Asked(one.name, owner=named.name)
+                    by_path.setdefault(named.path, []).append((one, asked))
+        for path, settings in by_path.items():
+            run = self._run(path, rest)
+            yield run, [*self._uses(settings, run)]
+
+    def _run(self, path: Path, rest: Unread) -> RunEnvironment:
+        opened = rest.file.text.path if rest.launch is None else None
+        return environment(path, rest.file, rest.launch, self.project, opened)
+
+    def _agreed(self, rest: Unread) -> Iterator[EffectiveConfig]:
+        """What settings are for where several programs may read the file, and share the place that
+        they have for them: it is the same whichever of them runs.
+        """
+        found: dict[Written, list[tuple[Use, RunEnvironment]]] = {}
+        for path in islice(likely_readers(rest.file, self.project), _MOST_LIKELY):
+            run = self._run(path, rest)
+            for use in self._uses(_asked(rest, run), run):
+                for one in use.settings:
+                    found.setdefault(written_at(one), []).append((use, run))
+        by_program: dict[Path, list[tuple[Use, RunEnvironment]]] = {}
+        for rows in found.values():
+            if len({(use.sink.file.text.path, use.sink.node.lineno) for use, _ in rows}) == 1:
+                use, run = rows[0]
+                if len(rows) > 1:  # which of them runs is not known
+                    run = self._run(use.sink.file.text.path, rest)
+                by_program.setdefault(run.program.path, []).append((use, run))
+        for rows in by_program.values():
+            yield from _shown_with([use for use, _ in rows], rows[0][1])
 
     def _programs(self, rest: Unread) -> tuple[Path, ...]:
         if rest.launch is None:
@@ -85,9 +148,11 @@ class Purposes:
         path = program_of(rest.launch, rest.file, self.project)
         return (path,) if path is not None else ()
 
-    def _uses(self, rest: Unread, run: RunEnvironment) -> Iterator[Use]:
+    def _uses(
+        self, settings: Iterable[tuple[Occurrence, Asked]], run: RunEnvironment
+    ) -> Iterator[Use]:
         evaluator = Evaluator(run)
-        for written, asked in islice(_asked(rest, run), _MOST):
+        for written, asked in islice(settings, _MOST):
             key = (run.program.path, asked)
             if key not in self._known:
                 self._known[key] = [*islice(flows(asked, run.program), _MOST_PLACES)]
@@ -96,13 +161,29 @@ class Purposes:
                 for place in self._known[key]
                 if not _is_for_another_value(place, asked.name, written.value)
             ]
-            best = _best(places, written, evaluator) or _of_target(written, run.program)
+            best = _best(places, written, evaluator, is_called=bool(asked.owner)) or _of_target(
+                written, run.program
+            )
             if best is not None:
                 sink, by = best
                 value = _shown_of(written)
                 if by is not None:
                     value = f"not used: {by.name} is {_shown(by.value)}"
                 yield Use(sink, value, False, (written,), written)
+
+
+def _shown_with(used: Sequence[Use], run: RunEnvironment) -> Iterator[EffectiveConfig]:
+    given = distinct(of_place(use, run) for use in used)
+    settings = tuple(one for use in used for one in use.settings)
+    reading = reading_of(given, settings, run) if used else None
+    if reading is not None:
+        yield reading
+
+
+def _without(rest: Unread, used: Sequence[Use]) -> Unread:
+    told = {written_at(one) for use in used for one in use.settings}
+    left = (one for one in rest.settings if written_at(one) not in told)
+    return replace(rest, settings=tuple(left))
 
 
 def _by_launch(rest: Unread) -> Iterator[Unread]:
@@ -139,7 +220,7 @@ def _holds_for(test: ast.expr, name: str, value: str) -> bool | None:
 
 
 def _best(
-    places: list[TorchPlace], written: Occurrence, evaluator: Evaluator
+    places: list[TorchPlace], written: Occurrence, evaluator: Evaluator, is_called: bool = False
 ) -> tuple[TorchPlace, Occurrence | None] | None:
     """The first place that the run may come to, and no argument of a call if there is another one;
     or else one that another setting keeps it from, with that setting.
@@ -147,7 +228,8 @@ def _best(
     program = evaluator.program
     idle: tuple[TorchPlace, Occurrence | None] | None = None
     for place in sorted(places, key=lambda one: (not _is_akin(one, program), _rank(one, program))):
-        if not may_run(place.node, place.file, program) and not _is_mentioned(place, program):
+        is_mentioned = is_called or _is_mentioned(place, program)
+        if not is_mentioned and not may_run(place.node, place.file, program):
             continue
         state, around = evaluator.noting(partial(reached, place.node, place.file, evaluator))
         if state is not False:
@@ -188,11 +270,15 @@ def _is_mentioned(place: TorchPlace, program: Program) -> bool:
 
 
 def _is_akin(place: TorchPlace, program: Program) -> bool:
-    """True for a place in `sft_trainer.py` of `train_sft.py`: `grpo_trainer.py`, which it imports
-    as well, may be for another program.
+    """True for a place in `sft_trainer.py` of `train_sft.py`, or in a class that it names:
+    `grpo_trainer.py`, which it imports as well, may be for another program.
     """
     own, other = ({*path.stem.lower().split("_")} for path in (program.path, place.file.text.path))
-    return not (own & other).isdisjoint(own - _GENERAL)
+    if not (own & other).isdisjoint(own - _GENERAL):
+        return True
+    owner = enclosing_class(place.node, syntax_tree(place.file))
+    text = program.project.config_files.text(program.path)
+    return owner is not None and re.search(rf"\b{owner.name}\b", text) is not None
 
 
 def _rank(place: TorchPlace, program: Program) -> int:
@@ -212,11 +298,14 @@ def _is_same(one: Occurrence, other: Occurrence) -> bool:
 def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Asked]]:
     """The settings, each as the program asks for it."""
     if rest.launch is not None:
+        file = run.program.project.module(run.program.path)
+        started = {name for name, _ in commands(file)} if file is not None else set()
+        words = frozenset(word.text for word in rest.launch.words if word.text in started)
         for one in rest.settings:
             section, _, name = one.name.rpartition(".")
             declared = run.program.flags.get(normal(name))
             name = declared.path[-1] if declared is not None else normal(name)
-            yield one, Asked(name, normal(section.rpartition(".")[2]))
+            yield one, Asked(name, normal(section.rpartition(".")[2]), words=words)
         return
     names = sections(rest.file)
     modules = frozenset(_texts(rest.file))

@@ -10,7 +10,7 @@ is named. A record of a finished run is read by none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,18 +18,22 @@ from typing import TypeAlias
 
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.keys import Keys, keys_of, parts_of, words_of
+from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
 from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
     STARTED,
+    composed_by,
     given,
     is_elsewhere,
+    named_in,
     naming,
+    naming_for,
     of_hydra,
     of_siblings,
+    takes_words,
 )
 from precision_lint.source.config.config_file import ParsedConfig
 
@@ -38,13 +42,23 @@ _FILE = re.compile(r"[\w./-]+\.(?:ya?ml|json|toml)\b")
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
 _ASIDE = frozenset({"doc", "docs"})
-_MARKS = (*map(bytes.decode, CLEAR_MARKS), "mixed_precision=", "precision=", "bf16=", "fp16=")
+_MARKS = tuple(map(bytes.decode, CLEAR_MARKS))
+_SETTING = re.compile(
+    r"mixed_precision|\bprecision[\"'=]|\b(?:use_|enable_)?(?:fp16|bf16|amp|half)\b|tf32|fp8"
+    r"|\w_dtype\b|[\"']dtype[\"']"
+)
+"""How code speaks of a precision that it hands on, or leaves to another library than torch."""
+_OF_DETECTRON = "from detectron2.config import"
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _CLOSE = 0.85
 """How much of the share of the best program one must mention that a file beside it names."""
 _CLEAR_SHARE = 0.95
+"""Of the keys of a file that a library loads, as pydantic may."""
 _CLEAR_KEYS = 12
+_LIKELY_SHARE = 0.7
+_LIKELY_CLEAR = 0.9
+"""The same where several programs share the place of a setting."""
 _MOST_PROGRAMS = 40
 _MOST_READERS = 4
 _MOST_POSSIBLE = 10
@@ -56,16 +70,47 @@ _MOST_HOPS = 2
 
 def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """The programs that may read a file, the likely ones first: those that read it, that a launch
-    gives it to, or that read a file which names it.
+    gives it to, that name it, or that read a file which names it.
     """
-    found = (
-        *readers(file, project),
-        *given(file.text.path, project),
-        *(() if is_record(file, project) else of_hydra(file.text.path, project)),
-        *_of_naming_files(file.text.path, project),
-    )
-    programs = (path for path in dict.fromkeys(found) if not project.is_test(path))
+    found = dict.fromkeys((*readers(file, project), *_witnessed(file, project)))
+    if not found and len(included := _including(file, project)) == 1:
+        found = included
+    programs = (path for path in found if not project.is_test(path))
     return tuple(islice(programs, _MOST_POSSIBLE))
+
+
+def _witnessed(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    path = file.text.path
+    yield from given(path, project)
+    if not is_record(file, project):
+        yield from named_in(file, project)
+        yield from naming_for(all_keys(file), file, project)
+        yield from of_hydra(path, project)
+
+
+def _including(file: ParsedConfig, project: Recording) -> dict[Path, None]:
+    """The programs that read, or get, what names a file: any of them, if there are several."""
+    return dict.fromkeys(_of_naming_files(file.text.path, project))
+
+
+def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
+    """The programs that load such files and mention most of the keys of one, which nothing else
+    tells apart: the one that mentions most of them first. None if something leads to one.
+    """
+    keys = keys_of(file, project)
+    if possible_readers(file, project):
+        return ()
+    if included := _including(file, project):
+        return tuple(included)
+    if not keys.precise or is_record(file, project):
+        return ()
+    if _has_more_programs(file.text.path, project):
+        return ()
+    around = _around(_near(keys, file, project, _LIKELY_CLEAR), file.text.path, project)
+    near = [row for row in around if row.share >= _LIKELY_SHARE]
+    main = [row for row in near if not _is_aside(row.path, project)] or near
+    rank = sorted(main, key=lambda row: (-row.share, -row.words, "train" not in row.path.name))
+    return tuple(row.path for row in rank)
 
 
 def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
@@ -76,7 +121,7 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     started = given(file.text.path, project)
     here = file.text.path
     near = _near(keys, file, project)
-    around = [row for row in near if not is_elsewhere(row.path, here, project)]
+    around = _around(near, here, project)
     named = [*naming(keys, file, project)]
     if around:  # those of other folders name another file
         named = [path for path in named if not is_elsewhere(path, here, project)]
@@ -92,7 +137,35 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
         if witnessed:
             found = _best(witnessed, here, project)
             return _owners(found, [row.path for row in around], keys, project)
-    return _best([row for row in around if row.share >= _SHARE], here, project)
+    around = [row for row in around if _may_take_name(row.path, project)]
+    close = [row for row in around if row.share >= _SHARE]
+    if _has_more_programs(here, project):  # one that is not looked at may mention as much
+        close = [row for row in close if row.words]
+    elif not close and _is_only_loader(around, file.format, project):
+        close = around
+    return _best(close, here, project)
+
+
+def _may_take_name(path: Path, project: Recording) -> bool:
+    """True for a program that may get the name of a file, and does not open another one always."""
+    parts = parts_of(path, project)
+    return takes_words(parts, project) or has_library(parts, project)
+
+
+def _is_only_loader(around: Sequence[_Near], format: str, project: Recording) -> bool:
+    """True for the only program of a project that loads files of a format."""
+    loading = [path for path, _, is_loading in _programs(format, project) if is_loading]
+    return [row.path for row in around] == loading
+
+
+def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near]:
+    """Those of the folders of a file; where Hydra composes the files of its folder, what does."""
+    _, composing = composed_by(here, project)
+    return [
+        row
+        for row in near
+        if not is_elsewhere(row.path, here, project) and (not composing or row.path in composing)
+    ]
 
 
 @dataclass(frozen=True)
@@ -106,20 +179,35 @@ class _Near:
     path: Path
 
 
-def _near(keys: Keys, file: ParsedConfig, project: Recording) -> list[_Near]:
+def _near(
+    keys: Keys, file: ParsedConfig, project: Recording, clear: float = _CLEAR_SHARE
+) -> list[_Near]:
     """The programs about precision that load such files, and mention half of its keys."""
     path_words = _words(file.text.path.relative_to(project.root))
     loading: list[_Near] = []
     others: list[_Near] = []
-    for path, mentioned, is_loading in _programs(file.format, project):
+    programs = _programs(file.format, project)
+    for path, mentioned, is_loading in programs:
         share = keys.share_in(mentioned)
+        if keys.precise & mentioned and _extends_library(path, project):
+            read = frozenset[str]().union(*(words for _, words, _ in programs))
+            names = (keys.names & read) | keys.precise
+            share = Keys(names, keys.precise).share_in(mentioned)
         if share < NAMED_SHARE or _is_for_another(path.stem, path_words):
             continue
-        if is_loading or _is_clear(share, keys.names):
+        if is_loading or (share >= clear and len(keys.names) >= _CLEAR_KEYS):
             row = _Near(share, len(_words(path.stem) & path_words), path)
             (loading if is_loading else others).append(row)
     # An example that mentions all keys and loads nothing is not what a file is for.
     return loading or others
+
+
+def _extends_library(path: Path, project: Recording) -> bool:
+    """True for a program that merges files into the settings of detectron2, which read most keys
+    that no code of the project mentions.
+    """
+    parts = parts_of(path, project)
+    return any(_OF_DETECTRON in project.config_files.text(part) for part in parts)
 
 
 def _owners(
@@ -137,7 +225,7 @@ def _owners(
 
 def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, ...]:
     """The programs nearest to a file: by the words in its path, what they mention, and the folders
-    in common. None if some of different folders are as near as each other.
+    in common, what trains before others. None if some are as near as each other.
     """
     words = max((row.words for row in near), default=0)
     left = [row for row in near if row.words == words]
@@ -148,8 +236,8 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
     # One that imports another one mentions what that does.
     own = [one for one in paths if {*paths}.isdisjoint({*project.program(one)} - {one})]
     likely = [one for one in own or paths if not _is_aside(one, project)] or own or paths
-    found = sorted(likely, key=lambda path: ("train" not in path.name, path))
-    return tuple(found[:_MOST_READERS]) if len({path.parent for path in found}) == 1 else ()
+    training = [path for path in likely if "train" in path.name] or likely
+    return tuple(training) if len(training) == 1 else ()
 
 
 def _is_aside(program: Path, project: Recording) -> bool:
@@ -179,11 +267,6 @@ def _of_named_with(path: Path, other: ParsedConfig, project: Recording) -> Itera
             yield from readers(beside, project)
 
 
-def _is_clear(share: float, names: Set[str]) -> bool:
-    """True if a program mentions so much of a file that a library loads it, as pydantic may."""
-    return share >= _CLEAR_SHARE and len(names) >= _CLEAR_KEYS
-
-
 def _words(name: str | Path) -> frozenset[str]:
     """The words in the name of a file and of its folders, but for those of many."""
     return frozenset(_WORD.findall(str(name).lower())) - _GENERAL
@@ -211,10 +294,20 @@ def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
     return project.config_files.once(("readers", format), lambda: tuple(_found(format, project)))
 
 
+def _started(project: Recording) -> list[Path]:
+    return [path for path in project.python_sources_matching(STARTED) if not project.is_test(path)]
+
+
+def _has_more_programs(here: Path, project: Recording) -> bool:
+    """True if only some of the programs are looked at that may be for a file."""
+    started = _started(project)
+    return len(started) > _MOST_PROGRAMS and (
+        sum(not is_elsewhere(path, here, project) for path in started) > _MOST_PROGRAMS
+    )
+
+
 def _found(format: str, project: Recording) -> Iterator[_Reading]:
-    started = [
-        path for path in project.python_sources_matching(STARTED) if not project.is_test(path)
-    ]
+    started = _started(project)
     started.sort(key=lambda path: not mentions_loading(path, format, project))
     for path in started[:_MOST_PROGRAMS]:
         parts = parts_of(path, project)
@@ -230,6 +323,7 @@ def _is_precise_code(path: Path, project: Recording) -> bool:
 
     def compute() -> bool:
         text = files.text(path)
-        return any(mark in text for mark in _MARKS) or bool(re.search(calls_pattern(), text))
+        is_precise = any(mark in text for mark in _MARKS) or _SETTING.search(text)
+        return bool(is_precise or re.search(calls_pattern(), text))
 
     return files.once(("is precise", path), compute)

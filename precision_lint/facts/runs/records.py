@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from itertools import islice
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.source.config.config_file import ParsedConfig
@@ -34,6 +34,7 @@ _ENVIRONMENT = re.compile(
 )
 """What a run notes of where and when it took place."""
 _LEAST_SIGNS = 3
+_WRITING = re.compile(r"\bjson\.dumps?\(")
 
 
 _OUTPUT = re.compile(r"(?:^|_)(?:out|output|save|log|logging|run|result|results|exp)_(?:dir|path)$")
@@ -43,21 +44,29 @@ _LEAST_PARTS = 2
 
 def is_record(file: ParsedConfig, project: Recording) -> bool:
     """True for a file in the folder which it names for what the run writes, for a JSON
-    file with the outcomes of a run, or with measured numbers that no file of the project names: the
-    program that writes a file names it, too.
+    file with the outcomes of a run, or with measured numbers that no file of the project names, but
+    for the program that writes it.
     """
     if _lies_in_its_output(file, project):
         return True
     if file.format != "json":
         return False
-    if _signs(file) >= _LEAST_SIGNS:
+    signs = _signs(file)
+    if signs >= _LEAST_SIGNS:
         return True
     if not _has_measurements(file):
         return False
     path = file.text.path
-    return not project.config_files.referring(path) and not project.config_files.named_in_python(
-        path
-    )
+    naming = {one.text.path for one in project.config_files.referring(path)}
+    naming |= {*project.config_files.named_in_python(path)}
+    if signs:
+        naming = {one for one in naming if not _writes(one, project)}
+    return not naming
+
+
+def _writes(path: Path, project: Recording) -> bool:
+    """True for a program that writes JSON: the outcomes that it names are its own."""
+    return path.suffix == ".py" and _WRITING.search(project.config_files.text(path)) is not None
 
 
 def _lies_in_its_output(file: ParsedConfig, project: Recording) -> bool:

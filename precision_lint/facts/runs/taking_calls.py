@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 
 from precision_lint.facts.frameworks.recognition import called
@@ -23,6 +24,11 @@ _TELLING = frozenset({
     "option", "replace", "write", "append", "log_params", "dump", "dumps", "getattr", "partial",
 })  # fmt: skip
 """Callees that only say what the settings are, or keep them."""
+_NOTING = frozenset({
+    "wandb", "mlflow", "neptune", "comet_ml", "swanlab", "clearml", "tensorboard", "tensorboardX",
+    "loguru", "rich", "tqdm", "omegaconf", "yaml", "pandas", "click", "typer",
+})  # fmt: skip
+"""Libraries that note down what a run does, or hold its settings."""
 _KEEPING = re.compile(
     r"(?:args|config|cfg|opts|options|params|settings|parser|namespace)$", re.IGNORECASE
 )
@@ -31,6 +37,7 @@ _POLICIES = {
     "set_global_policy": "mixed_precision", "set_policy": "mixed_precision", "get_policy": "jmp",
 }  # fmt: skip
 """Functions of TensorFlow and JAX whose first argument is a precision, and their modules."""
+_OF_APEX = frozenset({"apex.amp.initialize", "apex.amp.scale_loss"})
 _OF_JAX = frozenset({"jax_default_matmul_precision", "jax_enable_x64"})
 """Options about precision: `jax.config.update(name, value)`."""
 
@@ -66,6 +73,21 @@ def _is_of_framework(call: ast.Call, file: ParsedPython) -> bool:
     return bool(called(qualified(call.func, syntax_tree(file).names)))
 
 
+def is_of_apex(call: ast.Call, file: ParsedPython) -> bool:
+    """True for a call that is for mixed precision, whatever its arguments say."""
+    return qualified(call.func, syntax_tree(file).names) in _OF_APEX
+
+
+def is_of_library(call: ast.Call, file: ParsedPython) -> bool:
+    """True for a call of a library that computes: none of Python's own, and none that notes down
+    what a run does.
+    """
+    names = syntax_tree(file).names
+    first = (dotted(call.func) or "").partition(".")[0]
+    root = names.get(first, "").partition(".")[0]
+    return bool(root) and root not in sys.stdlib_module_names and root not in _NOTING
+
+
 def unpacked(
     call: ast.AST | None, key: str, value: ast.expr, file: ParsedPython
 ) -> Iterator[TorchPlace]:
@@ -86,6 +108,9 @@ def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
                     yield TorchPlace("argument", call, file, item, subject=subject)
     if is_telling(call, file):
         return
+    if is_of_apex(call, file):
+        path = qualified(call.func, syntax_tree(file).names)
+        yield TorchPlace("argument", call, file, call, subject=f"{path}()")
     for keyword in call.keywords:
         if keyword.arg and _is_choice(keyword.arg, keyword.value):
             subject = f"{name}({keyword.arg}=)"

@@ -27,6 +27,8 @@ Known: TypeAlias = "frozenset[Written]"
 
 _DEFAULT = re.compile(r"""["']?\$\{\w+:?[-=]["']?([^{}]*?)["']?\}["']?""", re.ASCII)
 """`${FLAGS:---fp16 --seed 1}`, the whole value of a variable."""
+_POSITIONAL = re.compile(r"""["']?\$(?:\d|\{\d+\})["']?""", re.ASCII)
+"""`DTYPE="$2"`: the words of the script itself, which whoever starts it gives."""
 
 
 def of_launch(file: ParsedConfig, started: Launch, known: Known) -> Iterator[Occurrence]:
@@ -98,15 +100,29 @@ def _of_variable(
         if not is_known and not _is_filled_in(file, name, assigned, known):
             yield Occurrence(name, value, assigned, file)
         return
+    if _POSITIONAL.fullmatch(file.text[span].partition("=")[2]):
+        if is_setting_of_precision(name, None) and not _is_in_known(file, name, known):
+            yield Occurrence(name, None, assigned, file)
+        return
     words = assigned.elements or tuple(file.script.places.split(assigned.text))
-    if len(words) > 1 or assigned.is_array or text.startswith("-"):
+    if len(words) > 1 or assigned.is_array or text.lstrip(" \t\n\\").startswith("-"):
         yield from _of_words(file, words, known)
+
+
+def _is_in_known(file: ParsedConfig, name: str, known: Known) -> bool:
+    """True for a variable that is part of a setting which is known: `--dtype "$DTYPE"`."""
+    expanded = _expanded(name)
+    return any(path == file.text.path and expanded.search(file.text[span]) for path, span in known)
+
+
+def _expanded(name: str) -> re.Pattern[str]:
+    return re.compile(rf"\$(?:{name}\b|\{{{name}\b)", re.ASCII)
 
 
 def _is_filled_in(file: ParsedConfig, name: str, assigned: Assigned, known: Known) -> bool:
     """True for the value of a variable in a here-document that writes a setting which is known."""
     assert file.script is not None
-    expanded = re.compile(rf"\$(?:{name}\b|\{{{name}\}})", re.ASCII)
+    expanded = _expanded(name)
     return any(
         heredoc.body.start <= span.start < heredoc.body.end and expanded.search(file.text[span])
         for heredoc in file.script.heredocs

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
+from precision_lint.facts.runs.interpreter.started import offered
 from precision_lint.facts.runs.taking_calls import is_option_of_precision, written_out
 from precision_lint.facts.runs.torch_sinks import TorchPlace, torch_places
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
-from precision_lint.source.python.syntax import dotted, last_name
+from precision_lint.source.python.syntax import callee_name, dotted, last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+_GETTER = re.compile(r"(?:^|_)(?:get|select|lookup)(?:_|$)|^r?getattr$|(?:^|_)get$")
+"""Functions that read a member by its name, and their first argument is what holds it."""
 _CASTS = frozenset({"float", "half", "bfloat16", "double"})
 
 
@@ -74,18 +78,20 @@ def members(file: ParsedPython) -> Mapping[str, list[tuple[ast.expr, ast.expr]]]
                 pass
             case ast.Call(
                 func=ast.Attribute(value=holder, attr="get" | "pop"),
-                args=[ast.Constant(value=str(name)), *_],
-            ):
-                pass
+                args=[ast.Constant(value=str(path)) as text, *_],
+            ):  # `config.get("training.amp")`
+                name = path.rpartition(".")[2]
+                holder = text if name != path else holder
             case ast.Call(
                 func=ast.Attribute(value=holder, attr="get_parsed_content"),
                 args=[ast.Constant(value=str(path)), *_],
             ):  # MONAI: `parser.get_parsed_content("training#amp")`
                 name = path.rpartition("#")[2]
-            case ast.Call(
-                func=ast.Name(id="getattr"), args=[holder, ast.Constant(value=str(name)), *_]
-            ):
-                pass
+            case ast.Call(args=[holder, ast.Constant(value=str(path)) as text, *_]) if (
+                _GETTER.search(callee_name(node))
+            ):  # `getattr(args, "amp")`, `get_value(config, "training.amp")`
+                name = path.rpartition(".")[2]
+                holder = text if name != path else holder
             case _:
                 continue
         found.setdefault(name, []).append((node, holder))
@@ -119,36 +125,42 @@ def definitions(file: ParsedPython) -> Mapping[str, list[FunctionDefinition]]:
 
 
 @fact
-def commands(file: ParsedPython) -> tuple[FunctionDefinition, ...]:
+def commands(file: ParsedPython) -> tuple[tuple[str, FunctionDefinition], ...]:
     """The functions whose parameters are options of a command line, or settings of a file: of
-    click, typer, Fire, fastargs.
+    click, typer, Fire, fastargs. Each has the name that it is called by.
     """
-    started = {
-        last_name(argument)
-        for name in ("Fire", "run", "CLI", "cli")
-        for call in syntax_tree(file).calls(name)
-        for argument in call.args
-    }
+    names = offered(file)
+    found = (
+        (_called(node, file), node) for node in file.nodes if isinstance(node, FunctionDefinition)
+    )
     return tuple(
-        node
-        for node in file.nodes
-        if isinstance(node, FunctionDefinition)
-        and (
-            node.name in started
-            or any(
-                last_name(each.func if isinstance(each, ast.Call) else each)
-                in ("command", "option", "callback", "autocommand", "param")
-                for each in node.decorator_list
-            )
+        (name, node)
+        for name, node in found
+        if name in names
+        or any(
+            last_name(each.func if isinstance(each, ast.Call) else each)
+            in ("command", "option", "callback", "autocommand", "param")
+            for each in node.decorator_list
         )
     )
 
 
+def _called(function: FunctionDefinition, file: ParsedPython) -> str:
+    owner = syntax_tree(file).parent(function)
+    if function.name == "__init__" and isinstance(owner, ast.ClassDef):
+        return owner.name
+    return function.name
+
+
 def key_of_holder(holder: ast.expr) -> str:
-    """The last name of what holds something: `training` of `cfg["training"]`."""
+    """The last name of what holds something: `training` of `cfg["training"]`, and of the path
+    `training.amp`.
+    """
     match holder:
         case ast.Subscript(slice=ast.Constant(value=str(name))):
             return name
+        case ast.Constant(value=str(path)):
+            return path.rpartition(".")[0].rpartition(".")[2]
         case ast.Call(func=ast.Attribute(attr="get"), args=[ast.Constant(value=str(name)), *_]):
             return name
     return last_name(holder)

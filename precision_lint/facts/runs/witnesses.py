@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
 
@@ -20,7 +20,7 @@ from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import options
-from precision_lint.source.config.settings_tree import Mapping, Scalar
+from precision_lint.source.config.settings_tree import Mapping, Scalar, mappings
 from precision_lint.source.shell.words import UNKNOWN
 
 STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
@@ -52,6 +52,11 @@ _COMMENT = re.compile(
     re.MULTILINE,
 )
 """A command in a comment: its program, and the words after it."""
+_COMMANDS = re.compile(
+    r"cmd|commands?|program|entry_?point|script|runner|main|train_script", re.IGNORECASE
+)
+"""Names of entries that say what is started: of sweeps of W&B, of runx, of Determined."""
+_PROGRAM = re.compile(r"[\w./-]+\.py\b")
 _SHOWING = (".sh", ".bash", ".md")
 _MOST_FOLDERS = 5
 _MOST_SCRIPTS = 12
@@ -66,6 +71,37 @@ def naming(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]
     for path in _naming(file.text.path, project):
         if _may_read(path, keys, file.format, project):
             yield path
+
+
+def naming_for(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that name the file, load such files, and mention a precision that it has: they
+    may be for more than this file, and for little of it.
+    """
+    for path in _naming(file.text.path, project):
+        parts = parts_of(path, project)
+        if keys.precise & words_of(parts, project) and loads(parts, file.format, project):
+            yield path
+
+
+def named_in(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The programs that a file starts, `command: python train.py`, and that mention a precision
+    that it has: what it says goes to their options.
+    """
+    keys = all_keys(file)
+    for program in dict.fromkeys(_programs_in(file, project)):
+        if keys.precise & words_of(parts_of(program, project), project):
+            yield program
+
+
+def _programs_in(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    for mapping in mappings(file.documents):
+        for entry in mapping.entries:
+            match entry.value:
+                case Scalar(value=str(text)) if _COMMANDS.fullmatch(entry.name or ""):
+                    for name in _PROGRAM.findall(text):
+                        found = project.config_files.find(name, file.text.path)
+                        if found is not None and _is_started(found, project):
+                            yield found
 
 
 def given(path: Path, project: Recording) -> tuple[Path, ...]:
@@ -84,7 +120,7 @@ def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[
         other = _keys_at(path, project)
         if len(keys.names & other.names) >= _ALIKE * len(keys.names | other.names):
             shared = _shared_start(here.stem, path.stem)
-            named = (one for one in _naming(path, project) if _takes_words(one, project))
+            named = (one for one in _naming(path, project) if takes_words((one,), project))
             for program in chain(given(path, project), named):
                 if _may_read(program, keys, file.format, project):
                     nearest[program] = max(shared, nearest.get(program, 0))
@@ -96,6 +132,12 @@ def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
     """The programs that start from a file, or the only one that composes those of its folder:
     `@hydra.main(config_path="configs", config_name="base")`.
     """
+    starting, composing = composed_by(path, project)
+    return starting or (composing if len(composing) == 1 else ())
+
+
+def composed_by(path: Path, project: Recording) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """The programs that start from a file, and those that compose the files of its folder."""
     starting, composing = [], []
     for program in project.python_sources_matching(rb"hydra\.main\("):
         for match in _HYDRA.finditer(project.config_files.text(program)):
@@ -106,7 +148,7 @@ def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
                 name = said.get("config_name", "").removesuffix(".yaml")
                 if name and folder / f"{name}.yaml" == path:
                     starting.append(program)
-    return tuple(starting or (composing if len(composing) == 1 else ()))
+    return tuple(dict.fromkeys(starting)), tuple(dict.fromkeys(composing))
 
 
 def _composed_folder(program: Path, said: str, project: Recording) -> Path:
@@ -170,7 +212,20 @@ def _may_mean(text: str, path: Path, program: Path, project: Recording) -> bool:
     if found is not None:
         return found == path
     parts = tuple(part for part in PurePosixPath(text).parts if part.strip("./"))
-    return path.parts[-len(parts) :] == parts
+    if path.parts[-len(parts) :] != parts:
+        return False
+    return len(parts) > 1 or _is_nearest(path, program, project)
+
+
+def _is_nearest(path: Path, program: Path, project: Recording) -> bool:
+    """True if no other file with the name is as near to a program, as each recipe may have one."""
+
+    def compute() -> tuple[Path, ...]:
+        return tuple(one for one in project.config_files.project.files if one.name == path.name)
+
+    alike = project.config_files.once(("files with the name", path.name), compute)
+    near = {one: len({*one.parents} & {*program.parents}) for one in alike}
+    return all(near[one] < near.get(path, 0) for one in alike if one != path)
 
 
 def is_elsewhere(program: Path, here: Path, project: Recording) -> bool:
@@ -180,8 +235,24 @@ def is_elsewhere(program: Path, here: Path, project: Recording) -> bool:
     shared = next(folder for folder in here.parents if folder in program.parents)
     if shared in (here.parent, program.parent):
         return False
-    own = shared / here.relative_to(shared).parts[0]
-    return any(own in path.parents for path in project.python_sources_matching(STARTED))
+    return shared / here.relative_to(shared).parts[0] in _folders_of_programs(project)
+
+
+def _folders_of_programs(project: Recording) -> frozenset[Path]:
+    """The folders that programs are in, and those above. A module that others import is none:
+    `configs/config.py` parses the command line for them.
+    """
+
+    def compute() -> frozenset[Path]:
+        started = project.python_sources_matching(STARTED)
+        programs = (path for path in started if _is_run(path, project))
+        return frozenset(folder for path in programs for folder in path.parents)
+
+    return project.config_files.once(("folders of programs",), compute)
+
+
+def _is_run(path: Path, project: Recording) -> bool:
+    return "__main__" in project.config_files.text(path) or not project.users(path)
 
 
 def _given(path: Path, project: Recording) -> Iterator[Path]:
@@ -261,8 +332,9 @@ def _beside(path: Path, project: Recording) -> Iterator[Path]:
             yield other
 
 
-def _takes_words(program: Path, project: Recording) -> bool:
-    return re.search(_TAKING_WORDS, project.config_files.text(program)) is not None
+def takes_words(parts: Iterable[Path], project: Recording) -> bool:
+    """True if code in some files takes words of the command line, the name of a file among them."""
+    return any(re.search(_TAKING_WORDS, project.config_files.text(part)) for part in parts)
 
 
 def _shared_start(one: str, other: str) -> int:

@@ -44,6 +44,14 @@ _LEVELS = frozenset({"O1", "O2", "O3", "medium", "high", "highest"})
 """Of apex, and of `torch.set_float32_matmul_precision`."""
 _TYPED = re.compile(rf"{_BITS}|tf32|mixed_precision|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
 """Names whose number 1 is a switch."""
+_OF_BITS = re.compile(_BITS, re.IGNORECASE)
+_MEASURED = re.compile(
+    r"(?:^|_)(?:bytes?|bits|[kmg]i?b|[mu]?s|secs?|seconds|time|latency|speed|speedup|throughput"
+    r"|t?flops|size|memory|mem|count|total|tokens|samples|params|ratio|compression|score|acc|accuracy"
+    r"|loss|err|error|diff|kl|mse|mae|ppl|perplexity|rank)(?:_|$)",
+    re.IGNORECASE,
+)
+"""Names of numbers that come out of a run: `fp16_bytes`, and not `num_fp16_layers`."""
 _LOGGED = re.compile(r"^log_|_to_(?:tensorboard|wandb|mlflow)$", re.IGNORECASE)
 """Names of what is written down: `log_loss_scale_to_tensorboard`."""
 _PLACE = re.compile(r"(?:path|dir|file|folder|name|url|repo)s?$", re.IGNORECASE)
@@ -119,12 +127,12 @@ def is_level_of_precision(name: str, value: object) -> bool:
 
 
 def _is_weight(name: str, value: object) -> bool:
-    """True for `kd_loss_scale: 0.5`, the weight of a term of a loss.
+    """True for `kd_loss_scale: 0.5`, `r_loss_scaler: 3`, the weight of a term of a loss.
 
     What scales a loss against underflow is a power of two, which rounds nothing, or 0 for a dynamic
     scale; a `loss_scale` without a term that it belongs to may be any number.
     """
-    if not name.lower().endswith("_loss_scale") or isinstance(value, bool):
+    if not name.lower().endswith(("_loss_scale", "_loss_scaler")) or isinstance(value, bool):
         return False
     if isinstance(value, int):
         return value < 0 or value.bit_count() > 1
@@ -140,7 +148,7 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
     Besides what chooses one: a name that is about precision with a value that may, such as `auto`,
     or with none that is known. A rule needs `chooses_precision`.
     """
-    if chooses_precision(name, value, section):
+    if chooses_precision(name, value, section) or _is_tf32(value):
         return True
     name = (section if name.lower() in _SWITCHING else name).replace("-", "_")
     if not is_about_precision(name) or _PLACE.search(name) or _LOGGED.search(name):
@@ -149,11 +157,19 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
         case None:
             return True
         case int():
-            return value in (0, 1) and _TYPED.search(name) is not None
+            is_switch = value in (0, 1) and _TYPED.search(name) is not None
+            return is_switch or (_OF_BITS.search(name) is not None and not _MEASURED.search(name))
+        case str() if value.isdecimal():
+            return int(value) in _BIT_WIDTHS
         case str():
             is_choice = _CHOICE.fullmatch(value) and not value.replace(".", "").isdecimal()
             return bool(is_choice) and value.lower() not in _OF_DATA
     return False
+
+
+def _is_tf32(value: object) -> bool:
+    """True for `tf32`, in which products may be computed: it is no dtype."""
+    return isinstance(value, str) and value.lower() in ("tf32", "tensorfloat32")
 
 
 def is_type_of_data(value: object) -> bool:

@@ -150,7 +150,7 @@ def parse_python(text: SourceText) -> ParsedPython:
         # The finding says its place; Python counts the rows of all cells of a notebook.
         said = _ROW.sub("", error.msg)
         needed = _needed(error.text or "")
-        hint = f"; this is syntax of Python {needed}" if needed else ""
+        hint = f"; this syntax needs Python {needed}" if needed else ""
         problem = f"{said} (read with Python {version}{hint})"
         is_template = _PLACEHOLDER.search(error.text or "") or _TEMPLATE.search(text.code)
         kind = Template if is_template else Unparsable

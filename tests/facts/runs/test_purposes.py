@@ -296,6 +296,56 @@ def main():
 """
 
 
+MEMBER_OF_KINDS = """\
+def main():
+    Engine("m", dtype=Kinds[settings.kind_dtype].value())
+"""
+OF_APEX = """\
+from apex import amp
+
+def main():
+    if settings.kind_dtype:
+        amp.initialize(network)
+"""
+APEX_LEVEL = """\
+from apex import amp
+
+def main():
+    amp.initialize(network, opt_level=settings.kind_dtype)
+"""
+OTHER_AMP = OF_APEX.replace("from apex import amp", "import amp")
+PATH = """\
+def read(config, path, default=None):
+    return config
+
+def main():
+    Engine("m", dtype=get_value(settings, "parts.kind_dtype", None))
+"""
+OTHER_PATH = PATH.replace("get_value(", "read(")
+TYPED = """\
+@dataclass
+class Entry:
+    kind_dtype: str
+
+def build(entry: Entry | None):
+    Engine("m", dtype=entry.kind_dtype)
+
+def main():
+    build(Entry(**settings["entry"]))
+"""
+OTHER_TYPE = TYPED.replace("entry: Entry | None", "entry: Tensor").replace(
+    "build(Entry", "build(of"
+)
+LIBRARY = """\
+import emulation
+
+def main():
+    emulation.start(network, algorithm=settings.kind_dtype)
+"""
+NOTING = LIBRARY.replace("emulation", "wandb")
+OWN_OBJECT = LIBRARY.replace("import emulation", "emulation = Engine()")
+
+
 @pytest.mark.parametrize(
     ("code", "purpose"),
     [
@@ -330,6 +380,17 @@ def main():
         (PARAMETERS, "argument of Engine(dtype=)"),
         (OF_FRAMEWORK, "argument of SFTConfig(bf16=)"),
         (SHARED, "argument of Engine(dtype=)"),
+        (MEMBER_OF_KINDS, "argument of Engine(dtype=)"),
+        (OF_APEX, "argument of apex.amp.initialize()"),
+        (APEX_LEVEL, "argument of initialize(opt_level=)"),
+        (OTHER_AMP, ""),
+        (PATH, "argument of Engine(dtype=)"),
+        (OTHER_PATH, ""),
+        (TYPED, "argument of Engine(dtype=)"),
+        (OTHER_TYPE, ""),
+        (LIBRARY, "argument of start(algorithm=)"),
+        (NOTING, ""),
+        (OWN_OBJECT, ""),
         (NEVER_CALLED, ""),
         (REPLACED, ""),
         (PRINTED, ""),
@@ -360,6 +421,45 @@ def test_sections_tell_settings_of_one_name_apart(tmp_path: Path) -> None:
     assert "  float16 (weights, train.py:10) " in out
     assert "bfloat16 (argument of Engine(dtype=), train.py:11)" in out
     assert "  not understood: kind_dtype: float32 (a.yaml:8)" in out
+
+
+OF_SECTIONS = """\
+@dataclass
+class Testing:
+    kind_dtype: str = "float32"
+
+@dataclass
+class All:
+    testing: Testing = field(default_factory=Testing)
+
+class Tester:
+    def __init__(self, config: Testing):
+        self.config = config
+
+    def run(self):
+        Engine("m", dtype=self.config.kind_dtype)
+
+class Trainer:
+    def __init__(self, given):
+        self.given = given
+
+    def run(self):
+        AutoModel.from_pretrained("m", torch_dtype=self.given.kind_dtype)
+
+def main():
+    Tester(load(All)).run()
+    part = settings["training"]
+    Trainer(part).run()
+"""
+
+
+def test_what_stands_for_a_section(tmp_path: Path) -> None:
+    text = "training: {kind_dtype: float16}\ntesting: {kind_dtype: bfloat16}\n"
+    files = {"a.yaml": FILE.format(text), "train.py": READS.format(OF_SECTIONS)}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "  float16 (weights, train.py:29) " in out
+    assert "bfloat16 (argument of Engine(dtype=), train.py:22)" in out
+    assert "not understood" not in out
 
 
 HANDED_ON = """\
@@ -439,7 +539,7 @@ def test_the_options_of_a_launch(tmp_path: Path) -> None:
     text = "python train.py --load-in-4bit --precision fp16 --half\n"
     rows = run("explain-config", cwd=project(tmp_path, {"run.sh": text, "train.py": LAUNCHED})).out
     assert "  other  true (argument of Engine(load_in_4bit=), train.py:5)" in rows
-    assert "not understood: --precision fp16" in rows
+    assert "fp16 (argument of Engine(compute=), train.py:5)" in rows
     assert "not understood: --half" in rows
 
 
@@ -497,6 +597,25 @@ def test_the_place_in_a_file_that_is_named_like_the_program_is_nearest(tmp_path:
     }
     out = run("explain-config", cwd=project(tmp_path, files)).out
     assert "fp16 (argument of Engine(dtype=), parts/sft_trainer.py:2)" in out
+
+
+RUNNERS = """\
+class {0}:
+    def start(self, args):
+        Engine(args.data, dtype=args.kind_dtype)
+"""
+
+
+def test_the_place_in_a_class_that_the_program_names_is_nearest(tmp_path: Path) -> None:
+    files = {
+        "main_half.py": AKIN + "parts.Segments().start(given)\n",
+        "parts/__init__.py": "from .a import Lanes\nfrom .b import Segments\n",
+        "parts/a.py": RUNNERS.format("Lanes"),
+        "parts/b.py": RUNNERS.format("Segments"),
+        "run.sh": "python main_half.py --kind-dtype fp16\n",
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "fp16 (argument of Engine(dtype=), parts/b.py:3)" in out
 
 
 OWN_CONFIG = """\
@@ -577,3 +696,122 @@ def test_no_rule_takes_purposes_for_facts(tmp_path: Path) -> None:
     folder = project(tmp_path, files)
     assert "(autocast, train.py" in run("explain-config", cwd=folder).out
     assert run("--select", "MP7", cwd=folder).out == "All checks passed!\n"
+
+
+FIRE = """\
+import fire
+from tool import Engine
+
+def first(seed, kind_dtype="half"):
+    Engine("m", dtype=kind_dtype)
+
+def second(seed, kind_dtype="half"):
+    return Engine("n", dtype=kind_dtype)
+
+class Runs:
+    def __init__(self, kind_dtype="half"):
+        self.kind = kind_dtype
+
+    def third(self):
+        Engine("o", dtype=self.kind)
+
+if __name__ == "__main__":
+    {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "words", "row"),
+    [
+        ("fire.Fire()", "second --seed=1 --kind_dtype=bfloat16", 8),
+        ("fire.Fire()", "Runs --kind_dtype=bfloat16 third", 15),
+        ('fire.Fire({"a": second})', "a --seed=1 --kind_dtype=bfloat16", 8),
+        ("fire.Fire(Runs)", "third --kind_dtype=bfloat16", 15),
+        ("fire.Fire(Runs())", "third --kind_dtype=bfloat16", 15),
+        ("fire.Fire(first)", "--seed=1 --kind_dtype=bfloat16", 5),
+    ],
+)
+def test_what_fire_calls(call: str, words: str, row: int, tmp_path: Path) -> None:
+    files = {"train.py": FIRE.format(call), "run.sh": f"python train.py {words}\n"}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert f"bfloat16 (argument of Engine(dtype=), train.py:{row})" in out
+
+
+ALIKE = """\
+import sys
+import yaml
+from shared import run
+
+if __name__ == "__main__":
+    settings = yaml.safe_load(open(sys.argv[1]))
+    run(settings)
+    print(settings["lr"], settings["data"], settings["epochs"], settings["{}"])
+"""
+COMMON = """\
+from tool import Engine
+
+def run(settings):
+    Engine("m", dtype=settings["kind_dtype"])
+"""
+ELSEWHERE = """\
+from tool import Engine
+
+def run(settings):
+    Engine("m", dtype=settings["kind_dtype"])
+    Engine("m", dtype=settings["kind_dtype"])
+"""
+
+
+def test_programs_that_share_the_place_of_a_setting(tmp_path: Path) -> None:
+    files = {
+        "a.yaml": FILE.format("kind_dtype: float16"),
+        "one/first.py": ALIKE.format("model"),
+        "two/second.py": ALIKE.format("seed"),
+        "shared.py": COMMON,
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "float16 (argument of Engine(dtype=), shared.py:4)" in out
+    files["two/second.py"] = files["two/second.py"].replace("shared", "other")
+    files["other.py"] = ELSEWHERE
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "not understood: kind_dtype: float16 (a.yaml:6)" in out
+
+
+CLASSES = """\
+import torch
+
+class Stage:
+    def __init__(self, kind_dtype, size=1):
+        self.kind = getattr(torch, kind_dtype)
+
+    def step(self):
+        with torch.autocast("cuda", dtype=self.kind):
+            pass
+"""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "model:\n  _target_: parts.stages.Stage\n  kind_dtype: float16\n",
+        "model:\n  class_path: parts.stages.Stage\n  init_args:\n    kind_dtype: float16\n",
+        "model:\n  target: parts.Stage\n  params:\n    kind_dtype: float16\n",
+        "model:\n  type: Stage\n  kind_dtype: float16\n",
+    ],
+)
+def test_the_class_that_a_section_names(text: str, tmp_path: Path) -> None:
+    files = {"a.yaml": text, "parts/stages.py": CLASSES, "train.py": "import torch\n"}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "a.yaml: PyTorch, read by parts/stages.py\n" in out
+    assert "float16 (autocast, parts/stages.py:8)" in out
+    (tmp_path / "more.py").write_text("class Stage:\n    pass\n")
+    out = run("explain-config", cwd=tmp_path).out
+    is_written_out = "parts." in text
+    assert ("not understood" in out) is not is_written_out
+
+
+def test_what_is_in_a_section_of_its_own_is_no_argument(tmp_path: Path) -> None:
+    text = "model:\n  _target_: parts.stages.Stage\n  options:\n    kind_dtype: float16\n"
+    files = {"a.yaml": text, "parts/stages.py": CLASSES, "train.py": "import torch\n"}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "not understood: kind_dtype: float16 (a.yaml:4)" in out

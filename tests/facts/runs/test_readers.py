@@ -94,7 +94,7 @@ PROGRAM = LOADS + READS + ENGINE
 )
 def test_the_program_that_a_command_gives_the_file_to(name: str, text: str, tmp_path: Path) -> None:
     files = dict.fromkeys(("one.py", "two.py"), PROGRAM) | {"conf/a.yaml": FILE}
-    assert "read by one.py" in explained(tmp_path, files)
+    assert UNKNOWN in explained(tmp_path, files)
     out = explained(tmp_path, files | {name: text})
     assert "two.py" in out
     assert "one.py" not in out
@@ -193,6 +193,20 @@ def test_a_name_that_several_folders_have_is_that_of_the_own_one(tmp_path: Path)
     assert "b/scripts" not in out
 
 
+def test_a_name_that_many_folders_have_is_that_of_none(tmp_path: Path) -> None:
+    usage = (
+        'print("usage: score.py -c a.yaml")\n'
+        + LOADS
+        + READS.replace(", config.model, config.seed", "")
+    )
+    files = {"tools/score.py": usage + ENGINE, "recipes/one/a.yaml": FILE}
+    (only := tmp_path / "only").mkdir()
+    assert "read by tools/score.py" in explained(only, files)
+    (several := tmp_path / "several").mkdir()
+    others = {"recipes/two/a.yaml": "lr: 1\n", "train.py": LOADS + ENGINE}
+    assert "not understood: kind_dtype" in explained(several, files | others)
+
+
 def test_a_program_of_another_folder_with_programs_is_no_reader(tmp_path: Path) -> None:
     files = {"speed/conf/a.yaml": FILE, "loss/run.py": PROGRAM}
     (alone := tmp_path / "alone").mkdir()
@@ -254,6 +268,101 @@ def test_the_program_that_composes_the_files_of_a_folder(tmp_path: Path) -> None
     assert "float16 (argument of Net(half_dtype=), one.py:7)  conf/net/x.yaml:2" in out
 
 
+def test_what_composes_the_files_of_a_folder_reads_them_before_others(tmp_path: Path) -> None:
+    ended = HYDRA + 'torch.autocast("cuda")\nif __name__ == "__main__":\n    main()\n'
+    files = {"one.py": ended.format(name="a"), "conf/more/b.yaml": FILE, "eval.py": PROGRAM}
+    (one := tmp_path / "one").mkdir()
+    assert "read by one.py" in explained(one, files)
+    (two := tmp_path / "two").mkdir()
+    out = explained(two, files | {"two.py": ended.format(name="b").replace("config.seed", "0")})
+    assert "read by one.py" in out
+    assert "eval.py" not in out
+
+
+STARTS = """\
+CMD: "python -m torch.distributed.launch --nproc_per_node=8 {}"
+HPARAMS: [
+  {{lr: 0.1, kind_dtype: float16}},
+]
+"""
+OPTIONS = """\
+import argparse
+parser = argparse.ArgumentParser()
+parser.add_argument("--kind-dtype")
+args = parser.parse_args()
+Engine(dtype=args.kind_dtype)
+"""
+
+
+def test_the_program_that_a_file_starts(tmp_path: Path) -> None:
+    files = {"conf/a.yaml": STARTS.format("train.py"), "train.py": OPTIONS}
+    (own := tmp_path / "own").mkdir()
+    out = explained(own, files)
+    assert "read by train.py" in out
+    assert "float16 (argument of Engine(dtype=), train.py:5)" in out
+    (gone := tmp_path / "gone").mkdir()
+    assert "read by" not in explained(gone, files | {"conf/a.yaml": STARTS.format("other.py")})
+
+
+MERGES = """\
+{}
+config = get_cfg()
+config.merge_from_file(arguments.config)
+print(config.epochs)
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "is_reader"),
+    [("from detectron2.config import get_cfg", True), ("from own import get_cfg", False)],
+)
+def test_what_no_code_reads_is_read_by_the_library_whose_settings_are_extended(
+    imports: str, is_reader: bool, tmp_path: Path
+) -> None:
+    text = FILE + "".join(f"key{number}: 1\n" for number in range(20))
+    files = {"conf/a.yaml": text, "train.py": MERGES.format(imports) + ENGINE, "eval.py": LOADS}
+    assert ("read by train.py" in explained(tmp_path, files)) is is_reader
+
+
+def test_the_only_program_that_loads_such_files_need_not_mention_all_keys(tmp_path: Path) -> None:
+    reads = READS.replace(", config.model, config.seed", "")
+    files = {"conf/a.yaml": FILE, "train.py": LOADS + reads + ENGINE}
+    (only := tmp_path / "only").mkdir()
+    assert "read by train.py" in explained(only, files)
+    (other := tmp_path / "other").mkdir()
+    assert UNKNOWN in explained(other, files | {"eval.py": LOADS + ENGINE})
+
+
+def test_a_module_that_parses_for_others_is_no_program_of_its_folder(tmp_path: Path) -> None:
+    parsing = "import argparse\nargs = argparse.ArgumentParser().parse_args()\n"
+    files = {
+        "src/conf/a.yaml": FILE,
+        "src/conf/parser.py": parsing,
+        "src/tasks/train.py": "from src.conf.parser import args\n" + PROGRAM,
+    }
+    (imported := tmp_path / "imported").mkdir()
+    assert "read by src/tasks/train.py" in explained(imported, files)
+    (alone := tmp_path / "alone").mkdir()
+    assert "kind_dtype: float16 (src/conf/a.yaml:6); no" in explained(
+        alone, files | {"src/tasks/train.py": PROGRAM}
+    )
+
+
+def test_of_very_many_programs_none_is_named_without_a_witness(tmp_path: Path) -> None:
+    files = {"conf/a.yaml": FILE, "train.py": PROGRAM}
+    tool = "import yaml\nmain(yaml.load(__main__))\n"
+    others = {f"tool{number}.py": tool for number in range(40)}
+    (beside := tmp_path / "beside").mkdir()
+    assert UNKNOWN in explained(beside, files | others)
+    (alike := tmp_path / "alike").mkdir()
+    named = {"conf/half.yaml": FILE, "half.py": PROGRAM}
+    assert "read by half.py" in explained(alike, named | others)
+    (elsewhere := tmp_path / "elsewhere").mkdir()
+    inside = {f"half/{name}": text for name, text in files.items()}
+    tools = {f"tools/{name}": text for name, text in others.items()}
+    assert "read by half/train.py" in explained(elsewhere, inside | tools)
+
+
 @pytest.mark.parametrize(
     ("folder", "is_record"),
     [("outputs/one", True), ("./outputs/one/", True), ("outputs/two", False), ("one", False)],
@@ -266,6 +375,22 @@ def test_a_file_in_the_folder_that_its_run_writes_to_is_a_record(
     out = explained(tmp_path, files)
     assert ("read by train.py" not in out) is is_record
     assert ("config.yaml" not in out) is is_record
+
+
+SUMMARY = (
+    '{"epochs": 3, "lr": 0.1, "data": "d", "model": "m", "seed": 1, "kind_dtype": "float16", '
+    '"best_val_loss": 4.3389959, "scale": 1.2345678}'
+)
+READ_BACK = f'{LOADS.replace("yaml.safe_", "json.")}print("conf/a.json")\n{READS}{ENGINE}'
+
+
+def test_outcomes_that_a_program_writes_and_reads_back_are_a_record(tmp_path: Path) -> None:
+    (reads := tmp_path / "reads").mkdir()
+    files = {"conf/a.json": SUMMARY, "train.py": READ_BACK}
+    assert "read by train.py" in explained(reads, files)
+    (writes := tmp_path / "writes").mkdir()
+    files["train.py"] += "json.dump(config, open(path))\n"
+    assert "a.json" not in explained(writes, files)
 
 
 MODULE = """\
@@ -346,3 +471,29 @@ def test_a_program_of_its_own_refutes_the_trainer_of_another_one(tmp_path: Path)
     out = explained(tmp_path, {"a.yaml": TRAINED, "train.py": own, "other.py": other})
     assert "a.yaml: Hugging Face Trainer" not in out
     assert "(argument of Engine(bf16=), train.py" in out
+
+
+SMALL = "kind_dtype: float16\n"
+MANY = """\
+import sys
+import yaml
+
+DEFAULT = "conf/a.yaml"
+config = yaml.safe_load(open(DEFAULT))
+print(config["other"], config["another"], config["third"], config["fourth"], config["fifth"])
+Engine(dtype=config["kind_dtype"])
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("text", [SMALL, "stages:\n- name: one\n  kind_dtype: float16\n"])
+def test_a_program_that_names_a_small_file_and_reads_its_precision(
+    text: str, tmp_path: Path
+) -> None:
+    (own := tmp_path / "own").mkdir()
+    assert "read by train.py" in explained(own, {"conf/a.yaml": text, "train.py": MANY})
+    for number, change in enumerate([('"conf/a', '"conf/b'), ("kind_dtype", "kind_type")]):
+        (other := tmp_path / str(number)).mkdir()
+        files = {"conf/a.yaml": text, "train.py": MANY.replace(*change)}
+        assert "read by train.py" not in explained(other, files)

@@ -29,6 +29,7 @@ from typing import Literal
 
 from precision_lint.facts.amp.scaling import apex, choices, mmengine, plugins, scalers
 from precision_lint.facts.amp.scaling.default_dtype import SETTERS, device_type
+from precision_lint.facts.amp.scaling.local_scalers import is_used_elsewhere
 from precision_lint.facts.amp.scaling.offers import bfloat16_offer, weights_offer
 from precision_lint.facts.amp.scaling.other_branches import is_of_another_branch
 from precision_lint.facts.amp.scaling.scalers import AutocastRegion, Conditions, Wrapper
@@ -269,7 +270,7 @@ def _offered(node: ast.Call, regions: list[AutocastRegion], file: PythonFile) ->
 
 def _regions_of(call: Call, node: ast.Call, file: PythonFile) -> list[AutocastRegion]:
     """The autocast contexts that a scaler can be used with."""
-    regions = scalers.regions(call, file)
+    regions = [one for one in scalers.regions(call, file) if _may_meet(node, one, file)]
     if not regions:
         regions = scalers.regions_elsewhere(node, file)
         if not any(one.dtype for one in regions):
@@ -277,6 +278,12 @@ def _regions_of(call: Call, node: ast.Call, file: PythonFile) -> list[AutocastRe
     if device_type(call, file) == "cuda":  # the CPU is another way to train
         return [one for one in regions if one.device != "cpu"]
     return regions
+
+
+def _may_meet(made: ast.Call, region: AutocastRegion, file: PythonFile) -> bool:
+    """True unless a scaler is a variable of a function that has nothing to do with the region."""
+    entered = scalers.node_at(file, region.call.span)
+    return entered is None or not is_used_elsewhere(made, entered, syntax_tree(file))
 
 
 def _with_autocast(

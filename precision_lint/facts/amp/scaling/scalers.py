@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from precision_lint.facts.amp.regions.autocast import autocast_call
 from precision_lint.facts.amp.scaling import apex, default_dtype
+from precision_lint.facts.amp.scaling.local_scalers import is_used_elsewhere
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Argument, Call, Calls
 from precision_lint.facts.dtypes.domain.values import Constant, Dtype, Symbol
@@ -185,6 +186,8 @@ def autocast_dtypes(node: ast.Call, file: PythonFile) -> Iterator[tuple[ast.expr
     program = Program(file)
     for call in syntax.calls("autocast"):
         if owner is not None and enclosing_class(call, syntax) is not owner:
+            continue
+        if is_used_elsewhere(node, call, syntax):
             continue
         made = autocast_call(call, syntax.names)
         if made is not None:

@@ -85,9 +85,11 @@ def _is_of_another_framework(file: ParsedPython) -> bool:
 
 @fact
 def names_in(file: ParsedPython) -> Names:
-    """The scalers of a file: made here, or used as only a scaler can be."""
+    """The scalers of a file that may be on: made here, or used as only a scaler can be."""
     if _is_of_another_framework(file):
         return Names(frozenset(), {}, frozenset())
+    on: set[str] = set()
+    off: set[str] = set()
     scalers: set[str] = set()
     scaled_by: dict[str, str] = {}
     backward: set[str] = set()
@@ -103,8 +105,9 @@ def names_in(file: ParsedPython) -> Names:
                 name = dotted(target)
                 if name is None:
                     continue
-                if any(_makes_scaler(made) for made in _alternatives(value)):
-                    scalers.add(name)
+                made = [each for each in _alternatives(value) if _makes_scaler(each)]
+                if made:
+                    (off if all(map(_is_off, made)) else on).add(name)
                 match value:
                     case ast.Call(func=ast.Attribute(value=owner, attr="scale"), args=[_]):
                         scaled_by[name] = dotted(owner) or ""
@@ -131,7 +134,7 @@ def names_in(file: ParsedPython) -> Names:
     # Engines also have a `scale`. An object is a scaler if its name says so or it is updated.
     scalers |= {name for name in scaling if name in updated or "scaler" in name.lower()}
     scalers |= {name for name, _ in stepped if name in updated and "scaler" in name.lower()}
-    scalers -= {"", "self", "cls"}
+    scalers = (scalers | on) - (off - on) - {"", "self", "cls"}
     return Names(
         frozenset(scalers),
         {name: scaler for name, scaler in scaled_by.items() if scaler in scalers},

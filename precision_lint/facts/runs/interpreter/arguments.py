@@ -11,6 +11,7 @@ from precision_lint.facts.runs.interpreter.known import Holder, Known, agreed
 from precision_lint.facts.runs.interpreter.objects import WRAPPED, display
 from precision_lint.facts.runs.interpreter.places import MAX_CALLS, Evaluation, Place
 from precision_lint.facts.runs.interpreter.reaching import reached
+from precision_lint.facts.runs.interpreter.started import offered, started
 from precision_lint.facts.settings import holds_settings
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -23,7 +24,6 @@ from precision_lint.source.python.syntax import (
 from precision_lint.source.python.syntax_tree import Scope, syntax_tree
 
 _COMMANDS = frozenset({"command", "option", "main", "callback", "autocommand"})
-_STARTERS = frozenset({"Fire", "run", "cli", "CLI", "auto_cli"})
 _PROCESSES = {"spawn": 1, "start_processes": 1, "Process": 0, "Thread": 0, "launch": 0}
 """What starts a function, and how many arguments of its own it gives first."""
 _MOST_CALLS = 4 * MAX_CALLS
@@ -157,12 +157,22 @@ class Arguments:
                 return self._evaluation.objects(at).filled(last_name(wanted), "config_path")
             if called.rpartition(".")[2] in _COMMANDS and "." in called:
                 return self._default_of(name, function, at)
-        for starter in _STARTERS:
-            for _, call in self._evaluation.program.calls(starter):
-                given = [each.id for each in call.args if isinstance(each, ast.Name)]
-                if function.name in given:
-                    return self._default_of(name, function, at)
+        if self._is_command(function.name, at.file):
+            return self._default_of(name, function, at)
         return None
+
+    def _is_command(self, name: str, home: ParsedPython) -> bool:
+        """True for a function that the command line calls: the only one, or the one it names."""
+        files = self._evaluation.program.files
+        if any(name in started(file) for file in files):
+            return True
+        launch = self._evaluation.run.launch
+        return (
+            launch is not None
+            and name in offered(home)
+            and bool(launch.words)
+            and launch.words[0].text == name
+        )
 
     def _default_of(self, name: str, function: FunctionDefinition, at: Place) -> Known | None:
         """An option that is a parameter: the word of the command line, or its default. `**words`

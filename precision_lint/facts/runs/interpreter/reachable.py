@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.started import offered
 from precision_lint.model.memo import fact
 from precision_lint.source.python.nodes import children, walk
 from precision_lint.source.python.parse import ParsedPython
@@ -102,6 +103,7 @@ def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
                 for name in _names(each)
             )
             pending += [(each, scope, owner) for each in blocks]
+    found.setdefault(_TOP, set()).update(offered(file))
     return {scope: frozenset(names) for scope, names in found.items()}
 
 

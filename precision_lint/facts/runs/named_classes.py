@@ -1,0 +1,92 @@
+"""The classes that sections of a configuration name, which are called with what the sections say.
+
+Hydra calls what `_target_` names with the entries beside it, jsonargparse what `class_path` names
+with those of `init_args`, and a registry what `type` names. `target` with `params` is the form of
+latent diffusion and what follows it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from precision_lint.facts.project.facts import Recording
+from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.settings_tree import Mapping, Scalar, Sequence, Value
+
+_NAMING = ("_target_", "class_path", "target", "type", "class_name")
+_ARGUMENTS = frozenset({"init_args", "params", "kwargs", "args", "arguments"})
+_PATH = re.compile(r"(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)", re.ASCII)
+
+
+@dataclass(frozen=True)
+class NamedClass:
+    """A class or a function of the project that a section names."""
+
+    name: str
+    path: Path
+
+
+def named_classes(file: ParsedConfig, project: Recording) -> dict[int, NamedClass]:
+    """What is called with each section of a file, by the identities of the mappings: the class that
+    it names itself, or that the nearest section around it does.
+    """
+    found: dict[int, NamedClass] = {}
+    for mapping, around in _sections(file.documents):
+        own = _named(mapping, project) or (found.get(id(around)) if around is not None else None)
+        if own is not None:
+            found[id(mapping)] = own
+    return found
+
+
+def is_argument(mapping: Mapping, name: str, file: ParsedConfig) -> bool:
+    """True for an entry that the named class gets by itself, not within a section of its own."""
+    if any(mapping.get(each) is not None for each in _NAMING):
+        return name not in _NAMING
+    return any(
+        entry.value is mapping and entry.name in _ARGUMENTS
+        for section, _ in _sections(file.documents)
+        for entry in section.entries
+    )
+
+
+def _sections(values: Iterable[Value]) -> Iterator[tuple[Mapping, Mapping | None]]:
+    """The mappings of a file, each with the one that it is in, outer before inner."""
+    pending: list[tuple[Value, Mapping | None]] = [(value, None) for value in values]
+    seen: set[int] = set()
+    while pending:
+        value, around = pending.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        match value:
+            case Mapping():
+                yield value, around
+                pending += [(entry.value, value) for entry in value.entries]
+            case Sequence(items=items):
+                pending += [(item, around) for item in items]
+
+
+def _named(mapping: Mapping, project: Recording) -> NamedClass | None:
+    for key in _NAMING:
+        match member.entry.value if (member := mapping.get(key)) is not None else None:
+            case Scalar(value=str(text)) if match := _PATH.fullmatch(text):
+                return _located(text.replace(":", "."), match[1], project)
+    return None
+
+
+def _located(text: str, name: str, project: Recording) -> NamedClass | None:
+    """The only definition of a name in the project, or the one at the path that is written."""
+    defined = project.python_sources_matching(rf"(?m)^(?:class|def) {name}\b".encode())
+    module = tuple(text.split(".")[:-1])
+    exact = [path for path in defined if _is_at(path, module)] if module else []
+    inside = [path for path in defined if not module or module[0] in path.parts]
+    found = exact or inside
+    return NamedClass(name, found[0]) if len(found) == 1 else None
+
+
+def _is_at(path: Path, module: tuple[str, ...]) -> bool:
+    parts = path.parent.parts if path.name == "__init__.py" else path.with_suffix("").parts
+    return parts[-len(module) :] == module

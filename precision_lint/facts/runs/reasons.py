@@ -1,0 +1,93 @@
+"""Why a setting of precision is not understood, where that can be said in a few words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from precision_lint.facts.frameworks.recognition import program_of
+from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
+from precision_lint.facts.runs.purposes import Missed
+from precision_lint.facts.runs.understood import Written, written_at
+from precision_lint.facts.runs.unread import Unread
+from precision_lint.facts.settings.given import normal
+from precision_lint.source.config.options import Option
+from precision_lint.source.config.settings_tree import Member
+from precision_lint.source.shell.words import UNKNOWN
+
+_NO_CODE = "no Python file of the project mentions it"
+_NOT_IN_PROGRAM = "no code of the program mentions it"
+_NO_PROGRAM = "the program is not in the project"
+_UNKNOWN_PROGRAM = "which program it starts is not known"
+_NO_READER = "no program is seen to read the file"
+_NOT_PARSED = "the file cannot be parsed"
+_NO_COMMAND = "no program is seen to get it"
+
+
+def with_reasons(
+    rest: Unread, misses: Mapping[Written, Missed], project: Recording
+) -> tuple[Occurrence, ...]:
+    """The settings, each with the reason why nothing is said of it, if there is one."""
+    return tuple(
+        replace(
+            one,
+            reason=_reason(one, rest, project)
+            or _of_miss(one, misses, project)
+            or _of_nothing(one, rest),
+        )
+        for one in rest.settings
+    )
+
+
+def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recording) -> str:
+    missed = misses.get(written_at(one))
+    if missed is None:
+        return ""
+    if missed.read is None:
+        program = _shown(missed.program, project)
+        if not _is_mentioned(one.name, missed.program, project):
+            return f"no code of {program} mentions it"
+        return f"{program} is not seen to read it"
+    path, row = missed.read
+    return f"read in {_shown(path, project)}, line {row}; what for is not seen"
+
+
+def _of_nothing(one: Occurrence, rest: Unread) -> str:
+    """The reason where nothing leads to a program."""
+    if rest.launch is not None:
+        return _UNKNOWN_PROGRAM if UNKNOWN in rest.launch.program else ""
+    if rest.file.script is not None:
+        return _NO_COMMAND
+    return _NO_READER if isinstance(one.origin, Member) else _NOT_PARSED
+
+
+def _shown(path: Path, project: Recording) -> str:
+    return path.relative_to(project.root).as_posix()
+
+
+def _reason(one: Occurrence, rest: Unread, project: Recording) -> str:
+    match one.origin:
+        case Option() if rest.launch is not None:
+            path = program_of(rest.launch, rest.file, project)
+            if path is not None:
+                is_mentioned = _is_mentioned(one.name, path, project)
+                return "" if is_mentioned else _NOT_IN_PROGRAM
+            program = rest.launch.program
+            return _NO_PROGRAM if program and UNKNOWN not in program else ""
+        case Member():
+            found = project.python_source_matches
+            is_mentioned = found(rf"\b{re.escape(one.name)}\b".encode()) or not found(b"")
+            return "" if is_mentioned else _NO_CODE
+    return ""
+
+
+def _is_mentioned(option: str, program: Path, project: Recording) -> bool:
+    """True if code of a program mentions the last part of an option."""
+    name = normal(option.rpartition(".")[2])
+    word = re.compile(rf"\b{re.escape(name).replace('_', '[_-]')}\b")
+    text = project.config_files.text
+    return any(word.search(text(path)) for path in files_of(program, project))

@@ -1,0 +1,38 @@
+"""Which names and values choose a precision, and which ones a person would look at."""
+
+from __future__ import annotations
+
+import pytest
+
+from precision_lint.facts.settings.vocabulary import chooses_precision, is_setting_of_precision
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_listed"),
+    [
+        ("precision", "32", True),
+        ("precision", "33", False),
+        ("num_fp16_layers", 4, True),
+        ("precision_name", "tf32", True),
+        ("weights_fp16_bytes", 655360, False),
+        ("delta_precision", 181, False),
+        ("dtype", None, True),
+        ("dtype", "int64", False),
+        ("log_dtype", "auto", False),
+    ],
+)
+def test_what_is_listed(name: str, value: object, is_listed: bool) -> None:
+    assert is_setting_of_precision(name, value) is is_listed
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "is_chosen"),
+    [
+        ("loss_scale", 128, True),
+        ("kd_loss_scale", 0.5, False),
+        ("r_loss_scaler", 10_000, False),
+        ("init_loss_scale", 65_536, True),
+    ],
+)
+def test_the_weight_of_a_term_is_no_scale(name: str, value: object, is_chosen: bool) -> None:
+    assert chooses_precision(name, value) is is_chosen
