@@ -27,6 +27,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
 from precision_lint.facts.runs.interpreter.reaching import reached
+from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
@@ -126,21 +127,31 @@ class Purposes:
         """What settings are for where several programs may read the file, and share the place that
         they have for them: it is the same whichever of them runs.
         """
+        programs = (*islice(likely_readers(rest.file, self.project), _MOST_LIKELY),)
         found: dict[Written, list[tuple[Use, RunEnvironment]]] = {}
-        for path in islice(likely_readers(rest.file, self.project), _MOST_LIKELY):
+        for path in programs:
             run = self._run(path, rest)
             for use in self._uses(_asked(rest, run), run):
                 for one in use.settings:
                     found.setdefault(written_at(one), []).append((use, run))
         by_program: dict[Path, list[tuple[Use, RunEnvironment]]] = {}
         for rows in found.values():
-            if len({(use.sink.file.text.path, use.sink.node.lineno) for use, _ in rows}) == 1:
-                use, run = rows[0]
-                if len(rows) > 1:  # which of them runs is not known
-                    run = self._run(use.sink.file.text.path, rest)
-                by_program.setdefault(run.program.path, []).append((use, run))
+            use, run = rows[0]
+            places = {(each.sink.file.text.path, each.sink.node.lineno) for each, _ in rows}
+            having = {each.program.path for _, each in rows}
+            if len(places) > 1 or having != {*self._mentioning(use.settings[0].name, programs)}:
+                continue
+            if len(rows) > 1:  # which of them runs is not known
+                run = self._run(use.sink.file.text.path, rest)
+            by_program.setdefault(run.program.path, []).append((use, run))
         for rows in by_program.values():
             yield from _shown_with([use for use, _ in rows], rows[0][1])
+
+    def _mentioning(self, name: str, programs: Iterable[Path]) -> Iterator[Path]:
+        """The programs that mention a setting: what each has it for must be seen."""
+        for path in programs:
+            if name in words_of(parts_of(path, self.project), self.project):
+                yield path
 
     def _programs(self, rest: Unread) -> tuple[Path, ...]:
         if rest.launch is None:

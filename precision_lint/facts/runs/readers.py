@@ -98,11 +98,9 @@ def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     tells apart: the one that mentions most of them first. None if something leads to one.
     """
     keys = keys_of(file, project)
-    if possible_readers(file, project):
-        return ()
-    if included := _including(file, project):
-        return tuple(included)
     if not keys.precise or is_record(file, project):
+        return ()
+    if possible_readers(file, project) or _including(file, project):
         return ()
     if _has_more_programs(file.text.path, project):
         return ()

@@ -771,6 +771,10 @@ def test_programs_that_share_the_place_of_a_setting(tmp_path: Path) -> None:
     }
     out = run("explain-config", cwd=project(tmp_path, files)).out
     assert "float16 (argument of Engine(dtype=), shared.py:4)" in out
+    other = files["two/second.py"].replace("from shared", "from parts")
+    unseen = files | {"two/second.py": other, "parts.py": "print(settings['kind_dtype'])\n"}
+    out = run("explain-config", cwd=project(tmp_path, unseen)).out
+    assert "not understood: kind_dtype: float16 (a.yaml:6)" in out
     files["two/second.py"] = files["two/second.py"].replace("shared", "other")
     files["other.py"] = ELSEWHERE
     out = run("explain-config", cwd=project(tmp_path, files)).out
