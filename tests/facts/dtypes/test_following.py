@@ -467,7 +467,7 @@ CLASSES = [
         "def f(model):\n    model = model.half()\n"
         "    held = {k: v.clone() for k, v in model.state_dict().items()}\n"
         "    held['a'].numpy()\n",
-        "float16",
+        "float16 partial",
     ),
     (
         "a layer of a module that is a parameter",

@@ -315,8 +315,10 @@ def method(model: Model, name: str, given: CallSite) -> Value:
             return _moved(model, given)
         case mutations.ADAPTING:
             return training.with_adapter(model, given)
-        case "state_dict":
+        case "state_dict" if not _may_hold_integers(model):
             return Dictionary(weight)
+        case "state_dict":
+            return Dictionary(replace(weight, may_be_other=True))
         case _ if name in _PARAMETERS:
             return Sequence(weight)
         case _ if name in _NAMED:
@@ -336,6 +338,11 @@ def method(model: Model, name: str, given: CallSite) -> Value:
     if sources.NORM.search(name):
         return called(replace(part, name=_INNER_NORM), given)
     return UNKNOWN
+
+
+def _may_hold_integers(model: Model) -> bool:
+    """True unless all layers are known: of those of torch, `BatchNorm` has an integer buffer."""
+    return not model.is_known or any("Batch" in name for name in (model.name or "", *model.layers))
 
 
 def _is_on(given: CallSite, keyword: str) -> bool:
