@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from precision_lint.facts.amp.deprecated_api import Api, DeprecatedUse, is_deprecated
 from precision_lint.fixers.quotes import usual_quote
 from precision_lint.fixers.torch_name import name_of_torch
-from precision_lint.fixers.wrapping import within_lines
+from precision_lint.fixers.wrapping import joined
 from precision_lint.model.finding import Edit, Span
 from precision_lint.project.import_style import ImportStyle
 from precision_lint.source.python.parse import ParsedPython
@@ -78,7 +78,7 @@ def migration(
         return None
     own = found.edits
     if isinstance(use.parent.node, ast.Call):
-        own = within_lines(file, use.parent.node, own, style)
+        own = joined(file, use.parent.node, own, style)
     return Migration((*edits, *own), found.is_exact)
 
 

@@ -50,7 +50,7 @@ import ast
 from collections.abc import Iterator
 
 from precision_lint.fixers import calls, dtype_names
-from precision_lint.fixers.wrapping import edit_within_lines
+from precision_lint.fixers.wrapping import edit_joined
 from precision_lint.rule_api import (
     ALIASES,
     BFLOAT16,
@@ -278,5 +278,5 @@ def _turn_off(made: AutocastCall, file: PythonFile) -> Fix | None:
         return None  # by position
     span = file.span_of(made.node)
     added = calls.add_keyword(file, span, "enabled", "False")
-    edits = edit_within_lines(file, span, added, file.import_style)
+    edits = edit_joined(file, span, added, file.import_style)
     return Fix(Applicability.SAFE, message, edits) if edits else None

@@ -73,7 +73,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from precision_lint.fixers import comparisons, scalers
-from precision_lint.fixers.wrapping import edit_within_lines
+from precision_lint.fixers.wrapping import edit_joined
 from precision_lint.rule_api import (
     SCALING_CALLS,
     Applicability,
@@ -214,5 +214,5 @@ def _fix(scaling: Scaling, file: PythonFile) -> Fix | None:
             applicability = Applicability.DISPLAY
     elif switch.dtype is not None and switch.is_in_reach:
         edit = scalers.only_for_float16(file, call, enabled, switch.dtype)
-    edits = edit_within_lines(file, call.span, edit, file.import_style)
+    edits = edit_joined(file, call.span, edit, file.import_style)
     return Fix(applicability, message, edits) if edits else None

@@ -77,6 +77,7 @@ RULE = Rule(
     pitfalls=("B08",),
 )
 
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
 _OPTIMIZER = re.compile("(?<![a-z])(?:optimizer|optim|opt)(?![a-z])")
 
 
@@ -122,9 +123,7 @@ def _runs_in_bfloat16(file: PythonFile) -> bool:
 def _living(scaler: str, tree: ast.Module) -> list[ast.AST]:
     """The functions that make a scaler for themselves: it ends with them. Else the whole file."""
     scopes = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and _assigns(node, scaler)
+        node for node in ast.walk(tree) if isinstance(node, _Function) and _assigns(node, scaler)
     ]
     return [
         scope
@@ -163,7 +162,7 @@ def _is_in_reach(scaler: str, saved: ast.Dict, file: PythonFile) -> bool:
     if owner == scaler:
         return True
     around = syntax_tree(file).around(saved)
-    functions = [each for each in around if isinstance(each, ast.FunctionDef)]
+    functions = [each for each in around if isinstance(each, _Function)]
     given = {
         arg.arg for each in functions for arg in ast.walk(each.args) if isinstance(arg, ast.arg)
     }
@@ -244,7 +243,7 @@ def _loading(scaler: str, scope: ast.AST, saved: ast.expr, tree: ast.Module) -> 
         return
     for node in ast.walk(tree):
         if isinstance(node, ast.ClassDef) and _contains(node, saved):
-            yield from (each for each in node.body if isinstance(each, ast.FunctionDef))
+            yield from (each for each in node.body if isinstance(each, _Function))
 
 
 def _name_beside(key: ast.expr | None, *, is_of_all: bool) -> str:

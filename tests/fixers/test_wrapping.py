@@ -1,4 +1,4 @@
-"""Calls that a fix makes longer: ruff's formatter is the judge."""
+"""Calls that a fix makes longer or shorter: ruff's formatter is the judge."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from precision_lint.fixers.wrapping import within_lines
+from precision_lint.fixers.wrapping import joined
 from precision_lint.model.finding import Edit, Span, apply_edits
 from precision_lint.project.import_style import ImportStyle
+from precision_lint.source.python.long_lines import within_limit
 from precision_lint.source.python.parse import parse_python
 from precision_lint.source.text.text import SourceText
 
@@ -50,7 +51,8 @@ def fixed(source: str, limit: int) -> str:
     )
     callee, first = file.span_of(call.func), file.span_of(call.func).end + 1
     edits = [Edit(callee, "torch.amp.autocast"), Edit(Span(first, first), '"cuda", ')]
-    return apply_edits(source, within_lines(file, call, edits, ImportStyle(line_length=limit)))
+    own = joined(file, call, edits, ImportStyle(line_length=limit))
+    return apply_edits(source, within_limit(file, own, limit))
 
 
 @pytest.mark.skipif(RUFF is None, reason="ruff is not installed")
@@ -99,7 +101,7 @@ def test_a_call_that_gets_shorter_stays_formatted(statement: str, limit: int) ->
     )
     edit = Edit(file.span_of(node.keywords[1].value), "False")
     style = ImportStyle(line_length=limit)
-    after = apply_edits(source, within_lines(file, node, [edit], style))
+    after = apply_edits(source, joined(file, node, [edit], style))
     had_a_line_for_each = "autocast,\n" in source
     assert had_a_line_for_each or statement.startswith("x =") or after == _formatted(command, after)
 

@@ -19,7 +19,7 @@ from precision_lint.model.dtypes import FLOATING
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.functions import functions_named
 from precision_lint.source.python.nodes import walk
-from precision_lint.source.python.statements import FUNCTIONS, AnyFunction, Loop, bound_names
+from precision_lint.source.python.statements import AnyFunction, bound_names
 from precision_lint.source.python.syntax import (
     callee_name,
     dotted,
@@ -177,9 +177,11 @@ def _is_of_loop(name: ast.Name, syntax: SyntaxTree) -> bool:
 def _loop_over(name: str, cast: ast.stmt, syntax: SyntaxTree) -> ast.For | ast.AsyncFor | None:
     """The innermost loop around a cast, if its target is a name."""
     for parent in syntax.within_function(cast):
-        if isinstance(parent, Loop):
-            is_target = isinstance(parent, ast.For | ast.AsyncFor) and name in bound_names(parent)
-            return parent if is_target else None  # type: ignore[return-value]
+        match parent:
+            case ast.For() | ast.AsyncFor():
+                return parent if name in bound_names(parent) else None
+            case ast.While():
+                return None
     return None
 
 
@@ -210,10 +212,6 @@ def _is_repeated(node: ast.Call, syntax: SyntaxTree) -> bool:
             names = set(bound_names(parent))
             body = (each for statement in parent.body for each in walk(statement))
             return not any(isinstance(each, ast.Name) and each.id in names for each in body)
-        if isinstance(parent, ast.While | ast.With):
-            continue
-        if isinstance(parent, FUNCTIONS):
-            break
     return False
 
 

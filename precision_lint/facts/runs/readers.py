@@ -47,7 +47,7 @@ _SETTING = re.compile(
     r"mixed_precision|\bprecision[\"'=]|\b(?:use_|enable_)?(?:fp16|bf16|amp|half)\b|tf32|fp8"
     r"|\w_dtype\b|[\"']dtype[\"']"
 )
-"""How code speaks of a precision that it hands on, or leaves to another library than torch."""
+"""How code names a precision that it passes on, or that another library than torch sets."""
 _OF_DETECTRON = "from detectron2.config import"
 _SHARE = 0.8
 """Of the keys of a file that the program must mention."""

@@ -91,22 +91,35 @@ def _rows_of_statements(file: ParsedPython) -> frozenset[int]:
         return frozenset(
             node.lineno
             for node in walk(file.tree)
-            if isinstance(node, _STATEMENTS)
-            and (node.end_lineno if isinstance(node, _SIMPLE) else node.test.end_lineno)
-            == node.lineno
+            if isinstance(node, _STATEMENTS) and _end_of(node) == node.lineno
         )
 
     return file.fact(_rows_of_statements, find)
 
 
-_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr)
-_STATEMENTS = (*_SIMPLE, ast.Assert, ast.If, ast.While)
+_STATEMENTS = (
+    ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return, ast.Expr, ast.Assert, ast.If, ast.While,
+    ast.With, ast.AsyncWith,
+)  # fmt: skip
+
+
+def _end_of(node: ast.stmt) -> int | None:
+    """The last row of a simple statement, or of the head of a block."""
+    match node:
+        case ast.Assert(test=last) | ast.If(test=last) | ast.While(test=last):
+            return last.end_lineno
+        case ast.With(items=items) | ast.AsyncWith(items=items):
+            return (items[-1].optional_vars or items[-1].context_expr).end_lineno
+    return node.end_lineno
 
 
 def _of_statement(text: str, indent: str, limit: int) -> list[str] | None:
     """`x = value`, with the value in parentheses, or with breaks in the brackets of a call."""
     tail = ":" if text.endswith(":") else ""
     node = _parsed(f"{text} pass" if tail else text)
+    if isinstance(node, ast.With | ast.AsyncWith):
+        first, *others = node.items
+        return None if others else _calls(text, first.context_expr, indent, limit)
     value = getattr(node, "value", getattr(node, "test", None))
     if not isinstance(value, ast.expr) or value.end_col_offset != len(text) - len(tail):
         return None

@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from typing import TypeGuard
 
 from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.statements import Definition, FunctionDefinition
 from precision_lint.source.python.syntax_tree import SyntaxTree
-
-_Function = ast.FunctionDef | ast.AsyncFunctionDef
-_Definition = _Function | ast.ClassDef
 
 
 def is_used_elsewhere(made: ast.Call, region: ast.Call, syntax: SyntaxTree) -> bool:
@@ -23,24 +21,19 @@ def is_used_elsewhere(made: ast.Call, region: ast.Call, syntax: SyntaxTree) -> b
     The function that makes the scaler keeps it. The region is that of a `with` statement, in a
     function that the former does not mention, directly or not, and that does not mention it.
     """
-    maker = _function(made, syntax)
-    user = _function(region, syntax)
-    if maker is None or user is None or not isinstance(syntax.parent(region), ast.withitem):
+    maker, user = syntax.function(made), syntax.function(region)
+    if not isinstance(maker, FunctionDefinition) or not isinstance(user, FunctionDefinition):
         return False
-    if not _is_kept(made, maker):
+    if not isinstance(syntax.parent(region), ast.withitem) or not _is_kept(made, maker, syntax):
         return False
-    around = [each for each in syntax.around(region) if isinstance(each, _Definition)]
+    around = [each for each in syntax.around(region) if isinstance(each, Definition)]
     is_reached = not _reached(maker, syntax).isdisjoint(each.name for each in around)
     return not is_reached and maker.name not in _reached(user, syntax)
 
 
-def _function(node: ast.AST, syntax: SyntaxTree) -> _Function | None:
-    return next((each for each in syntax.around(node) if isinstance(each, _Function)), None)
-
-
-def _reached(start: _Function, syntax: SyntaxTree) -> set[str]:
+def _reached(start: FunctionDefinition, syntax: SyntaxTree) -> set[str]:
     """The names of a function and of what it mentions, directly or not."""
-    definitions = [each for each in syntax.nodes if isinstance(each, _Definition)]
+    definitions = [each for each in syntax.nodes if isinstance(each, Definition)]
     found: set[str] = set()
     left = {start.name}
     while left:
@@ -50,12 +43,12 @@ def _reached(start: _Function, syntax: SyntaxTree) -> set[str]:
     return found
 
 
-def _is_kept(made: ast.Call, maker: _Function) -> bool:
+def _is_kept(made: ast.Call, maker: FunctionDefinition, syntax: SyntaxTree) -> bool:
     """True if one variable holds the scaler: its methods are called, it is given and tested."""
     name = next((each.targets[0] for each in walk(maker) if _stores(each, made)), None)
     if not isinstance(name, ast.Name):
         return False
-    return set(_loads(name.id, maker)) <= set(_harmless(maker))
+    return set(syntax.reads(maker, name.id)) <= set(_harmless(maker))
 
 
 def _stores(statement: ast.AST, made: ast.Call) -> TypeGuard[ast.Assign]:
@@ -68,15 +61,8 @@ def _stores(statement: ast.AST, made: ast.Call) -> TypeGuard[ast.Assign]:
     return False
 
 
-def _loads(name: str, maker: _Function) -> Iterator[ast.Name]:
-    for each in walk(maker):
-        if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load):
-            yield each
-        elif isinstance(each, ast.Global | ast.Nonlocal) and name in each.names:
-            yield ast.Name(name, ast.Load())  # a use that nobody sees
-
-
-def _harmless(maker: _Function) -> Iterator[ast.expr]:
+def _harmless(maker: FunctionDefinition) -> Iterator[ast.AST]:
+    """What is only asked for a method, given to a call, or tested."""
     for each in walk(maker):
         match each:
             case ast.Attribute(value=ast.Name() as used):
