@@ -1,8 +1,9 @@
 """Writing a file so that a crash leaves the old bytes or the new ones, never a mixture.
 
 The new bytes get a name only when they are complete, where the file system can do that: a process
-that is killed leaves nothing. Elsewhere they are written to a temporary file beside the old one,
-and what a killed process left is removed by the next one that writes to that folder.
+that is killed leaves nothing, except between the two calls that name the file and move it.
+Elsewhere they are written to a temporary file beside the old one. What a killed process left is
+removed by the next one that writes to that folder an hour later.
 """
 
 from __future__ import annotations
