@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from precision_lint.model.frozen import frozen
 
 if TYPE_CHECKING:
+    from precision_lint.facts.dtypes.domain.calls import Region
     from precision_lint.facts.dtypes.syntax.definitions import Function, Module
 
 _MOST_STEPS = 8
@@ -44,6 +45,7 @@ class Step:
     for tensors, "no tensor" what is in the other one. `position` is that of an unpacked item,
     `name` a keyword that `f(**mapping)` gives, `operand` the value of an index, or of the other
     side of an operator, or the `CallSite` of a call; `module` the module that it is written in.
+    `region` is the autocast region around a call: a body can be called in one and outside of it.
     """
 
     kind: Literal[
@@ -65,6 +67,7 @@ class Step:
     name: str = ""
     operand: object = field(default=None, compare=False)
     module: Module | None = field(default=None, compare=False)
+    region: Region | None = None
 
 
 @frozen

@@ -50,7 +50,8 @@ class Variable(Unknown):
             case Tensor(clauses=clauses) | Dtype(clauses=clauses) if guess.is_open and not clauses:
                 return replace(guess, clauses=clauses_of(further))
             case ModelOutput(tensor=tensor) if tensor.is_open and not tensor.clauses:
-                return ModelOutput(replace(tensor, clauses=clauses_of(further)))
+                given = frozenset() if isinstance(further, Variable) else tensor.dtypes
+                return ModelOutput(replace(tensor, dtypes=given, clauses=clauses_of(further)))
             case Model(parameters=tensor) if tensor.is_open and not tensor.clauses:
                 return replace(guess, parameters=replace(tensor, clauses=clauses_of(further)))
             case Sequence(item=item, items=None) if isinstance(further, Variable):
@@ -403,6 +404,17 @@ def clauses_of(value: Value) -> frozenset[Clause]:
         case Dtype(clauses=clauses) | Model(parameters=Tensor(clauses=clauses)) if clauses:
             return clauses | _ANONYMOUS
     return frozenset()
+
+
+def as_variable(value: Value) -> Value:
+    """A tensor of which nothing but terms is known, as a variable: `x.to(0)` may be a module."""
+    match value:
+        case Tensor(dtypes=dtypes, may_be_other=True, clauses=clauses) if clauses and not dtypes:
+            named = clauses - _ANONYMOUS
+            terms = frozenset(one for clause in named for one in clause if not isinstance(one, str))
+            if named == {frozenset({term}) for term in terms}:
+                return Variable(terms, is_partial=named != clauses)
+    return value
 
 
 def united(one: DtypeSet, other: DtypeSet) -> frozenset[Clause]:

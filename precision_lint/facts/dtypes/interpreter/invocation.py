@@ -35,6 +35,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Unknown,
     Value,
     Variable,
+    as_variable,
     caller_chosen,
 )
 from precision_lint.facts.dtypes.interpreter import (
@@ -183,16 +184,21 @@ def applied(
     env: Environment,
 ) -> Value:
     """What a call gives; of a variable, the variable that it makes of it."""
+    function = as_variable(function)  # nobody calls a tensor: it was a module that was moved
     value = _result(evaluator, node, receiver, function, given, env)
     if isinstance(value, Unknown) and evaluator.analysis.is_half_run:
         value = loaded_in_half.looked_up(node, given, value)
     module = evaluator.frame.module
     if isinstance(function, Variable):
         evaluator.analysis.records.open_function(evaluator.frame, node, function, given)
-        return function.then(Step("call", node, operand=given, module=module), value)
+        called = Step("call", node, operand=given, module=module, region=given.autocast)
+        return function.then(called, value)
+    if isinstance(value, Unknown):  # no tensor has such a method
+        receiver = as_variable(receiver)
     if isinstance(receiver, Variable) and isinstance(node.func, ast.Attribute):
         evaluator.analysis.records.open_call(evaluator.frame, node, receiver, given)
-        return receiver.then(Step("method", node, operand=given, module=module), value)
+        called = Step("method", node, operand=given, module=module, region=given.autocast)
+        return receiver.then(called, value)
     return value
 
 

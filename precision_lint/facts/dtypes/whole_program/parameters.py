@@ -111,7 +111,7 @@ def _declared_or_given(
     given = _given(analysis, definition, parameter.arg)
     if not isinstance(given, Variable):
         return value
-    if isinstance(value, Unknown) or _is_record_of_tensors(value) or _holds_anything(value):
+    if isinstance(value, Unknown | Model) or _is_record_of_tensors(value) or _holds_anything(value):
         return given
     chosen = by_dtypes(lambda one: _chosen_by(given, one), value)
     is_default = isinstance(declared, Unknown) and chosen == value

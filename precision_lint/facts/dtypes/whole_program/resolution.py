@@ -290,17 +290,20 @@ def _in_order(elements: Iterable[_Element]) -> list[_Element]:
     return sorted(elements, key=_place)
 
 
-def _place(term: Term | str) -> tuple[str, tuple[tuple[int, int, int], ...]]:
-    if isinstance(term, str):
-        return term, ()
-    steps = (
-        (getattr(step.node, "lineno", 0), getattr(step.node, "col_offset", 0), step.position)
-        for step in term.steps
-    )
-    return term.root.place, tuple(steps)
+_Place: TypeAlias = "tuple[str, tuple[tuple[int, int, int, str], ...]]"
 
 
-def _clause_place(clause: Clause) -> list[tuple[str, tuple[tuple[int, int, int], ...]]]:
+def _place(term: Term | str) -> _Place:
+    return (term, ()) if isinstance(term, str) else (term.root.place, tuple(map(_at, term.steps)))
+
+
+def _at(step: Step) -> tuple[int, int, int, str]:
+    row, column = getattr(step.node, "lineno", 0), getattr(step.node, "col_offset", 0)
+    region = "" if step.region is None else f"{step.region.device} {sorted(step.region.dtype.dtypes)}"
+    return row, column, step.position, region
+
+
+def _clause_place(clause: Clause) -> list[_Place]:
     return sorted(map(_place, clause))
 
 
