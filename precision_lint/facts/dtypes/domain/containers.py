@@ -23,6 +23,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Tensor,
     Value,
     Variable,
+    output_after,
 )
 
 MOST_ENTRIES = 24
@@ -65,7 +66,10 @@ def unpacked(value: Value, position: int) -> Value:
             return variable.then(Step("unpacked", position=position))
         case Bottom() as bottom:
             return bottom
-        case Sequence() | Tensor() | NonTensor() | ModelOutput() as read:
+        case ModelOutput(tensor=tensor):
+            item = ModelOutput(replace(tensor, scalar=None))
+            return output_after(item, Step("unpacked", position=position))
+        case Sequence() | Tensor() | NonTensor() as read:
             return item_of(read)
     return UNKNOWN
 

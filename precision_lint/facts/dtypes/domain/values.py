@@ -417,6 +417,27 @@ def as_variable(value: Value) -> Value:
     return value
 
 
+def output_after(output: ModelOutput, step: Step) -> ModelOutput:
+    """What one takes out of an output. Terms that stand for a dtype alone stay as they are."""
+    taken: set[Clause] = set()
+    for clause in output.tensor.clauses:
+        match [*clause]:
+            case [Term() as term] if _is_of_output(term):
+                further = term.then(step)
+                taken.add(ANONYMOUS if further is None else frozenset({further}))
+            case _:
+                taken.add(clause)
+    return ModelOutput(replace(output.tensor, clauses=frozenset(taken)))
+
+
+def _is_of_output(term: Term) -> bool:
+    """True for what a call gives, and for what is taken out of that."""
+    kinds = [step.kind for step in term.steps]
+    while kinds and kinds[-1] in {"attribute", "item", "unpacked"}:
+        kinds.pop()
+    return bool(kinds) and kinds[-1] in {"call", "method"}
+
+
 def united(one: DtypeSet, other: DtypeSet) -> frozenset[Clause]:
     """The clauses of what is one or the other."""
     return simplified(one.choices | other.choices)

@@ -33,6 +33,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Value,
     Variable,
     caller_chosen,
+    output_after,
     perhaps_floating,
     tensor,
 )
@@ -197,8 +198,11 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             return array_results.item(owner, index, node.slice)
         case Tensor(), _:
             return replace(owner, scalar=_scalar_of_item(owner, index, node.slice))
-        case ModelOutput(), Constant(value=str(key)):
-            return models.of_output(owner, key)
+        case ModelOutput(), Constant(value=str() | int() as key):
+            step = Step("item", node, operand=index, module=evaluator.frame.module)
+            if isinstance(key, str):
+                return models.of_output(owner, key, step)
+            return output_after(owner, step)
         case ModelOutput(), _:
             return owner if _is_position(index, node.slice) else models.as_weights(owner)
         case Instance(), Constant(value=int(position)) if evaluator.analysis.classes.is_record(

@@ -14,12 +14,10 @@ from precision_lint.facts.dtypes.domain.lattice import (
     join_tensors,
     tensor_of,
 )
-from precision_lint.facts.dtypes.domain.terms import Step, Term
+from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
-    ANONYMOUS,
     NON_TENSOR,
     UNKNOWN,
-    Clause,
     Constant,
     Dictionary,
     Dtype,
@@ -33,6 +31,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Variable,
     caller_chosen,
     clauses_of,
+    output_after,
     tensor,
 )
 from precision_lint.facts.dtypes.interpreter import training
@@ -422,11 +421,10 @@ def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value
         return UNKNOWN
     held = output.tensor
     if held.origin is not None and name in sources.OUTPUTS | sources.OUTPUT_SEQUENCES:
-        named = replace(held, origin=replace(held.origin, is_guess=False))
-        return ModelOutput(named if step is None else _after(named, step))
+        output = ModelOutput(replace(held, origin=replace(held.origin, is_guess=False)))
     if _is_data(held):
         return as_weights(output) if _OF_WEIGHTS.search(name) else _of_results(held)
-    return output
+    return output if step is None else output_after(output, step)
 
 
 def as_weights(output: ModelOutput) -> ModelOutput:
@@ -457,16 +455,3 @@ def _of_results(held: Tensor) -> ModelOutput:
 def _is_data(held: Tensor) -> bool:
     origin = held.origin
     return origin is not None and origin.kind == "data" and not origin.is_guess
-
-
-def _after(tensor: Tensor, step: Step) -> Tensor:
-    """An output that a term stands for, after one more step. Others stand for a dtype alone."""
-    taken: set[Clause] = set()
-    for clause in tensor.clauses:
-        match [*clause]:
-            case [Term(steps=(*_, Step(kind="call" | "method"))) as term]:
-                further = term.then(step)
-                taken.add(ANONYMOUS if further is None else frozenset({further}))
-            case _:
-                taken.add(clause)
-    return replace(tensor, clauses=frozenset(taken))

@@ -299,7 +299,9 @@ def _place(term: Term | str) -> _Place:
 
 def _at(step: Step) -> tuple[int, int, int, str]:
     row, column = getattr(step.node, "lineno", 0), getattr(step.node, "col_offset", 0)
-    region = "" if step.region is None else f"{step.region.device} {sorted(step.region.dtype.dtypes)}"
+    region = (
+        "" if step.region is None else f"{step.region.device} {sorted(step.region.dtype.dtypes)}"
+    )
     return row, column, step.position, region
 
 
