@@ -52,8 +52,8 @@ class Variable(Unknown):
             case ModelOutput(tensor=tensor) if tensor.is_open and not tensor.clauses:
                 given = frozenset() if isinstance(further, Variable) else tensor.dtypes
                 return ModelOutput(replace(tensor, dtypes=given, clauses=clauses_of(further)))
-            case Model(parameters=tensor) if tensor.is_open and not tensor.clauses:
-                return replace(guess, parameters=replace(tensor, clauses=clauses_of(further)))
+            case Model(parameters=tensor) if tensor.is_open and isinstance(further, Variable):
+                return further
             case Sequence(item=item, items=None) if isinstance(further, Variable):
                 return Sequence(further.then(Step("each"), item))
             case Sequence(item=item, items=tuple(items)) if isinstance(further, Variable):

@@ -185,6 +185,8 @@ def applied(
 ) -> Value:
     """What a call gives; of a variable, the variable that it makes of it."""
     function = as_variable(function)  # nobody calls a tensor: it was a module that was moved
+    if isinstance(node.func, ast.Attribute) and node.func.attr in models.OF_MODULES:
+        receiver = as_variable(receiver)  # no tensor has such a method
     value = _result(evaluator, node, receiver, function, given, env)
     if isinstance(value, Unknown) and evaluator.analysis.is_half_run:
         value = loaded_in_half.looked_up(node, given, value)

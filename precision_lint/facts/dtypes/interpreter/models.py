@@ -256,6 +256,8 @@ def called(model: Model, given: CallSite) -> Value:
         kind = given.find(-1, "output_type")
         is_tensor = kind is not None and kind.value in _TENSOR_OUTPUTS
         return output(model, given) if is_tensor else NON_TENSOR
+    if model.layers and given.autocast is not None and len(given.arguments) == 1:
+        return _one_after_the_other(model, given)
     if name.startswith(_BY_PARAMETERS):
         region = given.autocast
         if region is not None and "Norm" not in name and name != "Embedding":
@@ -273,6 +275,14 @@ def called(model: Model, given: CallSite) -> Value:
             keeps = tensor_of(value).must_be(_FLOAT32)
             return output(replace(model, is_known=model.is_known and not keeps), given)
     return output(model, given)
+
+
+def _one_after_the_other(model: Model, given: CallSite) -> Value:
+    """The result of a `Sequential` of layers of torch: under autocast, the last ones decide."""
+    for layer in model.layers:
+        value = called(replace(model, name=layer, layers=()), given)
+        given = replace(given, arguments=(replace(given.arguments[0], value=value),))
+    return given.first
 
 
 def output(model: Model, given: CallSite) -> ModelOutput:

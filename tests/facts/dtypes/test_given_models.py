@@ -1,0 +1,128 @@
+"""Models under autocast that a function is given: what their class returns counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.facts.dtypes.following import described, last_call
+
+NETS = """
+class Logits(nn.Module):
+    def __init__(self, size=8):
+        super().__init__()
+        self.head = nn.Linear(size, 3)
+    def forward(self, x):
+        return self.head(x)
+    def encode(self, x):
+        return self.forward(x)
+class Scores(nn.Module):
+    def __init__(self, size=8):
+        super().__init__()
+        self.head = nn.Linear(size, 3)
+    def forward(self, x):
+        return F.softmax(self.head(x), dim=-1)
+    def encode(self, x):
+        return self.forward(x)
+def build(config):
+    if config.large:
+        model = {net}(16)
+    else:
+        model = {net}(config.size)
+    return model
+"""
+REGION = 'with torch.autocast("cuda", dtype=torch.bfloat16):'
+FUNCTION = f"def run(model, x):\n    {REGION}\n        y = model(x)\n    y.numpy()\n"
+ANNOTATED = FUNCTION.replace("model,", "model: nn.Module,")
+OTHER_NAME = FUNCTION.replace("model", "engine")
+METHOD = FUNCTION.replace("model(x)", "model.encode(x)")
+MOVED = FUNCTION.replace("    with", "    model = model.to('cuda').eval()\n    with")
+MOVED_METHOD = MOVED.replace("model(x)", "model.encode(x)")
+WRAPPED = FUNCTION.replace("    with", "    model = nn.DataParallel(model.cuda())\n    with")
+CLASS = f"""
+class Trainer:
+    def __init__(self, model: nn.Module, parallel):
+        self.model = model.to('cuda')
+        if parallel:
+            self.model = nn.parallel.DistributedDataParallel(self.model)
+    def step(self, x):
+        {REGION}
+            y = self.model(x)
+        y.numpy()
+def run(model, x):
+    Trainer(model, x).step(x)
+"""
+CALL = "from nets import {net}, build\nfrom main import run\nrun({made}, torch.randn(2, 8))\n"
+
+
+@pytest.mark.parametrize("made", ["{net}()", "{net}().cuda()", "build(config)"])
+@pytest.mark.parametrize(
+    "main",
+    [FUNCTION, ANNOTATED, OTHER_NAME, METHOD, MOVED, MOVED_METHOD, WRAPPED, CLASS],
+    ids="function annotated other-name method moved moved-method wrapped class".split(),
+)
+@pytest.mark.parametrize(("net", "dtype"), [("Logits", "bfloat16"), ("Scores", "float32")])
+def test_a_given_model_returns_what_its_class_returns(
+    net: str, dtype: str, main: str, made: str, tmp_path: Path
+) -> None:
+    nets = NETS.replace("{net}", net)
+    call = CALL.format(net=net, made=made.format(net=net))
+    receiver = last_call(tmp_path, nets=nets, train=call, main=main).receiver
+    assert described(receiver) == dtype
+
+
+@pytest.mark.parametrize(
+    ("taken", "returned", "dtype"),
+    [
+        ("y['b']", "{'a': y, 'b': s}", "float32"),
+        ("y['a']", "{'a': y, 'b': s}", "bfloat16"),
+        ("y[1]", "(y, s)", "float32"),
+        ("y[0]", "(y, s)", "bfloat16"),
+        ("y['b'][1]", "{'b': (y, s)}", "float32"),
+        ("z", "(y, s)", "float32"),
+    ],
+)
+def test_what_is_taken_out_of_an_output(
+    taken: str, returned: str, dtype: str, tmp_path: Path
+) -> None:
+    net = (
+        "class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
+        "        self.head = nn.Linear(8, 3)\n    def forward(self, x):\n        y = self.head(x)\n"
+        f"        s = y.softmax(-1)\n        return {returned}\n"
+    )
+    unpacked = "y, z = model(x)" if taken == "z" else "y = model(x)"
+    main = FUNCTION.replace("y = model(x)", unpacked).replace("y.numpy", f"{taken}.numpy")
+    call = "from nets import Net\nfrom main import run\nrun(Net(), torch.randn(2, 8))\n"
+    assert described(last_call(tmp_path, nets=net, train=call, main=main).receiver) == dtype
+
+
+def test_a_helper_that_is_called_in_a_region_and_outside(tmp_path: Path) -> None:
+    source = (
+        "class Net:\n    def __init__(self, model):\n        self.model = model\n"
+        "    def forward(self, x):\n        return self.model(x)\n"
+        f"    def train(self, x):\n        {REGION}\n            self.forward(x)\n"
+        "    def predict(self, x):\n        return self.forward(x).numpy()\n"
+    )
+    assert "bfloat16" not in described(last_call(tmp_path, main=source).receiver)
+
+
+def test_a_model_that_nobody_gives_is_a_guess_by_its_region(tmp_path: Path) -> None:
+    assert described(last_call(tmp_path, main=FUNCTION).receiver) == "bfloat16 chosen"
+
+
+@pytest.mark.parametrize(
+    ("layers", "dtype"),
+    [
+        ("nn.Linear(8, 8), nn.Softmax(dim=1)", "float32"),
+        ("nn.Linear(8, 8), nn.LayerNorm(8)", "float32"),
+        ("nn.Linear(8, 8), nn.Softmax(dim=1), nn.Linear(8, 8)", "bfloat16"),
+        ("nn.Linear(8, 8), nn.ReLU()", "bfloat16"),
+        ("nn.Sequential(nn.Linear(8, 8), nn.Softmax(dim=1)), nn.Dropout()", "float32"),
+    ],
+)
+def test_the_layers_of_a_sequential_decide_in_a_region(
+    layers: str, dtype: str, tmp_path: Path
+) -> None:
+    call = f"run(nn.Sequential({layers}), torch.randn(2, 8))\n"
+    assert described(last_call(tmp_path, main=FUNCTION + call).receiver) == dtype
