@@ -126,3 +126,37 @@ def test_the_layers_of_a_sequential_decide_in_a_region(
 ) -> None:
     call = f"run(nn.Sequential({layers}), torch.randn(2, 8))\n"
     assert described(last_call(tmp_path, main=FUNCTION + call).receiver) == dtype
+
+
+NESTED = (
+    "MODELS = {}\ndef register(name):\n    def put(cls):\n        MODELS[name] = cls\n"
+    "        return cls\n    return put\n"
+)
+PLAIN = "MODELS = dict()\ndef register(cls):\n    MODELS[cls.__name__] = cls\n    return cls\n"
+BUILD = "def build(name):\n    return MODELS[name]()\n"
+ELSEWHERE = "from registry import MODELS, register, build\n"
+
+
+@pytest.mark.parametrize(
+    ("registry", "decorator"), [(NESTED, "@register('a')\n"), (PLAIN, "@register\n")]
+)
+@pytest.mark.parametrize(("net", "dtype"), [("Logits", "bfloat16"), ("Scores", "float32")])
+@pytest.mark.parametrize("is_one_file", [True, False])
+def test_a_table_that_decorators_fill(
+    is_one_file: bool, net: str, dtype: str, registry: str, decorator: str, tmp_path: Path
+) -> None:
+    nets = NETS[: NETS.index("def build")].replace(f"class {net}", f"{decorator}class {net}")
+    files = {"registry": registry + BUILD + nets}
+    if not is_one_file:
+        files = {"registry": registry + BUILD, "nets": ELSEWHERE + nets}
+    train = "import nets\nfrom registry import build\nfrom main import run\nrun(build('a'), 1)\n"
+    if is_one_file:
+        train = train.replace("import nets\n", "")
+    assert described(last_call(tmp_path, main=FUNCTION, train=train, **files).receiver) == dtype
+
+
+def test_a_table_of_classes_that_do_not_agree(tmp_path: Path) -> None:
+    nets = NETS[: NETS.index("def build")].replace("class ", "@register\nclass ")
+    train = "from nets import build\nfrom main import run\nrun(build('a'), 1)\n"
+    files = {"nets": PLAIN + BUILD + nets, "train": train, "main": FUNCTION}
+    assert described(last_call(tmp_path, **files).receiver) == "bfloat16 float32"

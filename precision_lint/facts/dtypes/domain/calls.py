@@ -44,6 +44,11 @@ class Region:
     device: str | None
     dtype: Dtype
 
+    @property
+    def of_step(self) -> tuple[str, tuple[str, ...]]:
+        """The region as the step of a term has it."""
+        return self.device or "", tuple(sorted(self.dtype.dtypes))
+
 
 class Rejection(NamedTuple):
     """A call of a layer that raises: its input has another dtype than its parameters."""

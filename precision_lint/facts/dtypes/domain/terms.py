@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from precision_lint.model.frozen import frozen
 
 if TYPE_CHECKING:
-    from precision_lint.facts.dtypes.domain.calls import Region
     from precision_lint.facts.dtypes.syntax.definitions import Function, Module
 
 _MOST_STEPS = 8
@@ -45,7 +44,8 @@ class Step:
     for tensors, "no tensor" what is in the other one. `position` is that of an unpacked item,
     `name` a keyword that `f(**mapping)` gives, `operand` the value of an index, or of the other
     side of an operator, or the `CallSite` of a call; `module` the module that it is written in.
-    `region` is the autocast region around a call: a body can be called in one and outside of it.
+    `region` is the autocast region around a call, its device and its dtypes: a body can be called
+    in one and outside of it.
     """
 
     kind: Literal[
@@ -67,7 +67,7 @@ class Step:
     name: str = ""
     operand: object = field(default=None, compare=False)
     module: Module | None = field(default=None, compare=False)
-    region: Region | None = None
+    region: tuple[str, tuple[str, ...]] | None = None
 
 
 @frozen

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Literal
 
 from precision_lint.facts.dtypes._generated.operators import METHODS
 from precision_lint.facts.dtypes.domain.calls import Argument, CallSite, Rejection
@@ -190,18 +191,22 @@ def applied(
     value = _result(evaluator, node, receiver, function, given, env)
     if isinstance(value, Unknown) and evaluator.analysis.is_half_run:
         value = loaded_in_half.looked_up(node, given, value)
-    module = evaluator.frame.module
     if isinstance(function, Variable):
         evaluator.analysis.records.open_function(evaluator.frame, node, function, given)
-        called = Step("call", node, operand=given, module=module, region=given.autocast)
-        return function.then(called, value)
+        return function.then(_step(evaluator, "call", node, given), value)
     if isinstance(value, Unknown):  # no tensor has such a method
         receiver = as_variable(receiver)
     if isinstance(receiver, Variable) and isinstance(node.func, ast.Attribute):
         evaluator.analysis.records.open_call(evaluator.frame, node, receiver, given)
-        called = Step("method", node, operand=given, module=module, region=given.autocast)
-        return receiver.then(called, value)
+        return receiver.then(_step(evaluator, "method", node, given), value)
     return value
+
+
+def _step(
+    evaluator: Evaluate, kind: Literal["call", "method"], node: ast.Call, given: CallSite
+) -> Step:
+    region = None if given.autocast is None else given.autocast.of_step
+    return Step(kind, node, operand=given, module=evaluator.frame.module, region=region)
 
 
 def _result(

@@ -10,6 +10,7 @@ from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     UNKNOWN,
     ClassObject,
+    Dictionary,
     FunctionValue,
     Instance,
     Symbol,
@@ -20,6 +21,7 @@ from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.whole_program import registries
 from precision_lint.facts.dtypes.whole_program.program import Found, Program
 
 _MOST_CHANGING = 8
@@ -86,10 +88,15 @@ class Names:
         else:
             each = [evaluate(one, Environment()) for one in expressions if one is not None]
             found = join_all(each)
+        fillers: frozenset[str] = frozenset()
+        if isinstance(found, Dictionary) and not self._analysis.is_intraprocedural:
+            fillers = registries.fillers(module, name)
+            found = registries.filled(self._program, module, name, found)
         changing = [
             (function, rows)
             for function, rows in module.changing.get(name, ())
             if name in function.scope.declared or _changes_in_place(found)
+            if function.name not in fillers
         ]
         if not changing and not is_changed_at_top:
             return found

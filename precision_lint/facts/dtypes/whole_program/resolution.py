@@ -290,19 +290,22 @@ def _in_order(elements: Iterable[_Element]) -> list[_Element]:
     return sorted(elements, key=_place)
 
 
-_Place: TypeAlias = "tuple[str, tuple[tuple[int, int, int, str], ...]]"
+_Place: TypeAlias = "tuple[str, tuple[tuple[int, int, int, tuple[str, tuple[str, ...]]], ...]]"
 
 
 def _place(term: Term | str) -> _Place:
-    return (term, ()) if isinstance(term, str) else (term.root.place, tuple(map(_at, term.steps)))
-
-
-def _at(step: Step) -> tuple[int, int, int, str]:
-    row, column = getattr(step.node, "lineno", 0), getattr(step.node, "col_offset", 0)
-    region = (
-        "" if step.region is None else f"{step.region.device} {sorted(step.region.dtype.dtypes)}"
+    if isinstance(term, str):
+        return term, ()
+    steps = (
+        (
+            getattr(step.node, "lineno", 0),
+            getattr(step.node, "col_offset", 0),
+            step.position,
+            step.region or ("", ()),
+        )
+        for step in term.steps
     )
-    return row, column, step.position, region
+    return term.root.place, tuple(steps)
 
 
 def _clause_place(clause: Clause) -> list[_Place]:

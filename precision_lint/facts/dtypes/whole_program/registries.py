@@ -1,0 +1,84 @@
+"""Tables that decorators fill: `@register_model("unet")` puts a class into `MODELS`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from precision_lint.facts.dtypes.domain.lattice import join, join_all
+from precision_lint.facts.dtypes.domain.values import (
+    UNKNOWN,
+    ClassObject,
+    Dictionary,
+    FunctionValue,
+    Value,
+)
+from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.facts.dtypes.whole_program.program import Program
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.syntax import innermost_name
+
+_MOST_REGISTERED = 12
+"""Classes and functions that one table gets; of more, nothing is known."""
+
+
+def fillers(module: Module, table: str) -> frozenset[str]:
+    """The functions of the top level that put what they are given into a table of the module.
+
+    `def register(cls): MODELS[cls.__name__] = cls`, or a function inside of `register(name)`.
+    """
+    return module.fact((fillers, table), lambda: frozenset(_fillers(module, table)))
+
+
+def filled(program: Program, module: Module, table: str, value: Dictionary) -> Dictionary:
+    """A table of a module with what decorators put into it."""
+    found = [*_registered(program, module, table)][: _MOST_REGISTERED + 1]
+    if not found:
+        return value
+    item = UNKNOWN if len(found) > _MOST_REGISTERED else join_all(found)
+    return Dictionary(join(value.item, item), None, value.default)
+
+
+def _fillers(module: Module, table: str) -> Iterator[str]:
+    for name, function in module.top.items():
+        if isinstance(function, Function) and any(
+            _stores(node, table, _parameters(function)) for node in walk(function.node)
+        ):
+            yield name
+
+
+def _parameters(function: Function) -> frozenset[str]:
+    """The parameters of a function, and of those inside of it."""
+    return frozenset(node.arg for node in walk(function.node) if isinstance(node, ast.arg))
+
+
+def _stores(node: ast.AST, table: str, parameters: frozenset[str]) -> bool:
+    match node:
+        case ast.Assign(
+            targets=[ast.Subscript(value=ast.Name(id=owner))], value=ast.Name(id=given)
+        ):
+            return owner == table and given in parameters
+    return False
+
+
+def _registered(program: Program, module: Module, table: str) -> Iterator[Value]:
+    for name in sorted(fillers(module, table)):
+        for other in dict.fromkeys((module, *program.importers(module, name))):
+            if other is None:  # one too many to read
+                yield UNKNOWN
+            else:
+                yield from _decorated(other, name)
+
+
+def _decorated(module: Module, decorator: str) -> Iterator[Value]:
+    """The classes and functions of the top level that have a decorator."""
+    for definition in module.top.values():
+        match definition:
+            case Class(node=node) if _has(node.decorator_list, decorator):
+                yield ClassObject(definition)
+            case Function() if _has(definition.decorators, decorator):
+                yield FunctionValue(definition)
+
+
+def _has(decorators: list[ast.expr], name: str) -> bool:
+    return any(innermost_name(each) == name for each in decorators)
