@@ -160,3 +160,34 @@ def test_a_table_of_classes_that_do_not_agree(tmp_path: Path) -> None:
     train = "from nets import build\nfrom main import run\nrun(build('a'), 1)\n"
     files = {"nets": PLAIN + BUILD + nets, "train": train, "main": FUNCTION}
     assert described(last_call(tmp_path, **files).receiver) == "bfloat16 float32"
+
+
+ENTER = "torch.autocast('cuda', dtype=torch.{dtype}).__enter__()\n"
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        "net(x).numpy()\n",
+        "def run(x):\n    return net(x).numpy()\nrun(x)\n",
+        "with torch.no_grad():\n    y = net(x)\ny.numpy()\n",
+    ],
+)
+def test_autocast_that_is_entered_by_a_call(use: str, dtype: str, tmp_path: Path) -> None:
+    source = (
+        f"{ENTER.format(dtype=dtype)}x = torch.randn(2, 8)\nnet = nn.Linear(8, 3).cuda()\n{use}"
+    )
+    assert described(last_call(tmp_path, main=source).receiver) == dtype
+
+
+def test_autocast_that_is_entered_by_a_call_ends_with_its_body(tmp_path: Path) -> None:
+    source = f"def warm_up(x):\n    {ENTER.format(dtype='bfloat16')}    nn.Linear(8, 3)(x)\n"
+    call = "warm_up(1)\nnn.Linear(8, 3)(torch.randn(2, 8)).numpy()\n"
+    assert described(last_call(tmp_path, main=source + call).receiver) == "float32"
+
+
+def test_a_function_that_the_top_level_calls_in_a_region(tmp_path: Path) -> None:
+    run = "def run(net, x):\n    return net(x).numpy()\n"
+    source = f"{run}{REGION}\n    run(nn.Linear(8, 3), torch.randn(2, 8))\n"
+    assert described(last_call(tmp_path, main=source).receiver) == "bfloat16"

@@ -40,7 +40,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
     condition_excludes_bfloat16,
     guard_excludes_bfloat16,
 )
-from precision_lint.facts.dtypes.syntax.relevance import may_open_autocast
+from precision_lint.facts.dtypes.syntax.relevance import entered_by_call, may_open_autocast
 from precision_lint.facts.dtypes.syntax.rewriting import Rewriting, rewriting
 from precision_lint.facts.origin import PathCondition
 from precision_lint.source.python.statements import (
@@ -119,6 +119,7 @@ class StatementInterpreter:
             case ast.Expr(value=expression):
                 self.frame.discarded = expression
                 self.changes.expression(expression, env)
+                self.enter(expression, env)
                 return not is_leaving(node)
             case ast.Return(value=expression):
                 returned: Value = Constant(None)
@@ -285,8 +286,15 @@ class StatementInterpreter:
         self.block([*found.before], inner)
         replace_everywhere(held, Dictionary(self.evaluate(found.value, inner)), env)
 
+    def enter(self, expression: ast.expr, env: Environment) -> None:
+        """`torch.autocast(…).__enter__()`: the rest of the body, or of the block of a `with`."""
+        if (opened := entered_by_call(expression)) is not None:
+            context = self.evaluate.read(opened, env)
+            if isinstance(context, AutocastContext):
+                self.frame.autocast.append(region_of(context))
+
     def context(self, node: With, env: Environment) -> bool:
-        regions = 0
+        before = len(self.frame.autocast)
         for item in node.items:
             opened = _opened(item.context_expr)
             is_named = isinstance(opened, ast.Call) and callee_name(opened) == "autocast"
@@ -302,10 +310,8 @@ class StatementInterpreter:
                 context = AutocastContext(None, SOME_DTYPE)
             if isinstance(context, AutocastContext):
                 self.frame.autocast.append(region_of(context))
-                regions += 1
         reaches = self.block(node.body, env)
-        for _ in range(regions):
-            self.frame.autocast.pop()
+        del self.frame.autocast[before:]
         return reaches
 
     def _may_be_region(self, opened: ast.expr) -> bool:

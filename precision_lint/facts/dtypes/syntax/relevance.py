@@ -60,6 +60,14 @@ def may_open_autocast(context: ast.expr, source: SourceText) -> bool:
     return is_held and "autocast" in source.text
 
 
+def entered_by_call(node: ast.expr) -> ast.expr | None:
+    """The context of `context.__enter__()`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=context, attr="__enter__")):
+            return context
+    return None
+
+
 @dataclass(eq=False)
 class DefUse:
     """What a simple statement, or the head of a compound one, assigns and reads.
@@ -105,7 +113,9 @@ class DefUse:
 
     @property
     def is_always_seen(self) -> bool:
-        """True for a `with` that casts what is computed inside, and for casts of parameters."""
+        """True for what casts what is computed then: autocast, and casts of parameters."""
+        if isinstance(self.node, ast.Expr) and entered_by_call(self.node.value) is not None:
+            return True
         if not isinstance(self.node, With):
             return self.casts_parameters
         return self.mentions_dtype or any(

@@ -13,9 +13,12 @@ from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.libraries import hooks
 from precision_lint.facts.dtypes.operators.autocast import region_of
+from precision_lint.facts.dtypes.syntax.bodies import Body
 from precision_lint.facts.dtypes.syntax.definitions import Function, Module
+from precision_lint.facts.dtypes.syntax.relevance import entered_by_call
 from precision_lint.facts.dtypes.whole_program.calling import Calling
 from precision_lint.facts.dtypes.whole_program.classes import Classes
+from precision_lint.source.python.statements import own_statements
 from precision_lint.source.python.syntax import callee_name
 
 _CALLERS_OF_CALLERS = 2
@@ -42,12 +45,12 @@ class Regions:
         self._calling = calling
         self._around = around
         """What other files open around the functions of the linted one."""
-        self._callers: dict[Function, list[tuple[Function, frozenset[int], bool]]] = {}
+        self._callers: dict[Function, list[tuple[Body, frozenset[int], bool]]] = {}
         self._followed = 0
         """How many callers of callers are being followed."""
 
     def of_callers(
-        self, definition: Function, trace: Callable[[Function, frozenset[int]], None]
+        self, definition: Function, trace: Callable[[Body, frozenset[int]], None]
     ) -> Region | None:
         """The region that a function is called in: an unknown one if in several.
 
@@ -63,7 +66,7 @@ class Regions:
             self._followed += 1
             try:
                 for caller, rows, mentions_autocast in self._nearby(definition):
-                    if mentions_autocast:
+                    if mentions_autocast or isinstance(caller, Module):
                         trace(caller, rows)
                     else:
                         passed_on.add(self.of_callers(caller, trace))
@@ -85,13 +88,13 @@ class Regions:
     def _of_calls(self, definition: Function) -> set[Region | None]:
         return set(self._analysis.records.regions.get(definition, {}).values())
 
-    def _nearby(self, definition: Function) -> list[tuple[Function, frozenset[int], bool]]:
-        """The functions of its module that may call one, and whether they mention autocast."""
+    def _nearby(self, definition: Function) -> list[tuple[Body, frozenset[int], bool]]:
+        """The bodies of its module that may call a function, and whether they mention autocast."""
         if definition not in self._callers:
             self._callers[definition] = [
                 (caller, rows, _mentions_autocast(caller))
                 for caller, rows in self._calling.nearby(definition)
-                if not isinstance(caller, Module)
+                if not isinstance(caller, Module) or _enters_regions(caller)
             ]
         return self._callers[definition]
 
@@ -128,11 +131,24 @@ def _one_of(regions: set[Region | None], *, is_open: bool = False) -> Region | N
     return Region(devices.pop() if len(devices) == 1 else None, SOME_DTYPE)
 
 
-def _mentions_autocast(definition: Function) -> bool:
-    """True if the source of a function, its decorators included, has the word."""
-    text = definition.module.file.text
-    node = definition.node
-    decorators = [one.lineno for one in definition.decorators]
+def _enters_regions(module: Module) -> bool:
+    """True if the top level of a module, its functions aside, may enter a region."""
+
+    def enters(node: ast.stmt) -> bool:
+        is_call = isinstance(node, ast.Expr) and entered_by_call(node.value) is not None
+        return is_call or isinstance(node, ast.With)
+
+    statements = own_statements(module.file.tree.body)
+    return module.fact((_enters_regions,), lambda: any(map(enters, statements)))
+
+
+def _mentions_autocast(body: Body) -> bool:
+    """True if the source of a body, the decorators of a function included, has the word."""
+    if isinstance(body, Module):
+        return body.mentions_autocast
+    text = body.module.file.text
+    node = body.node
+    decorators = [one.lineno for one in body.decorators]
     start = text.offset(min([node.lineno, *decorators]), 1)
     end = node.end_lineno or node.lineno
     stop = text.offset(end + 1, 1) if end < len(text.line_starts) else len(text.text)

@@ -96,7 +96,7 @@ class Tracing:
                 self.function(definition.enclosing, rows | {definition.node.lineno})
             within = self._slice(definition, rows)
             env = entry_state(self._analysis, definition)
-            region = self._regions.of_callers(definition, self.function)
+            region = self._regions.of_callers(definition, self.body)
             self._activations.run(definition, env, within, records=True, region=region)
 
     def _own(self, definition: Function, rows: frozenset[int]) -> frozenset[int]:
