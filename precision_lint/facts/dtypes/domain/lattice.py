@@ -237,6 +237,7 @@ def _join_models(left: Model, right: Model) -> Model:
         left.is_known and right.is_known,
         left.members if left.members == right.members else (),
         left.kin | right.kin,
+        left.is_given and right.is_given,
     )
 
 

@@ -235,6 +235,7 @@ class Model:
     trains, at least on some path: mostly on that where they are not float32. `widens` says that its
     outputs are converted from half precision to float32. `is_known` says that its class is one of a
     library whose outputs have the dtype of its weights; others may widen what they return.
+    `is_given` if it is what the terms of its parameters stand for, and nothing has cast it since.
     """
 
     parameters: Tensor
@@ -250,6 +251,7 @@ class Model:
     """The modules of a `Sequential`, as they were put in, if some are of the project's classes."""
     kin: frozenset[Site] = field(default=frozenset(), compare=False)
     """The calls that made it, what it was given and what it is a part of (see `kin`)."""
+    is_given: bool = False
 
 
 @frozen
@@ -407,9 +409,15 @@ def clauses_of(value: Value) -> frozenset[Clause]:
 
 
 def as_variable(value: Value) -> Value:
-    """A tensor of which nothing but terms is known, as a variable: `x.to(0)` may be a module."""
+    """A tensor, or a given module, of which nothing but terms is known, as a variable.
+
+    `x.to(0)` is taken for a tensor, and may be a module.
+    """
     match value:
-        case Tensor(dtypes=dtypes, may_be_other=True, clauses=clauses) if clauses and not dtypes:
+        case (
+            Tensor(dtypes=dtypes, may_be_other=True, clauses=clauses)
+            | Model(is_given=True, parameters=Tensor(dtypes=dtypes, clauses=clauses))
+        ) if clauses and not dtypes:
             named = clauses - _ANONYMOUS
             terms = frozenset(one for clause in named for one in clause if not isinstance(one, str))
             if named == {frozenset({term}) for term in terms}:

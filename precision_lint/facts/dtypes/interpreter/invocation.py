@@ -59,7 +59,7 @@ from precision_lint.facts.dtypes.libraries.terms import Checkpoint, Library, Loa
 from precision_lint.facts.dtypes.operators import functions, lookup
 from precision_lint.facts.dtypes.operators.autocast import opened, opened_by
 from precision_lint.facts.dtypes.operators.module_inputs import rejected
-from precision_lint.facts.dtypes.syntax import sources
+from precision_lint.facts.dtypes.syntax import mutations, sources
 from precision_lint.facts.dtypes.syntax.definitions import Class
 from precision_lint.facts.dtypes.syntax.file_names import file_name, name_written
 from precision_lint.facts.dtypes.syntax.mutations import ADAPTING
@@ -186,8 +186,11 @@ def applied(
 ) -> Value:
     """What a call gives; of a variable, the variable that it makes of it."""
     function = as_variable(function)  # nobody calls a tensor: it was a module that was moved
-    if isinstance(node.func, ast.Attribute) and node.func.attr in models.OF_MODULES:
-        receiver = as_variable(receiver)  # no tensor has such a method
+    match receiver, node.func:
+        case Tensor(), ast.Attribute(attr=name) if name in models.OF_MODULES:
+            receiver = as_variable(receiver)  # no tensor has such a method
+        case Model(), ast.Attribute(attr=name) if name not in _OF_ANY_MODULE:
+            receiver = as_variable(receiver)  # its class may define the method
     value = _result(evaluator, node, receiver, function, given, env)
     if isinstance(value, Unknown) and evaluator.analysis.is_half_run:
         value = loaded_in_half.looked_up(node, given, value)
@@ -200,6 +203,10 @@ def applied(
         evaluator.analysis.records.open_call(evaluator.frame, node, receiver, given)
         return receiver.then(_step(evaluator, "method", node, given), value)
     return value
+
+
+_OF_ANY_MODULE = models.OF_MODULES | mutations.CHANGING | mutations.STAYING
+"""Methods that a module has whatever its class is."""
 
 
 def _step(

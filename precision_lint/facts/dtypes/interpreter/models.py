@@ -388,7 +388,7 @@ def _cast(model: Model, parameters: Tensor, given: CallSite) -> Model:
     """A module whose parameters are all cast."""
     is_widened = parameters.must_be(_FLOAT32)
     place = given.origin(CAST, "dtype")
-    return replace(model, parameters=parameters, cast=place, is_widened=is_widened)
+    return replace(model, parameters=parameters, cast=place, is_widened=is_widened, is_given=False)
 
 
 def _moved(model: Model, given: CallSite) -> Model:

@@ -19,6 +19,7 @@ from precision_lint.facts.dtypes.interpreter.entries import Summary
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.records import Records
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
+from precision_lint.facts.origin import Origin
 from precision_lint.model.finding import Span
 from precision_lint.source.text.text import SourceText
 
@@ -41,6 +42,10 @@ class Names(Protocol):
 
 class Classes(Protocol):
     """What the classes of the project hold (`classes`)."""
+
+    def loaded(self, definition: Class) -> Origin | None:
+        """The class, if it has a `from_pretrained` whose caller chooses the dtype of weights."""
+        ...
 
     def inherited(self, frame: Frame, name: str, env: Environment) -> Value:
         """`super().name` in a method."""

@@ -111,11 +111,19 @@ def _declared_or_given(
     given = _given(analysis, definition, parameter.arg)
     if not isinstance(given, Variable):
         return value
-    if isinstance(value, Unknown | Model) or _is_record_of_tensors(value) or _holds_anything(value):
+    if isinstance(value, Unknown) or _is_record_of_tensors(value) or _holds_anything(value):
         return given
     chosen = by_dtypes(lambda one: _chosen_by(given, one), value)
+    if isinstance(chosen, Model) and not _is_of_loaded(analysis, definition):
+        return replace(chosen, is_given=True)
     is_default = isinstance(declared, Unknown) and chosen == value
     return join(value, given) if is_default else chosen
+
+
+def _is_of_loaded(analysis: Interprocedural, definition: Function) -> bool:
+    """True for a method of a class whose objects `from_pretrained` makes: it gives them modules."""
+    owner = definition.owner
+    return owner is not None and analysis.classes.loaded(owner) is not None
 
 
 def _is_record_of_tensors(value: Value) -> bool:

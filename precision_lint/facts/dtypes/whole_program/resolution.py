@@ -42,6 +42,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Unknown,
     Value,
     Variable,
+    as_variable,
     clauses_of,
     tensor,
 )
@@ -91,6 +92,9 @@ class Resolution:
                 found = self._tensor(tensor)
                 return ModelOutput(found) if isinstance(found, Tensor) else found
             case Model(parameters=parameters) if parameters.clauses:
+                given = as_variable(value)
+                if isinstance(given, Variable) and not isinstance(held := self(given), Unknown):
+                    return held
                 found = self._tensor(parameters)
                 return replace(value, parameters=found) if isinstance(found, Tensor) else value
             case Sequence(items=None, item=item):
