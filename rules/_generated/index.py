@@ -1619,7 +1619,7 @@ RULES: tuple[Rule, ...] = (
         since="0.1.0",
         fix="sometimes",
         triggers=(
-            (b"torch",),
+            (b"torch", b"transformers"),
             (b"getattr(torch", b"from_pretrained(", b"from_config("),
             (
                 b"getattr(torch",
