@@ -65,7 +65,6 @@ RULE = Rule(
     since="0.1.0",
     triggers=((b"add_argument",), (b"store_true", b"store_false", b"bool"), (b"default",)),
     pitfalls=("J03",),
-    preview=True,
 )
 
 

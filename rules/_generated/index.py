@@ -1986,7 +1986,7 @@ RULES: tuple[Rule, ...] = (
         precisions=(),
         pitfalls=("J03",),
         yields_to=(),
-        preview=True,
+        preview=False,
         hooks=frozenset({"check_source"}),
     ),
     Rule(
