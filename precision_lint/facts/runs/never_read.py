@@ -35,7 +35,8 @@ _RECORDING = frozenset({
 """Functions that write settings down, or hand them on to nobody else."""
 _RECORDERS = ("wandb.init", "wandb.config.update", "swanlab.init", "deepspeed.initialize")
 _HIDDEN = re.compile(
-    r"_get_kwargs\(|\bdir\(|\bsys\.argv|\bimport_module\(|\b__import__\(|\b(?:exec|eval)\("
+    r"_get_kwargs\(|\bdir\(|\bsys\.argv|\bimport_module\(|\b__import__\("
+    r"|(?<![.\w])(?:exec|eval)\([^\n]*\b(?:args|opts?|hparams|options|FLAGS|flags|open)\b"
 )
 """Texts of programs that may read settings by names which they do not write."""
 _WHOLE = re.compile(r"\bvars\(|\b(?:args|opts?|hparams|options|FLAGS|flags)\.__dict__|\bNamespace\(")
