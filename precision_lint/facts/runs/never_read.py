@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
@@ -17,7 +18,7 @@ from precision_lint.facts.settings.vocabulary import chooses_precision
 from precision_lint.model.memo import fact
 from precision_lint.source.config.options import Option
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.syntax import last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 from precision_lint.source.shell.words import UNKNOWN
 
@@ -39,10 +40,9 @@ _HIDDEN = re.compile(
     r"|(?<![.\w])(?:exec|eval)\([^\n]*\b(?:args|opts?|hparams|options|FLAGS|flags|open)\b"
 )
 """Texts of programs that may read settings by names which they do not write."""
-_WHOLE = re.compile(r"\bvars\(|\b(?:args|opts?|hparams|options|FLAGS|flags)\.__dict__|\bNamespace\(")
-"""What makes a table of settings."""
 _DEFINITION = re.compile(
-    r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+(\w+)|class[ \t]+(\w+)[ \t]*(?:\(([^)]*)\))?)", re.MULTILINE
+    r"^[ \t]*(?:(?:async[ \t]+)?def[ \t]+(\w+)|class[ \t]+(\w+)[ \t]*(?:\(([^)]*)\))?)",
+    re.MULTILINE,
 )
 _OPEN_BASES = frozenset({
     "", "object", "ABC", "Module", "Dataset", "IterableDataset", "Sampler", "LightningModule",
@@ -59,17 +59,22 @@ def never_read(run: RunEnvironment) -> Iterator[tuple[Option, ast.Call, ParsedPy
         value = option.value
         if UNKNOWN in option.text or str(value).lower() in _NOTHING:
             continue
-        if not chooses_precision(name, value):
-            continue
-        found = run.program.argument(name)
-        if found is None or last_name(keyword_of(found[1], "action")) not in _PLAIN:
+        found = run.program.argument(name) if chooses_precision(name, value) else None
+        if found is None:
             continue
         file, call = found
-        action = keyword_of(call, "action")
-        if isinstance(action, ast.Constant) and action.value not in _PLAIN:
+        if _action(call) not in _PLAIN or _is_read(_destination(call, name), run.program):
             continue
-        if not _is_read(_destination(call, name), run.program) and _is_in_sight(run.program):
+        if _is_in_sight(run.program):
             yield option, call, file
+
+
+def _action(call: ast.Call) -> str:
+    match keyword_of(call, "action"):
+        case ast.Constant(value=str(name)):
+            return name
+        case node:
+            return last_name(node)
 
 
 def _destination(call: ast.Call, name: str) -> str:
@@ -86,13 +91,14 @@ def _is_read(name: str, program: Program) -> bool:
     return any(pattern.search(text) for text in _texts(program))
 
 
+def _paths(program: Program) -> tuple[Path, ...]:
+    return program.fact("paths", lambda: tuple(program_of(program.path, program.project)))
+
+
 def _texts(program: Program) -> tuple[str, ...]:
     """The text of each file of a program."""
     text = program.project.config_files.text
-    return program.fact(
-        "texts",
-        lambda: tuple(text(path) for path in program_of(program.path, program.project)),
-    )
+    return program.fact("texts", lambda: tuple(map(text, _paths(program))))
 
 
 def _is_in_sight(program: Program) -> bool:
@@ -101,18 +107,20 @@ def _is_in_sight(program: Program) -> bool:
 
 
 def _are_seen(program: Program) -> bool:
-    seen = {file.text.text for file in program.files}
     texts = _texts(program)
     if not texts or any(map(_HIDDEN.search, texts)):
-        return False
-    if any(_WHOLE.search(text) for text in texts if text not in seen):
         return False
     parsers = [name for file in program.files for name in _parsed(file)]
     if not parsers or not program.calls("ArgumentParser"):
         return False
     defined = _defined(program)
     names = _NAMESPACES.union(parsers)
-    return all(_is_seen_in(file, names, defined) for file in program.files)
+    mentioned = re.compile(rf"\bvars\(|__dict__|\b(?:{'|'.join(sorted(names))})\b")
+    for path, text in zip(_paths(program), texts, strict=True):
+        file = program.project.module(path) if mentioned.search(text) else None
+        if file is not None and not _is_seen_in(file, names, defined):
+            return False
+    return True
 
 
 def _defined(program: Program) -> frozenset[str]:
@@ -154,7 +162,7 @@ def _is_seen_in(file: ParsedPython, names: frozenset[str], defined: frozenset[st
             case ast.Call(args=args, keywords=keywords):
                 given = [*args, *(each.value for each in keywords)]
                 if any(_is_namespace(each, names) for each in given) and not (
-                    _is_known(node, defined)
+                    _is_known(node, syntax, defined)
                 ):
                     return False
                 if last_name(node.func) in ("getattr", "setattr") and not _is_of_text(node, names):
@@ -168,10 +176,12 @@ def _is_namespace(node: ast.expr, names: frozenset[str]) -> bool:
     return isinstance(node, ast.Name | ast.Attribute) and last_name(node) in names
 
 
-def _is_known(call: ast.Call, defined: frozenset[str]) -> bool:
-    """True for a call of what the program defines, or of what only writes settings down."""
+def _is_known(call: ast.Call, syntax: SyntaxTree, defined: frozenset[str]) -> bool:
+    """True for a call of what the program defines, of torch, or of what writes settings down."""
     name = last_name(call.func)
     if name in defined or name in _RECORDING:
+        return True
+    if qualified(call.func, syntax.names).startswith("torch."):
         return True
     return ast.unparse(call.func).endswith(_RECORDERS)
 
@@ -184,7 +194,7 @@ def _is_recorded(node: ast.expr, syntax: SyntaxTree, defined: frozenset[str]) ->
         if isinstance(outer, ast.Call) and outer.func is not inner:
             name = last_name(outer.func)
             if name not in ("dict", "sorted"):
-                return name not in defined and _is_known(outer, frozenset())
+                return name not in defined and _is_known(outer, syntax, frozenset())
         inner, outer = outer, syntax.parent(outer)
     return False
 

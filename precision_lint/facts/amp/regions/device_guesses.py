@@ -62,8 +62,9 @@ def _types(node: ast.expr, syntax: SyntaxTree, hops: int) -> frozenset[str]:
     """The device types that an expression can be; none if one of them is not seen."""
     values: list[ast.expr] = []
     match node:
-        case ast.Constant(value=str(text)) | ast.JoinedStr(
-            values=[ast.Constant(value=str(text)), *_]
+        case (
+            ast.Constant(value=str(text))
+            | ast.JoinedStr(values=[ast.Constant(value=str(text)), *_])
         ):
             return frozenset({text.partition(":")[0]})
         case ast.IfExp(body=body, orelse=orelse):
@@ -72,8 +73,9 @@ def _types(node: ast.expr, syntax: SyntaxTree, hops: int) -> frozenset[str]:
             values = [default]
         case ast.Call(func=ast.Name(id="getattr"), args=[_, _, ast.Constant() as default]):
             values = [default]
-        case ast.Call(func=ast.Name(id="str"), args=[inner]) | ast.Attribute(
-            value=inner, attr="type"
+        case (
+            ast.Call(func=ast.Name(id="str"), args=[inner])
+            | ast.Attribute(value=inner, attr="type")
         ):
             values = [inner]
         case ast.Call(func=func, args=[inner, *_]) if (
