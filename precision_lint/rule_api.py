@@ -82,6 +82,7 @@ NAMES = {
     ),
     "precision_lint.facts.amp.load_dtypes": "LOADING LoadDtype load_dtypes",
     "precision_lint.facts.amp.missing_names": "MissingName missing_names",
+    "precision_lint.facts.amp.regions.device_guesses": "may_be_cuda",
     "precision_lint.facts.amp.regions.other_devices": "fixed_devices",
     "precision_lint.facts.amp.quantized_loads": "QuantizedLoad quantized_load",
     "precision_lint.facts.amp.training_step.scaler_order": "Disorder DisorderForm disorders",
@@ -101,6 +102,7 @@ NAMES = {
     "precision_lint.facts.names.keywords": "Keywords keywords_of",
     "precision_lint.facts.names.mapping": "Entry WrongEntry wrong_entries",
     "precision_lint.facts.names.texts": "texts",
+    "precision_lint.facts.settings.fixed_switches": "FixedSwitch fixed_switches",
     "precision_lint.facts.settings.vocabulary": "names_bfloat16 names_float16 names_precision",
     # Range and rounding
     "precision_lint.facts.numerics.fills": "Fill fills",

@@ -26,6 +26,7 @@ from precision_lint.facts.amp.regions.autocast import multiplied as multiplied
 from precision_lint.facts.amp.regions.autocast import records_no_gradients as records_no_gradients
 from precision_lint.facts.amp.regions.autocast import region_of as region_of
 from precision_lint.facts.amp.regions.autocast import regions_around as regions_around
+from precision_lint.facts.amp.regions.device_guesses import may_be_cuda as may_be_cuda
 from precision_lint.facts.amp.regions.devices import Device as Device
 from precision_lint.facts.amp.regions.devices import DeviceKind as DeviceKind
 from precision_lint.facts.amp.regions.devices import device_of as device_of
@@ -178,6 +179,8 @@ from precision_lint.facts.numerics.saved_weights import numpy_reads as numpy_rea
 from precision_lint.facts.numerics.uses import holders_of_names as holders_of_names
 from precision_lint.facts.numerics.uses import names_of as names_of
 from precision_lint.facts.numerics.uses import reads_any as reads_any
+from precision_lint.facts.settings.fixed_switches import FixedSwitch as FixedSwitch
+from precision_lint.facts.settings.fixed_switches import fixed_switches as fixed_switches
 from precision_lint.facts.settings.vocabulary import names_bfloat16 as names_bfloat16
 from precision_lint.facts.settings.vocabulary import names_float16 as names_float16
 from precision_lint.facts.settings.vocabulary import names_precision as names_precision

@@ -77,7 +77,7 @@ RULE = Rule(
     since="0.1.0",
     fix="sometimes",
     triggers=(
-        (b"torch",),
+        (b"torch", b"transformers"),
         (b"getattr(torch", b"from_pretrained(", b"from_config("),
         (b"getattr(torch", b"bf16", b"BF16", b"fp16", b"FP16", b"fp32", b"FP32", b"fp8", b"-mixed"),
     ),

@@ -3,9 +3,10 @@
 ## What it does
 Finds a CUDA autocast region in float16, which is also its default dtype, in a function that calls
 `backward()` of a loss that is made in the region, or of what is made there, and steps an optimizer,
-in a file without any loss scaling: no GradScaler, DeepSpeed, Accelerate or Fabric. A region under
-`no_grad` computes no gradients and is fine. Tests are not reported, because their training results
-do not matter.
+in a file without any loss scaling: no GradScaler, DeepSpeed, Accelerate or Fabric. A region for
+`device.type` or `str(device)` is one for CUDA if all devices that it can be are written in the
+file, and CUDA is one of them. A region under `no_grad` computes no gradients and is fine. Tests are
+not reported, because their training results do not matter.
 
 Also finds a region with `dtype=torch.float16` for the device at hand (`device.type`), in a function
 whose GradScaler is off on the CPU (`enabled=use_amp and device.type != "cpu"`) while the region is
@@ -65,6 +66,7 @@ from precision_lint.rule_api import (
     dotted,
     holders_of_names,
     makes_grad_scaler,
+    may_be_cuda,
     names_of,
     own_nodes,
     qualified,
@@ -188,7 +190,7 @@ def _is_off_on_cpu(test: ast.expr, device: str) -> bool:
 
 def _is_float16(made: AutocastCall, syntax: SyntaxTree) -> bool:
     """True for a region on CUDA in float16, given or by default; nothing unseen may decide it."""
-    if made.is_off or made.has_stars or made.device != "cuda":
+    if made.is_off or made.has_stars or not may_be_cuda(made, syntax):
         return False
     dtype = made.argument("dtype")
     return dtype is None or qualified(dtype, syntax.names) in _FLOAT16

@@ -32,6 +32,7 @@ from precision_lint.model.finding import (
     Fix,
     Related,
     Severity,
+    Span,
 )
 from precision_lint.model.memo import fact
 from precision_lint.model.rule import Rule
@@ -165,13 +166,23 @@ class Verdict:
 
 
 def verdicts(file: ConfigFile, rule: str) -> Iterator[Verdict]:
-    """The conflicts of a rule that are to be reported in a file, each once."""
-    seen = set()
+    """The conflicts of a rule that are to be reported in a file, each once.
+
+    One reading finds an argument (`bf16=bf16`), another one the value in it.
+    """
+    seen: dict[str, list[Span]] = {}
     for verdict in _all(file):
-        key = (verdict.place.origin.span, verdict.message())
-        if verdict.conflict.rule == rule and key not in seen:
-            seen.add(key)
+        if verdict.conflict.rule != rule:
+            continue
+        span = verdict.place.origin.span
+        before = seen.setdefault(verdict.message(), [])
+        if not any(_is_within(span, one) or _is_within(one, span) for one in before):
+            before.append(span)
             yield verdict
+
+
+def _is_within(inner: Span, outer: Span) -> bool:
+    return outer.start <= inner.start and inner.end <= outer.end
 
 
 def verdicts_of(run: EffectiveConfig, project: Recording) -> Iterator[Verdict]:

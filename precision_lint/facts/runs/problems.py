@@ -1,7 +1,7 @@
 """What is wrong with a single setting of a run: the program has no use for its value.
 
 Each problem is some settings by the names that the table "PyTorch" knows: the setting itself under
-`refused`, `undeclared`, `misread` or `lost`, and the texts of `reason` and `error`.
+`refused`, `undeclared`, `unused`, `misread` or `lost`, and the texts of `reason` and `error`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.places import Miss
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.losers import losers
+from precision_lint.facts.runs.never_read import never_read
 from precision_lint.facts.runs.torch_sinks import NOTES
 from precision_lint.facts.runs.undeclared import undeclared
 from precision_lint.facts.runs.uses import Use
@@ -35,7 +36,7 @@ from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 Problem: TypeAlias = Mapping[str, Occurrence]
-Form: TypeAlias = Literal["refused", "undeclared", "misread", "lost"]
+Form: TypeAlias = Literal["refused", "undeclared", "unused", "misread", "lost"]
 
 
 def problems_of(
@@ -58,10 +59,21 @@ def problems_of(
         says = f"error: unrecognized arguments: --{option.name}"
         found = problem("undeclared", written, _used(made, file, "its parser"), reason, says)
         yield {**found, "undeclared": replace(_only(found), value=f"--{option.name}")}
+    yield from _of_unread(run)
     for use in used:
         if use.is_certain:
             yield from _of_branches(use, evaluator)
             yield from _of_losers(use, evaluator)
+
+
+def _of_unread(run: RunEnvironment) -> Iterator[Problem]:
+    """An option that the parser takes, and whose value no code asks for."""
+    for option, call, file in never_read(run):
+        written = Occurrence(option.name, option.value, option, run.file)
+        says = "the parser keeps it in an attribute that is never read"
+        at = _used(call, file, "its declaration")
+        found = problem("unused", written, at, "no code of the program reads it", says)
+        yield {**found, "unused": replace(_only(found), value=f"--{option.name}")}
 
 
 def _of_miss(miss: Miss, evaluator: Evaluator) -> Iterator[Problem]:

@@ -63,6 +63,10 @@ _OF_DATA = frozenset({
 })  # fmt: skip
 """Types of columns and labels, which no run computes in."""
 _SWITCH = re.compile(r"(?:^|_)(?:bfloat16|bf16)$", re.IGNORECASE)
+_OF_SWITCH = re.compile(
+    rf"{_BITS}|tf32|mixed_precision|half_precision|(?:^|_)(?:half|amp)$", re.IGNORECASE
+)
+"""Names of switches: `half_res` and `evaluate_precision` are none of precision."""
 _FLOAT16_SWITCH = re.compile(r"(?:^|_)(?:float16|fp16|amp|half)$", re.IGNORECASE)
 
 
@@ -175,6 +179,11 @@ def _is_tf32(value: object) -> bool:
 def is_type_of_data(value: object) -> bool:
     """True for the name of a type that columns have: `int64`, `string`."""
     return isinstance(value, str) and value.lower() in _OF_DATA
+
+
+def switches_precision(name: str) -> bool:
+    """True for the name of a boolean of precision: `fp16`, `no_amp`, `use_mixed_precision`."""
+    return _OF_SWITCH.search(name.replace("-", "_")) is not None and not _LOGGED.search(name)
 
 
 def switches_bfloat16(name: str) -> bool:

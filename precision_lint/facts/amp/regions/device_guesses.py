@@ -1,4 +1,4 @@
-"""Device types that autocast is given by a guess at the machine, beside a device that is chosen.
+"""Device types that autocast is given by a guess at the machine, or by a choice of devices.
 
 `"cuda" if torch.cuda.is_available() else "cpu"` says what the machine has. A run with
 `--device cpu` on a machine with CUDA has its tensors elsewhere.
@@ -13,10 +13,10 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Related
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
-from precision_lint.source.python.syntax import last_name
+from precision_lint.source.python.syntax import last_name, qualified
 from precision_lint.source.python.syntax_tree import SyntaxTree
 
-_HOPS = 4
+_HOPS = 6
 """Variables and attributes that are followed from a device type to a guess."""
 
 
@@ -44,6 +44,52 @@ def _guess(node: ast.expr, syntax: SyntaxTree, hops: int) -> ast.IfExp | None:
             values = (attribute(node, owner, syntax) if owner is not None else None) or []
     found = [_guess(value, syntax, hops - 1) for value in values] if hops else []
     return found[0] if found and all(found) else None
+
+
+def may_be_cuda(made: AutocastCall, syntax: SyntaxTree) -> bool:
+    """True if the device type of a region is CUDA, in some runs at least.
+
+    All devices that it can be must be written in the file: `str(device)` after `device =
+    torch.device("cuda" if torch.cuda.is_available() else "cpu")`.
+    """
+    if made.device is not None:
+        return made.device == "cuda"
+    given = made.argument("device_type") if made.is_generic else None
+    return given is not None and "cuda" in _types(given, syntax, _HOPS)
+
+
+def _types(node: ast.expr, syntax: SyntaxTree, hops: int) -> frozenset[str]:
+    """The device types that an expression can be; none if one of them is not seen."""
+    values: list[ast.expr] = []
+    match node:
+        case (
+            ast.Constant(value=str(text))
+            | ast.JoinedStr(values=[ast.Constant(value=str(text)), *_])
+        ):
+            return frozenset({text.partition(":")[0]})
+        case ast.IfExp(body=body, orelse=orelse):
+            values = [body, orelse]
+        case ast.Call(func=ast.Attribute(attr="get"), args=[_, ast.Constant() as default]):
+            values = [default]
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, ast.Constant() as default]):
+            values = [default]
+        case (
+            ast.Call(func=ast.Name(id="str"), args=[inner])
+            | ast.Attribute(value=inner, attr="type")
+        ):
+            values = [inner]
+        case ast.Call(func=func, args=[inner, *_]) if (
+            qualified(func, syntax.names) == "torch.device"
+        ):
+            values = [inner]
+        case ast.Name():
+            held = binding(node, syntax)
+            values = held if isinstance(held, list) else []
+        case ast.Attribute(value=ast.Name(id="self")):
+            owner = enclosing_class(node, syntax)
+            values = (attribute(node, owner, syntax) if owner is not None else None) or []
+    found = [_types(value, syntax, hops - 1) for value in values] if hops else []
+    return frozenset().union(*found) if all(found) else frozenset()
 
 
 def chosen_beside(
