@@ -280,7 +280,7 @@ def _origin(left: Tensor, right: Tensor, options: frozenset[str]) -> Origin | No
     if options <= _WIDE:
         wide = [each for each in (left, right) if each.must_be(_WIDE)]
         return next((each.origin for each in wide if each.origin is not None), None)
-    # the place of another dtype does not stand in for that of a half one: it does not come from there
+    # the place of another dtype does not stand in for that of a half one
     narrow = [each for each in (left, right) if each.caller_chosen or each.dtypes & HALF]
     return next((each.origin for each in narrow or (left, right) if each.origin is not None), None)
 
