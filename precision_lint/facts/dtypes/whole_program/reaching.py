@@ -7,7 +7,8 @@ Calls are found by name alone: one of another function of this name only adds to
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from itertools import chain, product
 from math import prod
 
@@ -20,6 +21,7 @@ from precision_lint.facts.dtypes.whole_program.calling import Calling, called_as
 from precision_lint.facts.origin import PathCondition
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import bound_names, own_statements
 from precision_lint.source.python.syntax import (
     callee_name,
@@ -93,7 +95,7 @@ class Reaching:
             each = [
                 _given_by(call, module, definition, name)
                 for module in self._with_calls(definition)
-                for call in _calls(module, called_as(definition))
+                for call in _mentions(module).calls.get(called_as(definition) or "", ())
             ]
             known = [one for one in each if one is not None]
             self._directly[key] = (
@@ -121,7 +123,7 @@ class Reaching:
             if body is None:
                 return ()
             modules[body if isinstance(body, Module) else body.module] = None
-        return () if any(_is_handed_out(module, name) for module in modules) else (*modules,)
+        return () if any(name in _mentions(each).handed_out for each in modules) else (*modules,)
 
 
 def _given_by(call: ast.Call, module: Module, definition: Function, name: str) -> _Given | None:
@@ -157,35 +159,33 @@ def _argument(call: ast.Call, definition: Function, name: str) -> ast.expr | Non
     return {each.arg: default for each, default in with_defaults(definition.node.args)}[name]
 
 
-def _calls(module: Module, name: str | None) -> list[ast.Call]:
-    return module.fact(
-        (_calls, name),
-        lambda: [each for each in module.file.nodes_of(ast.Call) if callee_name(each) == name],
-    )
+@frozen
+class _Mentions:
+    """How the names of a module are used: the calls by name, and what is not only called."""
+
+    calls: Mapping[str, Sequence[ast.Call]]
+    handed_out: frozenset[str]
+    """Names that stand for themselves, are imported as another one, or are in a string."""
 
 
-def _is_handed_out(module: Module, name: str) -> bool:
-    """True if a module does something else than call what has a name: others may call it."""
-    return module.fact((_is_handed_out, name), lambda: _hands_out(module, name))
+def _mentions(module: Module) -> _Mentions:
+    return module.fact(_mentions, lambda: _mentioned(module.file))
 
 
-def _hands_out(module: Module, name: str) -> bool:
-    called = {each.func for each in _calls(module, name)}
-    if any(each.id == name and each not in called for each in module.file.nodes_of(ast.Name)):
-        return True
-    if any(
-        each.attr == name and each not in called for each in module.file.nodes_of(ast.Attribute)
-    ):
-        return True
-    if any(
-        each.name == name and each.asname is not None for each in module.file.nodes_of(ast.alias)
-    ):
-        return True
-    return any(  # `getattr(model, "run")`
-        isinstance(argument, ast.Constant) and argument.value == name
-        for call in module.file.nodes_of(ast.Call)
-        for argument in call.args
-    )
+def _mentioned(file: ParsedPython) -> _Mentions:
+    calls = file.nodes_of(ast.Call)
+    by_name = defaultdict[str, list[ast.Call]](list)
+    for call in calls:
+        by_name[callee_name(call)].append(call)
+    called = {call.func for call in calls}
+    handed_out = {each.id for each in file.nodes_of(ast.Name) if each not in called}
+    handed_out |= {each.attr for each in file.nodes_of(ast.Attribute) if each not in called}
+    handed_out |= {each.name for each in file.nodes_of(ast.alias) if each.asname is not None}
+    for call in calls:  # `getattr(model, "run")`
+        for argument in call.args:
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                handed_out.add(argument.value)
+    return _Mentions(by_name, frozenset(handed_out))
 
 
 def _kept_parameters(definition: Function) -> frozenset[str]:
