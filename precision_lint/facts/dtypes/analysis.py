@@ -43,6 +43,8 @@ class InterproceduralAnalysis:
         is_aside: bool = False,
     ) -> None:
         self._subject = Subject(file, asked, scenario, around, is_aside=is_aside)
+        self._unreached: set[ast.expr] = set()
+        """The calls to which nothing in the project comes."""
 
     def run(self) -> list[Calls]:
         """For each question, the calls that it asks for, with the facts at each."""
@@ -71,6 +73,7 @@ class InterproceduralAnalysis:
                 for found, is_followed in ((alone, False), (followed, True))
                 for node, call in found.items()
                 if question.asks_for(call) and (node.lineno in rows_of_it) is is_followed
+                if not (is_followed and node in self._unreached)
             ]
             for question, rows_of_it in zip(asked.questions, open_rows, strict=True)
         ]
@@ -113,9 +116,12 @@ class InterproceduralAnalysis:
         found, wanted = interpretation.records.found, frozenset(rows)
         for node, call in sorted(found.items(), key=lambda item: item[1].span):
             if node.lineno in wanted:
+                around = [*functions_at(module, [node.lineno])][-1:]
+                if not all(interpretation.reaching.comes_to(each, call.guards) for each in around):
+                    self._unreached.add(node)
+                    continue
                 resolved = interpretation.resolve.call(call)
                 if resolved.autocast is None and not module.mentions_autocast:
-                    bodies = tuple(functions_at(module, [node.lineno]))
-                    regions = map(interpretation.regions.of_followed_callers, bodies[-1:])
+                    regions = map(interpretation.regions.of_followed_callers, around)
                     resolved = replace(resolved, autocast=next(regions, None))
                 found[node] = resolved

@@ -8,6 +8,7 @@ statement of its own leaves `mask` as it was, and so does `x = x.float()` where 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -42,6 +43,9 @@ _OF_TENSORS = frozenset(
     }
 )  # fmt: skip
 """What tensors have, and modules, batches and other objects with such casts have not."""
+
+_ANY = re.compile(r"Any|Tensor|Array|Parameter|Type$|T$")
+"""In the names of annotations that may be those of tensors: `Any`, `BoolTensor`, `TensorT`."""
 
 _OF_MODULES = frozenset({"parameters", "named_parameters", "buffers", "named_buffers"})
 
@@ -241,9 +245,10 @@ def _is_used_as_tensor(
     path = dotted(cast)
     if path is None or path in parts:
         return False
+    for annotation in _annotations(cast, syntax) if isinstance(cast, ast.Name) else ():
+        if (says := _says_tensor(annotation)) is not None:
+            return says
     match binding(cast, syntax) if isinstance(cast, ast.Name) else None:
-        case ast.arg(annotation=ast.expr() as annotation) if last_name(annotation) == "Tensor":
-            return True
         case list() as values:
             whole = [_sliced(each) for each in values if not _is_cast_of(each, path)]
             if whole and None not in whole:
@@ -255,6 +260,27 @@ def _is_used_as_tensor(
         or _shows_tensor(scope, path)
         or any(_shows_tensor(*each) for each in _given_to(path, scope, file))
     )
+
+
+def _annotations(name: ast.Name, syntax: SyntaxTree) -> Iterator[ast.expr]:
+    """What a function declares a name to be: a parameter, or a variable where it is assigned."""
+    scope = syntax.function(name) or syntax.tree
+    parameter = binding(name, syntax)
+    if isinstance(parameter, ast.arg) and parameter.annotation is not None:
+        yield parameter.annotation
+    for store in syntax.stores(scope, name.id):
+        match syntax.parent(store):
+            case ast.AnnAssign(annotation=annotation):
+                yield annotation
+
+
+def _says_tensor(annotation: ast.expr) -> bool | None:
+    """Whether an annotation is that of tensors, or of objects of another class; None if neither."""
+    name = last_name(annotation)
+    if name == "Tensor":
+        return True
+    is_class = isinstance(annotation, ast.Name | ast.Attribute) and name[:1].isupper()
+    return False if is_class and len(name) > 1 and not _ANY.search(name) else None
 
 
 def _shows_tensor(scope: ast.AST, path: str) -> bool:

@@ -91,25 +91,45 @@ def holders_of_names(names: set[str], place: ast.AST, syntax: SyntaxTree) -> set
 def _followed(
     is_made_of: Callable[[ast.expr, set[str]], bool], place: ast.AST, syntax: SyntaxTree
 ) -> set[str]:
-    nodes = list(own_nodes(syntax.body(place)))
+    bound = [each for node in own_nodes(syntax.body(place)) for each in _bound_by(node)]
     held: set[str] = set()
     for _ in range(_MOST_ROUNDS):
         before = len(held)
-        for node in nodes:
-            match node:
-                case ast.Assign(targets=targets, value=value):
-                    pass
-                case ast.AnnAssign(target=target, value=ast.expr() as value):
-                    targets = [target]
-                case ast.AugAssign(target=target, value=value):
-                    targets = [target]
-                case _:
-                    continue
+        for target, value in bound:
             if is_made_of(value, held):
-                held |= {path for each in targets for path in names_of(each)}
+                held |= {*names_of(target)}
         if len(held) == before:
             break
     return held
+
+
+def _bound_by(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """What a node binds or adds to, and to what: lists hold what is appended, loops take it out."""
+    match node:
+        case ast.Assign(targets=targets, value=value):
+            yield from ((target, value) for target in targets)
+        case (
+            ast.AnnAssign(target=target, value=ast.expr() as value)
+            | ast.AugAssign(target=target, value=value)
+        ):
+            yield target, value
+        case ast.Call(func=ast.Attribute(value=owner, attr="append" | "extend"), args=[value]):
+            yield owner, value
+        case (
+            ast.For(target=target, iter=iterated) | ast.comprehension(target=target, iter=iterated)
+        ):
+            yield from _taken_out(target, iterated)
+
+
+def _taken_out(target: ast.expr, iterated: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    match target, iterated:
+        case ast.Tuple(elts=targets), ast.Call(func=ast.Name(id="zip"), args=parts):
+            for inner, part in zip(targets, parts, strict=False):
+                yield from _taken_out(inner, part)
+        case ast.Tuple(elts=[_, inner]), ast.Call(func=ast.Name(id="enumerate"), args=[whole, *_]):
+            yield from _taken_out(inner, whole)
+        case ((ast.Name() | ast.Attribute()), (ast.Name() | ast.Attribute() | ast.Subscript())):
+            yield target, iterated
 
 
 def names_of(target: ast.expr) -> Iterator[str]:

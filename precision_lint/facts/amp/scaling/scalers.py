@@ -15,11 +15,12 @@ from dataclasses import dataclass
 from precision_lint.facts.amp.regions.autocast import autocast_call
 from precision_lint.facts.amp.scaling import apex, default_dtype
 from precision_lint.facts.amp.scaling.local_scalers import is_used_elsewhere
+from precision_lint.facts.amp.scaling.users import Users
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Argument, Call, Calls
 from precision_lint.facts.dtypes.domain.values import Constant, Dtype, Symbol
 from precision_lint.facts.dtypes.flow import calls_in
-from precision_lint.facts.dtypes.syntax.definitions import Class, Function
+from precision_lint.facts.dtypes.syntax.definitions import Class, Function, module_of
 from precision_lint.facts.dtypes.whole_program.program import Found, Program
 from precision_lint.model.dtypes import ALIASES, BFLOAT16
 from precision_lint.model.finding import Related, Span
@@ -245,15 +246,17 @@ def regions_elsewhere(node: ast.Call, file: PythonFile) -> list[AutocastRegion]:
     return found
 
 
-def receivers(node: ast.Call, file: PythonFile) -> Iterator[ast.Call]:
-    """The calls that a scaler, made by `node`, is an argument of."""
+def _receivers(node: ast.Call, file: PythonFile) -> Iterator[tuple[ast.Call, str | None]]:
+    """The calls that a scaler, made by `node`, is an argument of, with its keyword."""
     holder = next((held for held in _holders(file.tree, node)), None)
     for call in file.nodes:
         if not isinstance(call, ast.Call) or call is node:
             continue
-        given = [*call.args, *(keyword.value for keyword in call.keywords)]
-        if any(one is node or (holder and dotted(one) == holder) for one in given):
-            yield call
+        given = [(None, one) for one in call.args]
+        for name, one in [*given, *((each.arg, each.value) for each in call.keywords)]:
+            if one is node or (holder and dotted(one) == holder):
+                yield call, name
+                break
 
 
 def _holders(tree: ast.Module, made: ast.Call) -> Iterator[str]:
@@ -267,13 +270,39 @@ def _holders(tree: ast.Module, made: ast.Call) -> Iterator[str]:
 
 def _users(node: ast.Call, file: PythonFile, program: Program) -> list[Function | Class]:
     """The functions that get the scaler, and the base classes of the class that makes it."""
-    names = [dotted(call.func) for call in receivers(node, file)]
+    given = {dotted(call.func): name for call, name in _receivers(node, file)}
     owner = enclosing_class(node, syntax_tree(file))
     if owner is not None:
-        names += [dotted(base) for base in owner.bases]
-    found = [_resolve(name, program) for name in dict.fromkeys(filter(None, names))]
-    definitions = [one.definition for one in found if one is not None]
-    return [one for one in definitions if isinstance(one, Function | Class)][:_MOST_CALLEES]
+        given |= {dotted(base): None for base in owner.bases}
+    found: list[Function | Class] = []
+    for name, keyword in given.items():
+        match name and _resolve(name, program):
+            case Found(definition=Class() as definition) if keyword and definition.is_record:
+                found += _reading(definition, keyword, program)
+            case Found(definition=(Function() | Class()) as definition):
+                found.append(definition)
+    return found[:_MOST_CALLEES]
+
+
+def _reading(record: Class, field: str, program: Program) -> Iterator[Function]:
+    """The functions that get a record in which the scaler is, and read it there."""
+    users = Users(program)
+    for file in users.of(record, record.name):
+        for definition in module_of(file).top.values():
+            match definition:
+                case Function():
+                    functions: tuple[Function, ...] = (definition,)
+                case Class():
+                    functions = definition.functions
+                case _:
+                    continue
+            for function in functions:
+                if any(
+                    each.attr == field and users.class_of(each.value, file) is record
+                    for each in walk(function.node)
+                    if isinstance(each, ast.Attribute)
+                ):
+                    yield function
 
 
 def _resolve(name: str, program: Program) -> Found | None:

@@ -417,7 +417,10 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
     if sources.BESIDE_MODULES.search(name):
         return UNKNOWN
     kind = _INNER_NORM if sources.NORM.search(name) else None
-    return Model(model.parameters, kind, is_known=model.is_known, kin=model.kin)
+    parameters = model.parameters
+    if model.name is not None:  # it is made in the code, and so is what is inside
+        parameters = replace(parameters, origin=parameters.origin or origin)
+    return Model(parameters, kind, is_known=model.is_known, kin=model.kin)
 
 
 def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value:

@@ -280,8 +280,9 @@ def _origin(left: Tensor, right: Tensor, options: frozenset[str]) -> Origin | No
     if options <= _WIDE:
         wide = [each for each in (left, right) if each.must_be(_WIDE)]
         return next((each.origin for each in wide if each.origin is not None), None)
-    first = left if left.caller_chosen or left.dtypes & HALF else right
-    return first.origin or left.origin or right.origin
+    # the place of another dtype does not stand in for that of a half one
+    narrow = [each for each in (left, right) if each.caller_chosen or each.dtypes & HALF]
+    return next((each.origin for each in narrow or (left, right) if each.origin is not None), None)
 
 
 def _clauses(left: Tensor, right: Tensor, rule: _Rule) -> frozenset[Clause]:

@@ -106,13 +106,19 @@ def names_bfloat16(expression: ast.expr) -> bool:
     return _IN_BFLOAT16.is_named_by(expression) is True
 
 
-@lru_cache(maxsize=4096)
 def _in_run(condition: str, run: _Run) -> bool | None:
     """The truth of a condition in a run in one precision; None if it does not say."""
+    test = condition_of(condition)
+    return None if test is None else _truth(test, run)
+
+
+@lru_cache(maxsize=4096)
+def condition_of(text: str) -> ast.expr | None:
+    """The syntax of a condition that is written somewhere; None if it is none."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return _truth(ast.parse(f"({condition}\n)", mode="eval").body, run)
+            return ast.parse(f"({text}\n)", mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 

@@ -27,7 +27,7 @@ class Calling:
         yield from self.nearby(definition)
         if (owner := _called_by_objects(definition)) is not None:
             yield from _calling_objects(owner, definition.module)
-        name = _called_as(definition)
+        name = called_as(definition)
         if name is not None and (maker := definition.enclosing) is not None:
             if _returns(maker, name):  # `module.register_forward_hook(self.hook(name))`
                 yield from self.bodies(maker)
@@ -50,14 +50,14 @@ class Calling:
 
     def shown(self, definition: Function) -> Iterator[tuple[Body, frozenset[int]]]:
         """The bodies in documents that may call the function."""
-        name = _called_as(definition)
+        name = called_as(definition)
         if name is not None and definition.enclosing is None:
             for module in self._program.showing(name):
                 yield from bodies_mentioning(module, name)
 
     def nearby(self, definition: Function) -> Iterator[tuple[Body, frozenset[int]]]:
         """The bodies of its own module."""
-        name = _called_as(definition)
+        name = called_as(definition)
         if name is not None:
             yield from self._mentioning(definition.module, name)
         if (made := _made_by(definition)) is not None:
@@ -117,7 +117,7 @@ def _making_itself(owner: Class) -> Iterator[tuple[Function, frozenset[int]]]:
 def _made_by(definition: Function) -> Class | None:
     """The class whose calls call a function: it is its `__init__`."""
     owner = definition.owner
-    return owner if owner is not None and _called_as(definition) == owner.node.name else None
+    return owner if owner is not None and called_as(definition) == owner.node.name else None
 
 
 def _called_by_objects(definition: Function) -> Class | None:
@@ -215,7 +215,7 @@ def _hands_out(value: ast.expr | None, name: str) -> bool:
     return False
 
 
-def _called_as(definition: Function) -> str | None:
+def called_as(definition: Function) -> str | None:
     """The name that a function is called by; None for what nobody calls by a name of its own."""
     node = definition.node
     if isinstance(node, ast.Lambda):

@@ -35,6 +35,7 @@ from precision_lint.facts.dtypes.whole_program.instances import Instances
 from precision_lint.facts.dtypes.whole_program.moving import Moving
 from precision_lint.facts.dtypes.whole_program.names import Names
 from precision_lint.facts.dtypes.whole_program.program import Program
+from precision_lint.facts.dtypes.whole_program.reaching import Reaching
 from precision_lint.facts.dtypes.whole_program.regions import Regions
 from precision_lint.facts.dtypes.whole_program.summaries import Summaries
 from precision_lint.facts.dtypes.whole_program.tracing import Tracing
@@ -110,6 +111,7 @@ class Interpretation:
         callbacks = Callbacks(program)
         self.callers = Callers(self, self.classes, calling, callbacks, self.tracing, table)
         self.resolve = self.callers.resolve
+        self.reaching = Reaching(calling)
         moving = Moving(self, self.classes, calling, self.tracing)
         self.instances = Instances(
             self, program, self.classes, self.tracing, moving, self.resolve, table

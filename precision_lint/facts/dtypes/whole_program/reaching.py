@@ -1,0 +1,203 @@
+"""Whether calls of the project come to a place: its conditions, and what is given to parameters.
+
+`return x.numpy() if as_numpy else x` converts nothing where each call leaves `as_numpy` at False.
+Calls are found by name alone: one of another function of this name only adds to what is given.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import chain, product
+from math import prod
+
+from precision_lint.facts.dtypes.domain.values import Constant
+from precision_lint.facts.dtypes.interpreter.decisions import decided
+from precision_lint.facts.dtypes.syntax.bodies import functions_at
+from precision_lint.facts.dtypes.syntax.conditions import condition_of
+from precision_lint.facts.dtypes.syntax.definitions import Function, Module
+from precision_lint.facts.dtypes.whole_program.calling import Calling, called_as
+from precision_lint.facts.origin import PathCondition
+from precision_lint.model.frozen import frozen
+from precision_lint.source.python.nodes import walk
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import bound_names, own_statements
+from precision_lint.source.python.syntax import (
+    callee_name,
+    innermost_name,
+    last_name,
+    named_parameters,
+    with_defaults,
+)
+
+_MOST_COMBINATIONS = 64
+"""Constants that are tried together: of more, any may come."""
+
+_PLAIN = frozenset(
+    {"staticmethod", "classmethod", "abstractmethod", "override", "no_grad", "inference_mode"}
+)
+"""Decorators that call a function with what its callers give."""
+
+
+@frozen
+class _Given:
+    """What calls give to a parameter: constants with their types, and parameters around them."""
+
+    constants: frozenset[tuple[type, object]] = frozenset()
+    parameters: frozenset[tuple[Function, str]] = frozenset()
+
+
+class Reaching:
+    """What the calls of a project give to parameters, if all of it is written out."""
+
+    def __init__(self, calling: Calling) -> None:
+        self._calling = calling
+        self._modules: dict[Function, tuple[Module, ...]] = {}
+        self._directly: dict[tuple[Function, str], _Given | None] = {}
+
+    def comes_to(self, definition: Function, guards: Sequence[PathCondition]) -> bool:
+        """False if with all that is given the conditions around a place of a function fail."""
+        text = definition.module.file.text
+        tests = [(test, one.holds) for one in guards if (test := condition_of(text[one.span]))]
+        named = {each.id for test, _ in tests for each in walk(test) if isinstance(each, ast.Name)}
+        known = {
+            name: constants
+            for name in sorted(named & _kept_parameters(definition))
+            if (constants := self._given(definition, name))
+        }
+        if not known or prod(map(len, known.values())) > _MOST_COMBINATIONS:
+            return True
+        runs = (
+            {name: Constant(value) for name, (_, value) in zip(known, values, strict=True)}
+            for values in product(*known.values())
+        )
+        return any(
+            all(decided(test, run) is not (not holds) for test, holds in tests) for run in runs
+        )
+
+    def _given(self, definition: Function, name: str) -> frozenset[tuple[type, object]]:
+        """The constants that calls give to a parameter; none if they may give something else."""
+        found: set[tuple[type, object]] = set()
+        parameters = [(definition, name)]
+        for parameter in parameters:
+            given = self._given_directly(*parameter)
+            if given is None:
+                return frozenset()
+            found |= given.constants
+            parameters += given.parameters - {*parameters}
+        return frozenset(found)
+
+    def _given_directly(self, definition: Function, name: str) -> _Given | None:
+        """The same for the calls of one function alone; None if they may give something else."""
+        key = definition, name
+        if key not in self._directly:
+            each = [
+                _given_by(call, module, definition, name)
+                for module in self._with_calls(definition)
+                for call in _mentions(module).calls.get(called_as(definition) or "", ())
+            ]
+            known = [one for one in each if one is not None]
+            self._directly[key] = (
+                _Given(
+                    frozenset(chain.from_iterable(one.constants for one in known)),
+                    frozenset(chain.from_iterable(one.parameters for one in known)),
+                )
+                if known and len(known) == len(each)
+                else None
+            )
+        return self._directly[key]
+
+    def _with_calls(self, definition: Function) -> tuple[Module, ...]:
+        """The modules with calls of a function; none if others may call it."""
+        if definition not in self._modules:
+            self._modules[definition] = self._calling_only(definition)
+        return self._modules[definition]
+
+    def _calling_only(self, definition: Function) -> tuple[Module, ...]:
+        name = called_as(definition)
+        if name is None or {innermost_name(each) for each in definition.decorators} - _PLAIN:
+            return ()
+        modules = {definition.module: None}
+        for body, _ in chain(self._calling.bodies(definition), self._calling.shown(definition)):
+            if body is None:
+                return ()
+            modules[body if isinstance(body, Module) else body.module] = None
+        return () if any(name in _mentions(each).handed_out for each in modules) else (*modules,)
+
+
+def _given_by(call: ast.Call, module: Module, definition: Function, name: str) -> _Given | None:
+    """What one call gives to a parameter; None if that is neither written out nor handed on."""
+    match _argument(call, definition, name):
+        case None:  # no call of this function: it has no default
+            return _Given()
+        case ast.Constant(value=value):
+            return _Given(frozenset({(type(value), value)}))
+        case ast.Name(id=variable):
+            around = [*functions_at(module, [call.lineno])][-1:]
+            if around and variable in _kept_parameters(around[0]):
+                return _Given(parameters=frozenset({(around[0], variable)}))
+    return None
+
+
+def _argument(call: ast.Call, definition: Function, name: str) -> ast.expr | None:
+    """What a call gives to a parameter: its default if nothing, the star that may hold it."""
+    for keyword in call.keywords:
+        if keyword.arg == name:
+            return keyword.value
+        if keyword.arg is None:
+            return ast.Starred(keyword.value)
+    names = [each.arg for each in definition.parameters]
+    if definition.owner is not None and not definition.is_static:
+        match call.func:
+            case ast.Attribute(value=owner) if last_name(owner) == definition.owner.node.name:
+                return ast.Starred(call)  # `Base.run(self, …)`
+        names = names[1:]
+    for position, argument in enumerate(call.args):
+        if isinstance(argument, ast.Starred) or names[position : position + 1] == [name]:
+            return argument
+    return {each.arg: default for each, default in with_defaults(definition.node.args)}[name]
+
+
+@frozen
+class _Mentions:
+    """How the names of a module are used: the calls by name, and what is not only called."""
+
+    calls: Mapping[str, Sequence[ast.Call]]
+    handed_out: frozenset[str]
+    """Names that stand for themselves, are imported as another one, or are in a string."""
+
+
+def _mentions(module: Module) -> _Mentions:
+    return module.fact(_mentions, lambda: _mentioned(module.file))
+
+
+def _mentioned(file: ParsedPython) -> _Mentions:
+    calls = file.nodes_of(ast.Call)
+    by_name = defaultdict[str, list[ast.Call]](list)
+    for call in calls:
+        by_name[callee_name(call)].append(call)
+    called = {call.func for call in calls}
+    handed_out = {each.id for each in file.nodes_of(ast.Name) if each not in called}
+    handed_out |= {each.attr for each in file.nodes_of(ast.Attribute) if each not in called}
+    handed_out |= {each.name for each in file.nodes_of(ast.alias) if each.asname is not None}
+    for call in calls:  # `getattr(model, "run")`
+        for argument in call.args:
+            if isinstance(argument, ast.Constant) and isinstance(argument.value, str):
+                handed_out.add(argument.value)
+    return _Mentions(by_name, frozenset(handed_out))
+
+
+def _kept_parameters(definition: Function) -> frozenset[str]:
+    """The parameters of a function to which its body assigns nothing."""
+    node = definition.node
+    if isinstance(node, ast.Lambda):
+        return frozenset()
+    body = node.body
+    return definition.module.fact(
+        (_kept_parameters, node),
+        lambda: (
+            frozenset(each.arg for each in named_parameters(node.args))
+            - {name for statement in own_statements(body) for name in bound_names(statement)}
+        ),
+    )
