@@ -49,7 +49,7 @@ def calls_in_program(file: PythonFile, names: frozenset[str]) -> list[Call]:
     calls: list[Call] = []
     resolved: list[Call] = []
     run = Interpretation(subject, {}, is_intraprocedural=False, of_program=calls)
-    with closing(run):
+    with closing(subject), closing(run):
         try:
             top = StatementInterpreter(run, Frame(subject.module))
             top.block(file.tree.body, Environment())

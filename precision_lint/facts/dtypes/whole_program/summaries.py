@@ -79,7 +79,7 @@ class Summaries:
             or outer_variables.may_change(routine, parameters)
         )
         if is_followed:
-            routine = outer_variables.called_in(frame, routine, env)
+            routine = outer_variables.called_in(self._analysis.closures, frame, routine, env)
             with self._analysis.records.through(frame, node, definition.name):
                 summary = self.result(routine, parameters, given.autocast)
         else:
