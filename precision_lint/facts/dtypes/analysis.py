@@ -56,6 +56,8 @@ class InterproceduralAnalysis:
         except BudgetExceeded:  # facts of a loop that was not interpreted to its end prove nothing
             for calls in answers:
                 calls.is_complete = False
+        finally:
+            self._subject.close()
         return answers
 
     def _found(self) -> list[list[Call]]:

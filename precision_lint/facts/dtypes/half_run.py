@@ -114,7 +114,7 @@ def _calls_in_half(
     subject.budget.go_beyond()
     calls: list[Call] = []
     run = Interpretation(subject, {}, is_intraprocedural=False, in_half=calls)
-    with closing(run):
+    with closing(subject), closing(run):
         for definition in subject.module.top.values():
             if not isinstance(definition, Class):
                 continue

@@ -3,7 +3,8 @@
 Whoever starts the file does what these statements say. So they are interpreted from the first to
 the last, top down: each function gets what this run gives it, and all of its statements count, not
 those alone that its result depends on. What such a call is certainly given, it is given in this
-run.
+run. Functions of other modules that do not come back to the file (see `leading_back`) count for
+their results.
 """
 
 from __future__ import annotations
@@ -44,11 +45,11 @@ def calls_in_program(file: PythonFile, names: frozenset[str]) -> list[Call]:
     if not _starts_something(file):
         return []
     subject = Subject(file, Asked.of(module_of(file), [Question(names)]), None, is_aside=True)
-    subject.budget.go_beyond()
+    subject.budget.begin_program()
     calls: list[Call] = []
     resolved: list[Call] = []
     run = Interpretation(subject, {}, is_intraprocedural=False, of_program=calls)
-    with closing(run):
+    with closing(subject), closing(run):
         try:
             top = StatementInterpreter(run, Frame(subject.module))
             top.block(file.tree.body, Environment())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from precision_lint.facts.dtypes.domain.environment import Environment
 from precision_lint.facts.dtypes.interpreter import budget
 from precision_lint.facts.dtypes.whole_program import instances
 from precision_lint.facts.dtypes.whole_program.activations import Activations
@@ -132,3 +134,21 @@ def test_a_loop_that_changes_nothing_has_one_pass(
         calls_of(tmp_path, main=f"def g(x):\n    {passes}\n        x.numpy()\n")
         found.append(spent["expressions"])
     assert found[0] == found[1]
+
+
+def test_what_nested_functions_close_over_is_freed_without_the_collector(tmp_path: Path) -> None:
+    """It leads to the trees of modules, which take most of the memory."""
+    source = (
+        "def outer(kept_here):\n    def inner(z):\n        return kept_here + z\n"
+        "    twice = lambda z: inner(inner(z))\n    class Holder:\n        def take(self, z):\n"
+        "            return twice(z)\n    Holder().take(kept_here).numpy()\n\n"
+        "outer(torch.zeros(2))\n"
+    )
+    gc.collect()
+    gc.disable()
+    try:
+        assert calls_of(tmp_path, main=source)
+        left = [one for one in gc.get_objects() if isinstance(one, Environment)]
+    finally:
+        gc.enable()
+    assert not [env for env in left if "kept_here" in env]

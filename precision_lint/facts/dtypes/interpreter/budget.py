@@ -20,6 +20,12 @@ _SECONDARY_BUDGET = 4_000
 _ASIDE_BUDGET = 4_000
 """Expressions that are evaluated for one file in documents, besides all of these."""
 
+_PROGRAM_BUDGET = 3_000
+"""The same for the run of a file as a program."""
+
+_ELSEWHERE_BUDGET = 1_000
+"""Expressions that are evaluated in such a run for what other modules do, besides these."""
+
 _LEAST_SHARE = 1_000
 """Expressions that are evaluated for one body where the budget is not enough for all."""
 
@@ -40,6 +46,8 @@ class Budget:
         self._is_beyond = False
         self._is_shared = False
         self._aside = _ASIDE_BUDGET
+        self.is_aside = False
+        """True while what is evaluated costs the rest of the file nothing: see `aside`."""
 
     def count(self) -> None:
         """One more expression is evaluated.
@@ -56,6 +64,12 @@ class Budget:
         self._is_beyond = True
         self._limit = self.spent + self._beyond
 
+    def begin_program(self) -> None:
+        """The file is run as a program: what other modules do in it has a budget of its own."""
+        self._beyond = _PROGRAM_BUDGET
+        self._aside = _ELSEWHERE_BUDGET
+        self.go_beyond()
+
     def share(self, bodies: int) -> tuple[int, int]:
         """How many of some bodies get a share of the budget beyond the file, and how much each."""
         each = max(_LEAST_SHARE, self._beyond // (2 * bodies + 1))
@@ -68,7 +82,7 @@ class Budget:
 
     @property
     def may_go_aside(self) -> bool:
-        """True if what documents show can still be followed."""
+        """True if what documents show, or other modules do, can still be followed."""
         return self._aside > 0 and not self._is_shared
 
     @contextmanager
@@ -78,12 +92,14 @@ class Budget:
         It ends where its own budget is spent: what was found out until then is known.
         """
         start, limit, beyond = self.spent, self._limit, self._beyond
+        was_aside, self.is_aside = self.is_aside, True
         self._limit, self._beyond = start + self._aside, self._aside
         try:
             yield
         except BudgetExceeded:
             pass
         finally:
+            self.is_aside = was_aside
             self._aside -= self.spent - start
             self.spent, self._limit, self._beyond = start, limit, beyond
 

@@ -192,7 +192,7 @@ class Evaluator:
     def function(self, node: ast.Lambda, env: Environment) -> Value:
         frame = self.frame
         definition = frame.module.function(node, f"{frame.scope}.<lambda>", None, frame.function)
-        closure = frame.closing_over(env)
+        closure = self.analysis.closures.over(frame, env)
         self.analysis.closures[definition] = closure
         if self.frame.records:
             inner = env.copy()

@@ -24,6 +24,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Sequence,
     Value,
 )
+from precision_lint.facts.dtypes.interpreter.closures import Closures
 from precision_lint.facts.dtypes.interpreter.frame import Change, Frame, OuterName
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.syntax.definitions import Function, Module
@@ -46,13 +47,15 @@ def _is_changing(value: Value) -> bool:
     return False
 
 
-def called_in(frame: Frame, routine: FunctionValue, env: Environment) -> FunctionValue:
+def called_in(
+    closures: Closures, frame: Frame, routine: FunctionValue, env: Environment
+) -> FunctionValue:
     """A function as it is called in a frame: it sees the variables of the frame as they are now."""
     definition = routine.definition
     if not definition.changes:
         return routine
     if frame.function is not None and definition.enclosing is frame.function:
-        return replace(routine, closure=frame.closing_over(env))
+        return replace(routine, closure=closures.over(frame, env))
     is_top = frame.function is None and definition.enclosing is None
     if is_top and definition.module is frame.module:
         return replace(

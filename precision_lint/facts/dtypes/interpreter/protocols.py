@@ -7,13 +7,14 @@ work implement these protocols, and only those who make them import them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Protocol
 
 from precision_lint.facts.dtypes.domain.calls import CallSite, Region
 from precision_lint.facts.dtypes.domain.environment import Environment
 from precision_lint.facts.dtypes.domain.values import FunctionValue, Instance, Value
 from precision_lint.facts.dtypes.interpreter.budget import Budget
+from precision_lint.facts.dtypes.interpreter.closures import Closures
 from precision_lint.facts.dtypes.interpreter.configuration import Configuration
 from precision_lint.facts.dtypes.interpreter.entries import Summary
 from precision_lint.facts.dtypes.interpreter.frame import Frame
@@ -151,7 +152,7 @@ class Interprocedural(Protocol):
     budget: Budget
     records: Records
     configuration: Configuration
-    closures: dict[Function, Mapping[str, Value]]
+    closures: Closures
     """What nested functions close over: all that is known where they are defined, and later."""
 
     @property

@@ -60,7 +60,7 @@ class Records:
         every: list[Call] | None = None,
     ) -> None:
         self._asked = asked
-        self._module = module
+        self.module = module
         self._calls = calls
         self._table = table
         self._is_intraprocedural = is_intraprocedural
@@ -110,7 +110,7 @@ class Records:
         if callee is None:
             self.found.pop(node, None)
             return
-        span_of = self._module.file.span_of
+        span_of = self.module.file.span_of
         method = None if callee.is_instance else node.func
         call = Call(
             span=span_of(node),
@@ -139,7 +139,7 @@ class Records:
         """`left @ right` as the call of `torch.matmul` that it is, and so for other operators."""
         name = _OPERATORS.get(type(node.op))
         if name in self._asked.names and self._is_seen(frame):
-            span_of = self._module.file.span_of
+            span_of = self.module.file.span_of
             operands = Argument(left, span_of(node.left)), Argument(right, span_of(node.right))
             self._keep(node, self._operation(frame, node, name, f"torch.{name}", operands))
 
@@ -151,7 +151,7 @@ class Records:
         self, frame: Frame, node: ast.Subscript, owner: Value, key: Value, given: Argument
     ) -> None:
         """`owner[key] = value`, as the call of `__setitem__` that it is."""
-        span_of = self._module.file.span_of
+        span_of = self.module.file.span_of
         index = Argument(key, span_of(node.slice))
         call = self._operation(frame, node, SETTING_ITEM, None, (index, given))
         receiver = as_receiver(reading(owner))
@@ -164,7 +164,7 @@ class Records:
         owner = as_receiver(reading(owner))
         wanted = self._is_seen(frame) and SETTING_ATTRIBUTE in self._asked.names
         if wanted and isinstance(owner, Tensor):
-            span_of = self._module.file.span_of
+            span_of = self.module.file.span_of
             name = Argument(Constant(node.attr), span_of(node))
             call = self._operation(frame, node, SETTING_ATTRIBUTE, None, (name, given))
             receiver_span = span_of(node.value)
@@ -180,7 +180,7 @@ class Records:
     ) -> Call:
         """An operator of Python, as the call that it is."""
         return Call(
-            span=self._module.file.span_of(node),
+            span=self.module.file.span_of(node),
             name=name,
             function=function,
             receiver=UNKNOWN,
@@ -197,7 +197,7 @@ class Records:
 
     def _is_seen(self, frame: Frame) -> bool:
         """True in a frame of the linted file whose calls are wanted."""
-        return (frame.records or self._every is not None) and frame.module is self._module
+        return (frame.records or self._every is not None) and frame.module is self.module
 
     def _keep(self, node: ast.expr, call: Call) -> None:
         if self._every is None:
@@ -212,7 +212,7 @@ class Records:
         frame.rejections.pop(node, None)  # of an iteration before, of which less was known
         if found:
             frame.rejections[node] = found
-        if frame.records and frame.module is self._module and node in self.found:
+        if frame.records and frame.module is self.module and node in self.found:
             self.found[node] = replace(self.found[node], rejections=found)
 
     def call_of(

@@ -166,7 +166,7 @@ class StatementInterpreter:
                 definition = self.frame.module.class_(node, name, self.frame.function)
                 env[node.name] = ClassObject(definition)
                 for method in definition.functions:
-                    self.analysis.closures[method] = self.frame.closing_over(env)
+                    self.analysis.closures[method] = self.analysis.closures.over(self.frame, env)
                 within = replace(self.frame, scope=name, owner=None)
                 StatementInterpreter(self.analysis, within).block(node.body, env.copy())
             case ast.Import() | ast.ImportFrom() | TypeAlias():
@@ -187,8 +187,9 @@ class StatementInterpreter:
         definition = self.frame.module.function(node, name, None, self.frame.function)
         for decorator in node.decorator_list:
             self.evaluate(decorator, env)
-        closure = None if self.frame.function is None else self.frame.closing_over(env)
-        if closure is not None:
+        closure = None
+        if self.frame.function is not None:
+            closure = self.analysis.closures.over(self.frame, env)
             self.analysis.closures[definition] = closure
         env[node.name] = FunctionValue(definition, None, closure)
 

@@ -14,17 +14,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call, Calls, Region
-from precision_lint.facts.dtypes.domain.values import Value
 from precision_lint.facts.dtypes.interpreter.asked import Asked
 from precision_lint.facts.dtypes.interpreter.budget import Budget
+from precision_lint.facts.dtypes.interpreter.closures import Closures
 from precision_lint.facts.dtypes.interpreter.configuration import Configuration, Scenario
 from precision_lint.facts.dtypes.interpreter.entries import new_table
 from precision_lint.facts.dtypes.interpreter.records import Records
-from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.dtypes.whole_program.activations import Activations
 from precision_lint.facts.dtypes.whole_program.callbacks import Callbacks
 from precision_lint.facts.dtypes.whole_program.callers import Callers
@@ -64,7 +62,11 @@ class Subject:
         self.configuration = Configuration(file.project, scenario)
         self.default_dtype = _default_dtype(file)
         self.around = around
-        self.closures: dict[Function, Mapping[str, Value]] = {}
+        self.closures = Closures()
+
+    def close(self) -> None:
+        """The file is analyzed."""
+        self.closures.close()
 
 
 class Interpretation:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Hashable
+from contextlib import nullcontext
 
 from precision_lint.facts.dtypes.domain.calls import CallSite, Region
 from precision_lint.facts.dtypes.domain.environment import Environment, bind
@@ -39,6 +40,7 @@ from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.dtypes.syntax.relevance import DefUse, backward_slice
 from precision_lint.facts.dtypes.whole_program.activations import Activations
 from precision_lint.facts.dtypes.whole_program.constructions import attributes_left
+from precision_lint.facts.dtypes.whole_program.leading_back import leads_to
 from precision_lint.facts.dtypes.whole_program.parameters import bind_self, bound
 from precision_lint.facts.dtypes.whole_program.resolution import Resolution, as_term
 from precision_lint.facts.origin import Origin
@@ -72,12 +74,12 @@ class Summaries:
         self._analysis.records.call_of(frame, node, definition, parameters)
         is_followed = (
             node is not frame.discarded
-            or self._analysis.is_program_run
+            or self._counts_whole(routine, parameters)
             or any(map(_is_container, parameters.values()))
             or outer_variables.may_change(routine, parameters)
         )
         if is_followed:
-            routine = outer_variables.called_in(frame, routine, env)
+            routine = outer_variables.called_in(self._analysis.closures, frame, routine, env)
             with self._analysis.records.through(frame, node, definition.name):
                 summary = self.result(routine, parameters, given.autocast)
         else:
@@ -93,7 +95,7 @@ class Summaries:
         definition = routine.definition
         is_followed = not (self._analysis.is_intraprocedural or definition.is_stub)
         if not is_followed or self._activations.is_too_deep:
-            return Summary(self._declared(definition), {}, outer_variables.anything(definition))
+            return self._unknown(definition)
         env = given.copy()
         roots: dict[Root, Value] = {}
         for name, value in given.items():
@@ -106,8 +108,8 @@ class Summaries:
         if key not in self._table:
             self._kinds[definition] = self._kinds.get(definition, 0) + 1
             if self._kinds[definition] > _MOST_KINDS:
-                return Summary(self._declared(definition), {}, outer_variables.anything(definition))
-        summary = self._table.entry(key, lambda: self._summarized(routine, env, region))
+                return self._unknown(definition)
+        summary = self._entry(key, routine, env, region)
         if not roots:
             return summary
         resolve = Resolution(self._analysis, roots.get)
@@ -117,6 +119,40 @@ class Summaries:
             for place, each in summary.changed.items()
         }
         return Summary(resolve(summary.value), left, changed, summary.rejections)
+
+    def _entry(
+        self, key: Hashable, routine: FunctionValue, env: Environment, region: Region | None
+    ) -> Summary:
+        """What a body does; in the run of a program, other modules have a budget of their own."""
+        budget = self._analysis.budget
+        is_charged = key in self._table or budget.is_aside or not self._is_elsewhere(routine, env)
+        if not is_charged and not budget.may_go_aside:
+            return self._unknown(routine.definition)
+        with nullcontext() if is_charged else budget.aside():
+            return self._table.entry(key, lambda: self._summarized(routine, env, region))
+        return self._unknown(routine.definition)  # the budget was spent on the way
+
+    def _counts_whole(self, routine: FunctionValue, given: Environment) -> bool:
+        """True in the run of a program for a body all of whose statements count.
+
+        Only calls of the program's own file are judged. Another module comes to these by what it is
+        given; else it counts for what it returns and changes, as in any other analysis.
+        """
+        return self._analysis.is_program_run and (
+            routine.definition.is_initialiser or not self._is_elsewhere(routine, given)
+        )
+
+    def _is_elsewhere(self, routine: FunctionValue, given: Environment) -> bool:
+        """True in the run of a program for a body that does not come back to its own file."""
+        if not self._analysis.is_program_run:
+            return False
+        own = self._analysis.records.module
+        is_own = routine.definition.module is own
+        return not is_own and not leads_to(own, (routine.receiver, *given.values()))
+
+    def _unknown(self, definition: Function) -> Summary:
+        """What a body can do that is not followed."""
+        return Summary(self._declared(definition), {}, outer_variables.anything(definition))
 
     def _declared(self, definition: Function) -> Value:
         """What the annotation of a function says that it returns."""
@@ -135,7 +171,7 @@ class Summaries:
         changing = (*held, *definition.scope.changed)
         calling = outer_variables.calling(definition, env, closure)
         within = None
-        if not self._analysis.is_program_run:
+        if not self._counts_whole(routine, env):
             within = definition.module.fact(
                 (Summaries, definition.node, changing, calling),
                 lambda: backward_slice(
