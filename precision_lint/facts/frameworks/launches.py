@@ -50,6 +50,16 @@ _ENTERED = _CONTAINERS | {"singularity", "apptainer"}
 """Programs whose `exec` runs a command in a container that has a name or is a file."""
 _PREFIXES = frozenset({"exec", "nohup", "time", "command", "setsid", "sudo", "env", "timeout"})
 """Commands that start another one, whose name is the first word that is no option of theirs."""
+_MANAGERS = frozenset({
+    "uv", "poetry", "pdm", "pixi", "hatch", "rye", "pipenv", "conda", "mamba", "micromamba",
+})  # fmt: skip
+"""Programs whose `run` starts a command in an environment that they manage."""
+_OF_MANAGER = re.compile(
+    r"--(?:extra|group|no-group|only-group|no-extra|with|with-editable|with-requirements|python"
+    r"|env-file|project|directory|package|index|index-url|name|prefix|cwd|environment|feature"
+    r"|manifest-path|executable|refresh-package|upgrade-package|python-platform)|-[npeCPw]"
+)
+"""The options of these that take a value."""
 _OF_PREFIX = re.compile(r"-.*|[A-Za-z_]\w*=.*|\d+(?:\.\d+)?[smhd]?", re.DOTALL)
 _TOOL = re.compile(r"(?:.*/)?[a-z][\w.-]*")
 
@@ -99,7 +109,7 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
         started = _started(rest) if rest else None
         if started is not None:
             return replace(started, span=Span(words[0].span.start, words[-1].span.end))
-    if inner := _wrapped(words):
+    if inner := _managed(words) or _wrapped(words):
         started = _started(inner)
         if started is not None:
             return replace(started, span=Span(words[0].span.start, words[-1].span.end))
@@ -138,6 +148,20 @@ def _wrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
     )
     is_launch = any(word.text.endswith(".py") or word.text == "-m" for word in inner)
     return inner if is_program and is_launch else ()
+
+
+def _managed(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The command after `uv run --extra cuda`, `conda run -n env`."""
+    if words[0].text.rpartition("/")[2] not in _MANAGERS or not words[1:]:
+        return ()
+    if words[1].text != "run":
+        return ()
+    at = 2
+    while at < len(words) and words[at].text.startswith("-"):
+        if words[at].text in ("--", *_MODULE):  # `uv run -m package.module`
+            return words[at + (words[at].text == "--") :]
+        at += 1 + (_OF_MANAGER.fullmatch(words[at].text) is not None)
+    return words[at:]
 
 
 def _in_container(words: tuple[Word, ...]) -> Launch | None:

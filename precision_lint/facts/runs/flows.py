@@ -379,6 +379,8 @@ class _Flow:
             yield call, file
         elif not functions and isinstance(argument, str) and self._is_field(argument, name):
             yield from self._starts(Asked(argument))
+        if not functions and isinstance(argument, int):
+            argument = self._name_of_parameter(argument, name, call)
         if is_telling(call, file) or not isinstance(argument, str):
             return
         # What the switches of its own functions do is seen inside of them.
@@ -405,6 +407,19 @@ class _Flow:
             for function in definitions(file).get(name, ()):
                 found.append((file, function))
         return found if len(found) <= _MOST_DEFINITIONS else []
+
+    def _name_of_parameter(self, at: int, name: str, call: ast.Call) -> str | int:
+        """What all functions that a call may mean call an argument, if they are too many to follow:
+        `family.create(config, dtype)`.
+        """
+        names = set()
+        for file in self._files(name) if name else ():
+            for function in definitions(file).get(name, ()):
+                is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
+                parameters = positional_parameters(function.args)[is_method:]
+                names.add(parameters[at].arg if at < len(parameters) else "")
+        is_clear = len(names) == 1 and not any(isinstance(each, ast.Starred) for each in call.args)
+        return names.pop() or at if is_clear else at
 
     def _taken(
         self, argument: str | int, function: FunctionDefinition, file: ParsedPython

@@ -37,6 +37,7 @@ from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.ways import commands, key_of_holder
+from precision_lint.facts.runs.witnesses import group_of
 from precision_lint.facts.settings.given import normal
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
@@ -50,6 +51,7 @@ _MOST = 60
 _MOST_LIKELY = 6
 """Programs that are compared where nothing tells them apart."""
 _TARGET = "_target_"
+_PACKAGE = re.compile(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
 _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
 """Words in the names of many programs."""
 _UNKNOWN = "unknown until run time"
@@ -238,7 +240,12 @@ def _best(
     """
     program = evaluator.program
     idle: tuple[TorchPlace, Occurrence | None] | None = None
-    for place in sorted(places, key=lambda one: (not _is_akin(one, program), _rank(one, program))):
+
+    def order(place: TorchPlace) -> tuple[bool, int, bool]:
+        runs = may_run(place.node, place.file, program)
+        return not _is_akin(place, program), _rank(place, program), not runs
+
+    for place in sorted(places, key=order):
         is_mentioned = is_called or _is_mentioned(place, program)
         if not is_mentioned and not may_run(place.node, place.file, program):
             continue
@@ -311,7 +318,8 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
     if rest.launch is not None:
         file = run.program.project.module(run.program.path)
         started = {name for name, _ in commands(file)} if file is not None else set()
-        words = frozenset(word.text for word in rest.launch.words if word.text in started)
+        said = (*rest.launch.program.split(), *(word.text for word in rest.launch.words))
+        words = frozenset(word for word in said if word in started)
         for one in rest.settings:
             section, _, name = one.name.rpartition(".")
             declared = run.program.flags.get(normal(name))
@@ -328,8 +336,17 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
         if isinstance(one.origin, Member):
             own = one.origin.mapping
             others = {names.get(id(each), "") for each in homes[one.name] if not _alike(each, own)}
-            section = names.get(id(own), "")
+            section = names.get(id(own), "") or _group(rest.file, run)
             yield one, Asked(one.name, section, frozenset(others - {section}), modules)
+
+
+def _group(file: ParsedConfig, run: RunEnvironment) -> str:
+    """The section that Hydra puts a whole file into: its folder, or what it says by `@package`."""
+    group = group_of(file.text.path, run.program.path, run.program.project)
+    said = _PACKAGE.search(file.text.text) if group else None
+    if said is None or said[1] == "_group_":
+        return group
+    return "" if said[1] == "_global_" else said[1].rpartition(".")[2]
 
 
 def _texts(file: ParsedConfig) -> Iterator[str]:

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
@@ -24,7 +25,6 @@ from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
-    STARTED,
     composed_by,
     given,
     is_elsewhere,
@@ -33,6 +33,7 @@ from precision_lint.facts.runs.witnesses import (
     naming_for,
     of_hydra,
     of_siblings,
+    programs_of,
     takes_words,
 )
 from precision_lint.source.config.config_file import ParsedConfig
@@ -159,10 +160,12 @@ def _is_only_loader(around: Sequence[_Near], format: str, project: Recording) ->
 def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near]:
     """Those of the folders of a file; where Hydra composes the files of its folder, what does."""
     _, composing = composed_by(here, project)
+    commands = frozenset(own_commands(project).values())  # they are started from anywhere
     return [
         row
         for row in near
-        if not is_elsewhere(row.path, here, project) and (not composing or row.path in composing)
+        if (row.path in commands or not is_elsewhere(row.path, here, project))
+        and (not composing or row.path in composing)
     ]
 
 
@@ -229,8 +232,13 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
     left = [row for row in near if row.words == words]
     share = max((row.share for row in left), default=0.0)
     left = [row for row in left if row.share == share]
+    commands = frozenset(own_commands(project).values())
     folders = max((_shared(row.path, here) for row in left), default=0)
-    paths = [row.path for row in left if _shared(row.path, here) == folders]
+    paths = [
+        row.path
+        for row in left
+        if _shared(row.path, here) == folders or row.path in commands  # no file is far from them
+    ]
     # One that imports another one mentions what that does.
     own = [one for one in paths if {*paths}.isdisjoint({*project.program(one)} - {one})]
     likely = [one for one in own or paths if not _is_aside(one, project)] or own or paths
@@ -293,7 +301,7 @@ def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
 
 
 def _started(project: Recording) -> list[Path]:
-    return [path for path in project.python_sources_matching(STARTED) if not project.is_test(path)]
+    return [path for path in programs_of(project) if not project.is_test(path)]
 
 
 def _has_more_programs(here: Path, project: Recording) -> bool:

@@ -152,6 +152,13 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
                 targets=[ast.Name(id=name)], value=ast.Attribute() | ast.Name() as value
             ) if qualified(value, syntax.names) == _PLAIN_REGION:
                 yield TorchPlace("autocast", node, file, _given_to(name, syntax), plain="float16")
+            case ast.Assign(targets=[target], value=ast.IfExp() as value):
+                if (enabled := _chosen_region(value, syntax)) is not None:
+                    dtype = _given_to(last_name(target), syntax)
+                    yield TorchPlace("autocast", node, file, dtype, "float16", enabled)
+            case ast.Return(value=ast.IfExp() as value):
+                if (enabled := _chosen_region(value, syntax)) is not None:
+                    yield TorchPlace("autocast", node, file, None, "float16", enabled)
 
 
 def _quantized(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
@@ -160,6 +167,15 @@ def _quantized(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
         enabled = _keyword(call, name)
         if enabled is not None:
             yield TorchPlace(kind, call, file, plain="on", enabled=enabled)
+
+
+def _chosen_region(node: ast.IfExp, syntax: SyntaxTree) -> ast.expr | None:
+    """When the class of regions is chosen: `autocast if args.amp else nullcontext`."""
+    if qualified(node.body, syntax.names) == _PLAIN_REGION:
+        return node.test
+    if qualified(node.orelse, syntax.names) == _PLAIN_REGION:
+        return ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
+    return None
 
 
 def _given_to(region: str, syntax: SyntaxTree) -> ast.expr | None:
