@@ -14,14 +14,13 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.flows import Asked, first_read, flows
-from precision_lint.facts.runs.handed_words import handed
+from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
@@ -39,7 +38,6 @@ from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.ways import commands, key_of_holder
 from precision_lint.facts.runs.witnesses import group_of
 from precision_lint.facts.settings.given import normal
-from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
 from precision_lint.source.python.bindings import enclosing_class
@@ -79,7 +77,7 @@ class Purposes:
     def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
         """What the programs that get these settings have them for, the likely program first."""
         if rest.launch is None and rest.file.script is not None:
-            for part in _by_launch(rest):
+            for part in _by_launch(rest, self.project):
                 yield from self.of(part)
             return
         if rest.launch is None:
@@ -199,15 +197,16 @@ def _without(rest: Unread, used: Sequence[Use]) -> Unread:
     return replace(rest, settings=tuple(left))
 
 
-def _by_launch(rest: Unread) -> Iterator[Unread]:
+def _by_launch(rest: Unread, project: Recording) -> Iterator[Unread]:
     """The settings in variables of a script, with the launches that get them."""
-    found: dict[Span, tuple[Launch, list[Occurrence]]] = {}
+    found: dict[Written, tuple[Handed, list[Occurrence]]] = {}
     for one in rest.settings:
-        for each in handed(one):
+        for each in handed(one, project):
             given = replace(one, name=each.option) if each.option else one
-            found.setdefault(each.launch.span, (each.launch, []))[1].append(given)
-    for span, (started, settings) in found.items():
-        yield Unread(rest.file, span, started, tuple(settings))
+            key = each.file.text.path, each.launch.span
+            found.setdefault(key, (each, []))[1].append(given)
+    for (_, span), (each, settings) in found.items():
+        yield Unread(each.file, span, each.launch, tuple(settings))
 
 
 def _is_for_another_value(place: TorchPlace, name: str, value: object) -> bool:

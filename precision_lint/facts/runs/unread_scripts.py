@@ -104,7 +104,8 @@ def _of_variable(
         if is_setting_of_precision(name, None) and not _is_in_known(file, name, known):
             yield Occurrence(name, None, assigned, file)
         return
-    words = assigned.elements or tuple(file.script.places.split(assigned.text))
+    is_list = assigned.is_array or not assigned.text.chars
+    words = assigned.elements if is_list else tuple(file.script.places.split(assigned.text))
     if len(words) > 1 or assigned.is_array or text.lstrip(" \t\n\\").startswith("-"):
         yield from _of_words(file, words, known)
 
