@@ -21,9 +21,14 @@ _RUNNERS = re.compile(
     r"(?:.*/)?(?:python[\d.]*|torchrun|deepspeed|srun|mpirun|composer|colossalai)"
 )
 _ACCELERATE = ("accelerate", "launch")
-_LAUNCHING_MODULES = frozenset(
-    {"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch"}
-)
+_LAUNCHING_MODULES = frozenset({
+    "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch",
+    "torch.backends.xeon.run_cpu", "intel_extension_for_pytorch.cpu.launch",
+    "paddle.distributed.launch",
+})  # fmt: skip
+_PROCESSES = re.compile(r"--(?:nproc|nproc[_-]per[_-]node|ngpus?|nnodes)(?:=.*)?")
+"""Options of a program that starts others in several processes."""
+_FLAGS = frozenset({"--use_env", "--use-env", "--standalone", "--no_python"})
 _MODULE = ("-m", "--module")  # `deepspeed` and `torchrun` know the long name
 _HANDLING = frozenset({
     "echo", "printf", "eval", "alias", "export", "local", "declare", "readonly", "read", "test",
@@ -124,9 +129,10 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
             text in _MODULE and following == "accelerate.commands.launch"
         ):
             own = words[index + 2 :]
-        if text.endswith(".py"):
+        if text.endswith(".py") and not _starts_another(words, index + 1):
             return Launch(span, text, words[index + 1 :], own[: _length(own, words, index)])
-        if text in _MODULE and following not in _LAUNCHING_MODULES and following:
+        is_starting = following in _LAUNCHING_MODULES or _starts_another(words, index + 2)
+        if text in _MODULE and following and not is_starting:
             length = _length(own, words, index)
             return Launch(span, following, words[index + 2 :], own[:length])
     first = words[0].text
@@ -135,6 +141,15 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
     subcommand = [word.text for word in words[1:2] if re.fullmatch(r"[a-z][\w-]*", word.text)]
     program = " ".join([first.rpartition("/")[2], *subcommand])
     return Launch(span, program, words[1 + len(subcommand) :])
+
+
+def _starts_another(words: tuple[Word, ...], start: int) -> bool:
+    """True for what is started as `multiproc.py --nproc_per_node 8 train.py`, up to the options."""
+    scripts = (at for at in range(start, len(words)) if words[at].text.endswith(".py"))
+    at = next(scripts, start)
+    before = [word.text for word in words[start:at]]
+    is_value = bool(before) and before[-1].startswith("--") and before[-1] not in _FLAGS
+    return not is_value and any(map(_PROCESSES.fullmatch, before))
 
 
 def _wrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:

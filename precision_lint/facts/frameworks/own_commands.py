@@ -17,8 +17,8 @@ _SECTION = re.compile(
     r"|\bconsole_scripts[\"']?[ \t]*[:=][ \t]*(?:\[([^\]]*)\]|((?:[^\n]*\n)(?:[ \t]+[^\n]*\n|\n)*))"
 )
 _SCRIPT = re.compile(
-    r"""(?<![\w.-])([\w.-]+)["']?[ \t]*=[ \t]*["']?([A-Za-z_][\w.]*)(?::[A-Za-z_][\w.]*)?["']?"""
-    r"""[ \t]*(?=[,\n\r#\[]|$)"""
+    r"""(?<![\w.-])([\w.-]+)["']?[ \t]*=[ \t]*["']?"""
+    r"""([A-Za-z_][\w.]*)(?::([A-Za-z_]\w*)[\w.]*)?["']?[ \t]*(?=[,\n\r#\[]|$)"""
 )
 """`name = "package.module:function"`."""
 _NAMES = ("pyproject.toml", "setup.cfg", "setup.py")
@@ -28,17 +28,27 @@ _MOST_FOLDERS = 20
 
 def own_commands(project: Recording) -> Mapping[str, Path]:
     """The modules of a project by the commands that start them."""
-    return project.config_files.once(("own commands",), lambda: dict(_found(project)))
+    return {command: path for command, path, _ in _entries(project)}
 
 
-def _found(project: Recording) -> Iterator[tuple[str, Path]]:
+def functions_called(module: Path, project: Recording) -> frozenset[str]:
+    """The functions of a module that commands of the project call."""
+    return frozenset(name for _, path, name in _entries(project) if path == module and name)
+
+
+def _entries(project: Recording) -> tuple[tuple[str, Path, str], ...]:
+    """The commands, each with its module and the function of it that is called."""
+    return project.config_files.once(("own commands",), lambda: tuple(_found(project)))
+
+
+def _found(project: Recording) -> Iterator[tuple[str, Path, str]]:
     for folder in _folders(project):
         for name in _NAMES:
             for match in _SECTION.finditer(project.config_files.text(folder / name)):
-                for command, module in _SCRIPT.findall(match[1] or match[2] or match[3] or ""):
-                    found = _module(module, folder)
-                    if found is not None:
-                        yield command, found
+                declared = match[1] or match[2] or match[3] or ""
+                for command, module, function in _SCRIPT.findall(declared):
+                    if (found := _module(module, folder)) is not None:
+                        yield command, found, function
 
 
 def _folders(project: Recording) -> Iterable[Path]:

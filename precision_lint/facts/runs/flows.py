@@ -67,6 +67,8 @@ _SAME = frozenset({"lower", "upper", "strip", "casefold", "replace", "split", "r
 _HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
 """Functions whose result says what they are given."""
 
+_CASTING = frozenset({"to", "astype", "set_dtype"})
+"""Methods of torch, JAX and MLX that cast something."""
 _OF_DTYPE = re.compile(r"dtype|precision", re.IGNORECASE)
 
 _Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
@@ -364,7 +366,7 @@ class _Flow:
             path = qualified(call.func, syntax_tree(file).names)
             yield TorchPlace("argument", call, file, node, subject=f"{path}()")
             return
-        if name == "to" and isinstance(call.func, ast.Attribute):
+        if name in _CASTING and isinstance(call.func, ast.Attribute):
             subject = dotted(call.func.value) or "a tensor"
             yield TorchPlace("cast", call, file, node, subject=subject)
             return

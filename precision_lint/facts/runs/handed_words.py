@@ -81,8 +81,6 @@ def handed(setting: Occurrence, project: Recording) -> Iterator[Handed]:
         for other in _sourcing(file, project) if not found else ():
             found += [each for one in held for each in _of_launches(one, other)]
         yield from found
-        if found:
-            return
         held = {each for one in held for each in _further(one, file)} - held
 
 
@@ -104,10 +102,18 @@ def _further(held: _Held, file: ParsedConfig) -> Iterator[_Held]:
         text = file.text[one.span]
         if name != held.name and held.name in _TEXT.findall(text):
             option = _option(held.name, text) if held.is_value else ""
-            # `MORE="--dtype=$DTYPE"`
-            yield _Held(name, option or held.option, held.is_value and not option)
+            if option or not held.is_value or not _is_in_a_word(held.name, text):
+                # `MORE="--dtype=$DTYPE"`
+                yield _Held(name, option or held.option, held.is_value and not option)
         elif any(each.start <= one.span.start < each.end for each in regions):
             yield from _decided(name, one, file)
+
+
+def _is_in_a_word(name: str, text: str) -> bool:
+    """True for `log_$NAME.txt`: a part of the name of something, and no value."""
+    used = rf"\$(?:{name}\b|\{{{name}\b[^{{}}]*\}})"
+    value = text.partition("=")[2]
+    return re.search(rf"[\w./:-]{used}|{used}[\w./:-]", value, re.ASCII) is not None
 
 
 def _decided(name: str, one: Assigned, file: ParsedConfig) -> Iterator[_Held]:
@@ -195,9 +201,25 @@ def _option(name: str, source: str) -> str:
 
 
 def _source(started: Launch, file: ParsedConfig) -> str:
-    """A command as it is written: what an array gives it stands elsewhere."""
-    found = _COMMAND.match(file.text.text, started.span.start)
-    return found[0] if found is not None else ""
+    """A command as it is written: what an array gives it stands elsewhere. Of one that starts in a
+    variable, what that is put into: `RUN="torchrun train.py"; CMD="$RUN $ARGS"`.
+    """
+    start = started.span.start
+    own = [row for row in _assignments(file) if row[1].span.start <= start < row[1].span.end]
+    if not own:
+        found = _COMMAND.match(file.text.text, start)
+        return found[0] if found is not None else ""
+    texts = [file.text[one.span] for _, one in own]
+    names = {name for name, _ in own}
+    for _ in range(_MOST_HOPS):
+        further = [
+            (name, file.text[one.span])
+            for name, one in _assignments(file)
+            if name not in names and not names.isdisjoint(_TEXT.findall(file.text[one.span]))
+        ]
+        texts += [text for _, text in further]
+        names = {name for name, _ in further}
+    return "\n".join(texts)
 
 
 @fact

@@ -27,7 +27,7 @@ _SPREADING = r"(?<!def )\b\w+\([^()]*\*\*[a-z]"
 """`Trainer(**config)`: no code mentions the keys that are handed on."""
 _LEAST_KEYS = 5
 _MOST_KEYS = 400
-_MOST_FILES = 30
+_MOST_FILES = 60
 """Of a program, the nearest first: what reads its settings is near its start."""
 _MOST_BESIDES = 90
 """Of those that it imports by name: registries import all that they offer."""

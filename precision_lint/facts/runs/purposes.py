@@ -15,9 +15,14 @@ from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.frameworks.reading import EffectiveConfig
-from precision_lint.facts.frameworks.recognition import program_of
+from precision_lint.facts.frameworks.recognition import program_of, readings
 from precision_lint.facts.frameworks.runs import environment
-from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.frameworks.sources import (
+    CodePlace,
+    CommandSource,
+    Occurrence,
+    RolesSource,
+)
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.flows import Asked, first_read, flows
 from precision_lint.facts.runs.handed_words import Handed, handed
@@ -31,13 +36,14 @@ from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
-from precision_lint.facts.runs.understood import Written, written_at
+from precision_lint.facts.runs.understood import Written, understood, written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.ways import commands, key_of_holder
 from precision_lint.facts.runs.witnesses import group_of
 from precision_lint.facts.settings.given import normal
+from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
 from precision_lint.source.python.bindings import enclosing_class
@@ -78,7 +84,11 @@ class Purposes:
         """What the programs that get these settings have them for, the likely program first."""
         if rest.launch is None and rest.file.script is not None:
             for part in _by_launch(rest, self.project):
-                yield from self.of(part)
+                known = [*_of_frameworks(part, self.project)]
+                yield from known
+                told = understood(known)
+                left = (one for one in part.settings if written_at(one) not in told)
+                yield from self.of(replace(part, settings=tuple(left)))
             return
         if rest.launch is None:
             for run, used in self._of_classes(rest):
@@ -207,6 +217,24 @@ def _by_launch(rest: Unread, project: Recording) -> Iterator[Unread]:
             found.setdefault(key, (each, []))[1].append(given)
     for (_, span), (each, settings) in found.items():
         yield Unread(each.file, span, each.launch, tuple(settings))
+
+
+def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig]:
+    """What the frameworks of a launch have the options for that variables of its script hold: which
+    of them it gets, its branches decide.
+    """
+    for reading in readings(rest.file, project):
+        source, framework = reading.source, reading.framework
+        if not isinstance(source, CommandSource) or source.launch is None:
+            continue
+        if rest.launch is None or source.launch.span != rest.launch.span:
+            continue
+        taken = tuple(one for one in rest.settings if normal(one.name) in framework.keys)
+        given = {normal(one.name): one for one in reversed(taken)}
+        if given:
+            place, started = source.launch.span, source.launch
+            made = RolesSource(rest.file, place, started, given, rest.file, Span(0, 0), taken)
+            yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
 
 
 def _is_for_another_value(place: TorchPlace, name: str, value: object) -> bool:

@@ -54,6 +54,8 @@ _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _CLOSE = 0.85
 """How much of the share of the best program one must mention that a file beside it names."""
+_SAME = 0.95
+"""How much of the share of the best program one may mention that is as near."""
 _CLEAR_SHARE = 0.95
 """Of the keys of a file that a library loads, as pydantic may."""
 _CLEAR_KEYS = 12
@@ -231,7 +233,7 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
     words = max((row.words for row in near), default=0)
     left = [row for row in near if row.words == words]
     share = max((row.share for row in left), default=0.0)
-    left = [row for row in left if row.share == share]
+    left = [row for row in left if row.share >= share * _SAME]
     commands = frozenset(own_commands(project).values())
     folders = max((_shared(row.path, here) for row in left), default=0)
     paths = [

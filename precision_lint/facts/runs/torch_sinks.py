@@ -152,6 +152,7 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
                 targets=[ast.Name(id=name)], value=ast.Attribute() | ast.Name() as value
             ) if qualified(value, syntax.names) == _PLAIN_REGION:
                 yield TorchPlace("autocast", node, file, _given_to(name, syntax), plain="float16")
+                yield from _entered(name, file, syntax)
             case ast.Assign(targets=[target], value=ast.IfExp() as value):
                 if (enabled := _chosen_region(value, syntax)) is not None:
                     dtype = _given_to(last_name(target), syntax)
@@ -167,6 +168,16 @@ def _quantized(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
         enabled = _keyword(call, name)
         if enabled is not None:
             yield TorchPlace(kind, call, file, plain="on", enabled=enabled)
+
+
+def _entered(region: str, file: ParsedPython, syntax: SyntaxTree) -> Iterator[TorchPlace]:
+    """The calls of a class of regions under another name that say when they are enabled: after
+    `try: autocast = torch.cuda.amp.autocast`, where an older torch gets a class of one's own.
+    """
+    for call in syntax.calls(region):
+        enabled = _keyword(call, "enabled") or next(iter(call.args), None)
+        if isinstance(call.func, ast.Name) and enabled is not None:
+            yield TorchPlace("autocast", call, file, _keyword(call, "dtype"), "float16", enabled)
 
 
 def _chosen_region(node: ast.IfExp, syntax: SyntaxTree) -> ast.expr | None:

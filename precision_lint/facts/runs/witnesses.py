@@ -285,7 +285,8 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
         for part, launch, program in started_programs(script, project, by_example=True):
             named = (word.text for word in (*launch.words, *launch.launcher))
             paths = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
-            is_it = (files.find(text, part.text.path, launch.directory) == path for text in paths)
+            found = ((text, files.find(text, part.text.path, launch.directory)) for text in paths)
+            is_it = (_names_it(text, at, path, program, project) for text, at in found)
             is_its = any(is_it) or _writes_there(launch, path, project)
             is_its = is_its or _agrees(launch, path, project)
             if is_its and not project.is_test(program):
@@ -305,10 +306,20 @@ def _typed(text: str, near: ParsedConfig, path: Path, project: Recording) -> Ite
     for started in typed_commands(text, path.name, near.text.path, project):
         named = (word.text for word in (*started.words, *started.launcher))
         named = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
-        if any(files.find(text, near.text.path) == path for text in named):
-            program = program_of(started, near, project)
-            if program is not None and not project.is_test(program):
+        program = program_of(started, near, project)
+        if program is not None and not project.is_test(program):
+            found = ((text, files.find(text, near.text.path)) for text in named)
+            if any(_names_it(text, at, path, program, project) for text, at in found):
                 yield program
+
+
+def _names_it(text: str, found: Path | None, path: Path, program: Path, project: Recording) -> bool:
+    """True for a word that means a file: its path, or its name alone, where the program knows the
+    folder and no other file of that name is as near.
+    """
+    if found is not None or "/" in text:
+        return found == path
+    return text == path.name and _is_nearest(path, program, project)
 
 
 def _around(path: Path, project: Recording) -> Iterator[ParsedConfig]:

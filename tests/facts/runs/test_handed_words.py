@@ -124,3 +124,41 @@ def test_scripts_that_source_a_file_hand_on_what_it_says(text: str, tmp_path: Pa
 def test_scripts_that_do_not_source_a_file(files: dict[str, str], tmp_path: Path) -> None:
     files = {"conf/settings.sh": SETTINGS, "train.py": PROGRAM} | files
     assert "(argument of" not in run("explain-config", cwd=project(tmp_path, files)).out
+
+
+OF_TRAINER = """\
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+(args,) = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()
+Trainer(args=args).train()
+"""
+EITHER = """\
+if [ "$1" = fp16 ]; then
+  ARGS=" --fp16"
+else
+  ARGS=" --bf16"
+fi
+RUN="torchrun train.py"
+CMD="$RUN $ARGS --output_dir o --learning_rate 1e-4 --per_device_train_batch_size 1"
+$CMD
+"""
+
+
+def test_the_framework_of_a_launch_has_them_and_they_do_not_conflict(tmp_path: Path) -> None:
+    out = run(
+        "explain-config", cwd=project(tmp_path, {"run.sh": EITHER, "train.py": OF_TRAINER})
+    ).out
+    assert "Hugging Face Trainer" in out
+    assert "run.sh:2" in out
+    assert "run.sh:4" in out
+    assert "not understood" not in out
+    assert "MP7" not in out
+
+
+@pytest.mark.parametrize("option", ["--bf17", "--loss-dtype bf16"])
+def test_options_that_the_framework_does_not_have(tmp_path: Path, option: str) -> None:
+    script = EITHER.replace("--bf16", option)
+    out = run(
+        "explain-config", cwd=project(tmp_path, {"run.sh": script, "train.py": OF_TRAINER})
+    ).out
+    assert f"{option}  run.sh" not in out

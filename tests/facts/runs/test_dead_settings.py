@@ -1,0 +1,97 @@
+"""Settings that certainly nothing reads, and those that something may read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+PROGRAM = """\
+import argparse
+import logging
+import tool
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--use-amp", action="store_true", help="use_amp for speed")
+    parser.add_argument("--lr")
+    args = parser.parse_args()
+    logging.info("options: %s", args)
+    {}
+    train(args.lr)
+
+main()
+"""
+DEAD = "not understood: --use-amp (run.sh:1); declared in train.py, line 7; nothing reads it"
+
+
+def explained(tmp_path: Path, files: dict[str, str]) -> str:
+    return run("explain-config", cwd=project(tmp_path, files)).out
+
+
+@pytest.mark.parametrize("line", ["pass", "helper(args)", "tool.run(args.lr)", "print(vars(tool))"])
+def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
+    files = {"run.sh": "python train.py --use-amp\n", "train.py": PROGRAM.format(line)}
+    assert DEAD in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tool.run(args)",
+        "train(**vars(args))",
+        "config = vars(args)",
+        "for name in names: getattr(args, name)",
+        "config = args.__dict__",
+        "print(args['use_amp'])",
+        "use_amp = True",
+        "tool.Run(config=args)",
+        "train(use_amp=1)",
+    ],
+)
+def test_an_option_that_something_may_read(line: str, tmp_path: Path) -> None:
+    files = {"run.sh": "python train.py --use-amp\n", "train.py": PROGRAM.format(line)}
+    assert "nothing reads it" not in explained(tmp_path, files)
+
+
+SCRIPT = "precision=bf16\n{}\npython train.py --lr 1 > log.txt\n"
+NAMED = "nothing reads it: it is printed, or a part of the names of outputs"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        'echo "running in $precision"',
+        'log_dir=logs/run-${precision}-1\nmkdir -p "$log_dir"\necho x > $log_dir/a.txt',
+        "python train.py --run_name base_$precision",
+        "python train.py 2>&1 | tee train_${precision}.log",
+        'printf "%s\\n" "$precision" | tee -a summary.txt',
+    ],
+)
+def test_variables_that_only_name_outputs(lines: str, tmp_path: Path) -> None:
+    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
+    assert NAMED in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        'if [ "$precision" = bf16 ]; then echo yes; fi',
+        "case $precision in bf16) echo yes;; esac",
+        "export precision\necho $precision",
+        "python other.py $precision",
+        "python train.py --config configs/$precision.yaml",
+        "python train.py --model_path models/$precision",
+        'echo "python train.py --dtype $precision" | bash',
+        "log_args=--x=$precision\npython other.py $log_args",
+        "source env_$precision.sh",
+        "echo nothing",
+        "set -a\necho $precision",
+    ],
+)
+def test_variables_that_something_may_get(lines: str, tmp_path: Path) -> None:
+    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
+    out = explained(tmp_path, files)
+    assert NAMED not in out
