@@ -242,7 +242,15 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
         if _shared(row.path, here) == folders or row.path in commands  # no file is far from them
     ]
     # One that imports another one mentions what that does.
-    own = [one for one in paths if {*paths}.isdisjoint({*project.program(one)} - {one})]
+    shares = {row.path: row.share for row in left}
+    own = [
+        one
+        for one in paths
+        if not any(
+            other != one and shares[other] >= shares[one] and other in {*project.program(one)}
+            for other in paths
+        )
+    ]
     likely = [one for one in own or paths if not _is_aside(one, project)] or own or paths
     training = [path for path in likely if "train" in path.name] or likely
     return tuple(training) if len(training) == 1 else ()

@@ -27,8 +27,14 @@ Known: TypeAlias = "frozenset[Written]"
 
 _DEFAULT = re.compile(r"""["']?\$\{\w+:?[-=]["']?([^{}]*?)["']?\}["']?""", re.ASCII)
 """`${FLAGS:---fp16 --seed 1}`, the whole value of a variable."""
-_POSITIONAL = re.compile(r"""["']?\$(?:\d|\{\d+\})["']?""", re.ASCII)
-"""`DTYPE="$2"`: the words of the script itself, which whoever starts it gives."""
+_OF_CALLER = re.compile(
+    r"""["']?(?:\$(?:\d|\{\d+\})|\$\{\w+\#{1,2}[^{}]*\}"""
+    r"""|\$\([ ]*echo[ ]+["']?\$\{?\w+\}?["']?[ ]*\|[ ]*(?:cut|sed|awk)\b.*\))["']?""",
+    re.ASCII,
+)
+"""`DTYPE="$2"`, `DTYPE=${1#*=}`, `DTYPE=$(echo $word | cut -f2 -d=)`: the words of the script
+itself, which whoever starts it gives.
+"""
 
 
 def of_launch(file: ParsedConfig, started: Launch, known: Known) -> Iterator[Occurrence]:
@@ -100,14 +106,23 @@ def _of_variable(
         if not is_known and not _is_filled_in(file, name, assigned, known):
             yield Occurrence(name, value, assigned, file)
         return
-    if _POSITIONAL.fullmatch(file.text[span].partition("=")[2]):
+    if _OF_CALLER.fullmatch(file.text[span].partition("=")[2]):
         if is_setting_of_precision(name, None) and not _is_in_known(file, name, known):
             yield Occurrence(name, None, assigned, file)
+        return
+    if assigned.is_array and is_about_precision(name) and _are_precisions(assigned):
+        yield Occurrence(name, None, assigned, file)
         return
     is_list = assigned.is_array or not assigned.text.chars
     words = assigned.elements if is_list else tuple(file.script.places.split(assigned.text))
     if len(words) > 1 or assigned.is_array or text.lstrip(" \t\n\\").startswith("-"):
         yield from _of_words(file, words, known)
+
+
+def _are_precisions(assigned: Assigned) -> bool:
+    """True for `precisions=(fp32 bf16)`, which a loop goes through."""
+    names = [word.text for word in assigned.elements]
+    return bool(names) and all(is_setting_of_precision("precision", name) for name in names)
 
 
 def _is_in_known(file: ParsedConfig, name: str, known: Known) -> bool:

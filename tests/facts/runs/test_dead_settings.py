@@ -95,3 +95,37 @@ def test_variables_that_something_may_get(lines: str, tmp_path: Path) -> None:
     files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
     out = explained(tmp_path, files)
     assert NAMED not in out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "precisions=(fp32 tf32 bf16)",
+        'precision="${1#--precision=}"',
+        "precision=$(echo $1 | cut -f2 -d=)",
+        'ARGS=""\nif [ $1 ]; then\n  ARGS+=" \\\n    --use-amp \\\n    "\nfi',
+    ],
+)
+def test_settings_of_scripts_that_are_listed(line: str, tmp_path: Path) -> None:
+    files = {"run.sh": line + "\necho done\n"}
+    assert "not understood: " in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "precisions=(1 2 3 many)",
+        "precisions=()",
+        "names=(fp32x b)",
+        "fp32_time=$(grep x log.txt)",
+        "fp16_size=$(du -h model)",
+        "python train.py --fp8-recipe conf/a.json",
+        'name="${1#--name=}"',
+        "rate=$(echo $1 | cut -f2 -d=)",
+    ],
+)
+def test_lines_of_scripts_that_are_no_settings(line: str, tmp_path: Path) -> None:
+    files = {"run.sh": line + "\necho done\n", "other.sh": "precision=bf16\n"}
+    out = explained(tmp_path, files)
+    assert "(other.sh:1)" in out
+    assert "(run.sh:" not in out
