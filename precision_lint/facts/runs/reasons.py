@@ -12,6 +12,7 @@ from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.dead_options import declared_in_vain
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
+from precision_lint.facts.runs.named_classes import foreign_class
 from precision_lint.facts.runs.names_of_outputs import names_outputs
 from precision_lint.facts.runs.purposes import Missed
 from precision_lint.facts.runs.understood import Written, written_at
@@ -39,12 +40,21 @@ def with_reasons(
     return tuple(
         replace(
             one,
-            reason=_reason(one, rest, project)
+            reason=_of_class(one, project)
+            or _reason(one, rest, project)
             or _of_miss(one, misses, project)
             or _of_nothing(one, rest),
         )
         for one in rest.settings
     )
+
+
+def _of_class(one: Occurrence, project: Recording) -> str:
+    """The class of a library that gets a section: `class_path: torch.optim.AdamW`."""
+    if not isinstance(one.origin, Member):
+        return ""
+    name = foreign_class(one.origin.mapping, one.file, project)
+    return f"given to {name}, which is not in the project" if name else ""
 
 
 def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recording) -> str:

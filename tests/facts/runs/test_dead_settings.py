@@ -129,3 +129,36 @@ def test_lines_of_scripts_that_are_no_settings(line: str, tmp_path: Path) -> Non
     out = explained(tmp_path, files)
     assert "(other.sh:1)" in out
     assert "(run.sh:" not in out
+
+
+SECTION = """\
+model:
+  class_path: {}
+  init_args:
+    inner:
+      seed: 1
+      weights_dtype: half
+other:
+  fp16_level: half
+"""
+GIVEN = "weights_dtype: half (a.yaml:6); given to far.away.Net, which is not in the project"
+
+
+@pytest.mark.parametrize("text", [SECTION, SECTION.replace("class_path", "_target_")])
+def test_the_class_of_a_library_that_gets_a_section(text: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"a.yaml": text.format("far.away.Net")})
+    assert GIVEN in out
+    assert "fp16_level: half (a.yaml:8); given" not in out
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        (SECTION.format("near.net.Net"), {"near/net.py": "class Net:\n    pass\n"}),
+        (SECTION.format("Net"), {}),
+        (SECTION.replace("class_path", "path").format("far.away.Net"), {}),
+        (SECTION.format("'far away/Net'"), {}),
+    ],
+)
+def test_no_class_of_a_library(text: str, files: dict[str, str], tmp_path: Path) -> None:
+    assert "which is not in the project" not in explained(tmp_path, files | {"a.yaml": text})
