@@ -52,6 +52,8 @@ class Handed:
     launch: Launch
     file: ParsedConfig
     option: str
+    is_decided: bool = False
+    """A condition on the setting decides whether the launch gets the option."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ class _Held:
     name: str
     option: str = ""
     is_value: bool = False
+    is_decided: bool = False
 
 
 def handed(setting: Occurrence, project: Recording) -> Iterator[Handed]:
@@ -90,9 +93,9 @@ def _of_launches(held: _Held, file: ParsedConfig) -> Iterator[Handed]:
         if held.name not in _TEXT.findall(source):
             continue
         if not held.is_value:
-            yield Handed(started, file, held.option)
+            yield Handed(started, file, held.option, held.is_decided)
         elif option := _option(held.name, source):
-            yield Handed(started, file, option)
+            yield Handed(started, file, option, held.is_decided)
 
 
 def _further(held: _Held, file: ParsedConfig) -> Iterator[_Held]:
@@ -104,7 +107,8 @@ def _further(held: _Held, file: ParsedConfig) -> Iterator[_Held]:
             option = _option(held.name, text) if held.is_value else ""
             if option or not held.is_value or not _is_in_a_word(held.name, text):
                 # `MORE="--dtype=$DTYPE"`
-                yield _Held(name, option or held.option, held.is_value and not option)
+                is_value = held.is_value and not option
+                yield _Held(name, option or held.option, is_value, held.is_decided)
         elif any(each.start <= one.span.start < each.end for each in regions):
             yield from _decided(name, one, file)
 
@@ -122,12 +126,12 @@ def _decided(name: str, one: Assigned, file: ParsedConfig) -> Iterator[_Held]:
     value = one.text.chars.strip()
     if value and not value.startswith("-") and " " not in value:
         if names_precision(value) or is_setting_of_precision(name, typed(value)):
-            yield _Held(name, is_value=True)
+            yield _Held(name, is_value=True, is_decided=True)
         return
     words = one.elements if one.is_array else tuple(file.script.places.split(one.text))
     for option in options(words):
         if is_setting_of_precision(option.name, typed(option.value)):
-            yield _Held(name, option.name)
+            yield _Held(name, option.name, is_decided=True)
 
 
 def _regions(name: str, file: ParsedConfig) -> list[Span]:

@@ -20,6 +20,7 @@ from precision_lint.facts.frameworks.runs import environment
 from precision_lint.facts.frameworks.sources import (
     CodePlace,
     CommandSource,
+    MappingSource,
     Occurrence,
     RolesSource,
 )
@@ -38,6 +39,7 @@ from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import Written, understood, written_at
 from precision_lint.facts.runs.unread import Unread
+from precision_lint.facts.runs.unread_scripts import expanded
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.ways import commands, key_of_holder
@@ -49,6 +51,7 @@ from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, 
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.syntax import callee_name, compared_with_texts
 from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.shell.variables import Assigned
 
 _MOST = 60
 """Settings of one launch or file that are followed."""
@@ -83,12 +86,13 @@ class Purposes:
     def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
         """What the programs that get these settings have them for, the likely program first."""
         if rest.launch is None and rest.file.script is not None:
+            written = [*_of_here_documents(rest, self.project)]
+            yield from written
+            rest = _but_for(rest, written)
             for part in _by_launch(rest, self.project):
                 known = [*_of_frameworks(part, self.project)]
                 yield from known
-                told = understood(known)
-                left = (one for one in part.settings if written_at(one) not in told)
-                yield from self.of(replace(part, settings=tuple(left)))
+                yield from self.of(_but_for(part, known))
             return
         if rest.launch is None:
             for run, used in self._of_classes(rest):
@@ -213,10 +217,44 @@ def _by_launch(rest: Unread, project: Recording) -> Iterator[Unread]:
     for one in rest.settings:
         for each in handed(one, project):
             given = replace(one, name=each.option) if each.option else one
+            if each.is_decided:
+                given = replace(given, value=None)
             key = each.file.text.path, each.launch.span
             found.setdefault(key, (each, []))[1].append(given)
     for (_, span), (each, settings) in found.items():
         yield Unread(each.file, span, each.launch, tuple(settings))
+
+
+def _but_for(rest: Unread, known: Iterable[EffectiveConfig]) -> Unread:
+    told = understood(known)
+    left = (one for one in rest.settings if written_at(one) not in told)
+    return replace(rest, settings=tuple(left))
+
+
+def _of_here_documents(rest: Unread, project: Recording) -> Iterator[EffectiveConfig]:
+    """What frameworks have the variables for that branches of a script assign, and that it writes
+    into a file: `"enabled": ${DS_BF16}`.
+    """
+    for embedded in rest.file.embedded:
+        for reading in readings(embedded.file, project) if embedded.heredoc is not None else ():
+            source, framework = reading.source, reading.framework
+            rows = (
+                (name, rest.file.text[one.origin.span])
+                for name in framework.keys
+                for one in source.all(name)
+            )
+            texts = {name: text for name, text in rows if "$" in text}
+            found = [
+                (name, one)
+                for name, text in texts.items()
+                for one in rest.settings
+                if isinstance(one.origin, Assigned) and expanded(one.name).search(text)
+            ]
+            if found and isinstance(source, MappingSource):
+                given, taken = dict(reversed(found)), tuple(one for _, one in found)
+                at, code = taken[0].origin.span, rest.file  # the file itself is part of a run
+                made = RolesSource(code, at, None, given, code, Span(0, 0), taken)
+                yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
 
 
 def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig]:

@@ -127,20 +127,21 @@ def _are_precisions(assigned: Assigned) -> bool:
 
 def _is_in_known(file: ParsedConfig, name: str, known: Known) -> bool:
     """True for a variable that is part of a setting which is known: `--dtype "$DTYPE"`."""
-    expanded = _expanded(name)
-    return any(path == file.text.path and expanded.search(file.text[span]) for path, span in known)
+    used = expanded(name)
+    return any(path == file.text.path and used.search(file.text[span]) for path, span in known)
 
 
-def _expanded(name: str) -> re.Pattern[str]:
+def expanded(name: str) -> re.Pattern[str]:
+    """A pattern for the uses of a variable."""
     return re.compile(rf"\$(?:{name}\b|\{{{name}\b)", re.ASCII)
 
 
 def _is_filled_in(file: ParsedConfig, name: str, assigned: Assigned, known: Known) -> bool:
     """True for the value of a variable in a here-document that writes a setting which is known."""
     assert file.script is not None
-    expanded = _expanded(name)
+    used = expanded(name)
     return any(
-        heredoc.body.start <= span.start < heredoc.body.end and expanded.search(file.text[span])
+        heredoc.body.start <= span.start < heredoc.body.end and used.search(file.text[span])
         for heredoc in file.script.heredocs
         if (value := heredoc.values.get(name)) is not None and value.span == assigned.span
         for path, span in known

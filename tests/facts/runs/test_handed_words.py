@@ -77,7 +77,7 @@ PRINTED = "if [ $DTYPE = fp16 ]; then\n  echo ARGS=--no-amp\nfi"
 LONGER = "if [ $DTYPES = fp16 ]; then\n  ARGS=--no-amp\nfi"
 COMMENT = "# if [ $DTYPE = fp16 ]; then\nARGS=--seed"
 
-GIVEN = "fp16 (argument of Engine("
+GIVEN = "unknown until run time (argument of Engine("
 
 
 @pytest.mark.parametrize("text", [BRANCH, CASE, SHORT, INNER, SECOND, VALUE])
@@ -162,3 +162,34 @@ def test_options_that_the_framework_does_not_have(tmp_path: Path, option: str) -
         "explain-config", cwd=project(tmp_path, {"run.sh": script, "train.py": OF_TRAINER})
     ).out
     assert f"{option}  run.sh" not in out
+
+
+WRITTEN = """\
+if [ "$1" = half ]; then
+  FP16_ON=true
+  KIND=fp16
+else
+  FP16_ON=false
+  KIND=bf16
+fi
+cat > $2 <<EOF
+{{"train_batch_size": 8, "zero_optimization": {{"stage": 2}}, "fp16": {{"enabled": {}}}}}
+EOF
+echo done
+"""
+
+
+def test_variables_in_a_file_that_the_script_writes(tmp_path: Path) -> None:
+    text = WRITTEN.format("${FP16_ON}")
+    out = run("explain-config", cwd=project(tmp_path, {"run.sh": text})).out
+    assert "fp16.enabled = true" in out
+    assert "also read: FP16_ON=false (run.sh:5)" in out
+    assert "not understood: KIND=fp16 (run.sh:3)" in out
+
+
+@pytest.mark.parametrize("value", ["true", "${FP16_ON_TOO}", "\\$FP16_ON"])
+def test_other_values_in_a_file_that_the_script_writes(value: str, tmp_path: Path) -> None:
+    text = WRITTEN.format(value)
+    out = run("explain-config", cwd=project(tmp_path, {"run.sh": text})).out
+    assert "(run.sh:2)" in out
+    assert "also read" not in out
