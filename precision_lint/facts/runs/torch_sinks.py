@@ -59,6 +59,8 @@ _PARTS: Mapping[SinkKind, Part] = {
 _CASTS = {"half": "float16", "bfloat16": "bfloat16"}
 LOADERS = frozenset({"from_pretrained", "from_single_file", "from_config", "load_checkpoint"})
 """Methods that load a network."""
+_OF_JAX = frozenset({"jax", "flax"})
+_JAX_ARGUMENTS = frozenset({"rngs", "mesh"})
 _QUANTIZED: Mapping[str, SinkKind] = {
     "load_in_4bit": "4-bit weights", "load_in_8bit": "8-bit weights",
 }  # fmt: skip
@@ -277,6 +279,8 @@ def _of_network(
 ) -> TorchPlace | None:
     """The cast of a module, or of what is named like a whole network, or the loading of one."""
     is_loaded = last_name(call.func) in LOADERS
+    if is_loaded and _is_of_jax(call, syntax):
+        return None  # its `dtype` is what a module computes in
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     held = dotted(owner) if owner is not None and not is_loaded else None
     path = held or _target(call, syntax)
@@ -293,6 +297,17 @@ def _of_network(
         is_of_all=_OF_ALL.fullmatch(path.rpartition(".")[2]) is not None,
         is_module=is_module,
     )
+
+
+def _is_of_jax(call: ast.Call, syntax: SyntaxTree) -> bool:
+    """True for the loading of a module of Flax: by its name, its arguments, or in a file without
+    torch.
+    """
+    given = {each.arg for each in call.keywords}
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    roots = {path.partition(".")[0] for path in syntax.names.values()}
+    is_of_file = "torch" not in roots and not _OF_JAX.isdisjoint(roots)
+    return last_name(owner).startswith("Flax") or not _JAX_ARGUMENTS.isdisjoint(given) or is_of_file
 
 
 def _is_module(owner: ast.expr | None, file: ParsedPython) -> bool:

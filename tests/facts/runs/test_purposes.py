@@ -999,3 +999,34 @@ def test_files_that_are_no_such_group(tmp_path: Path, path: str, first: str) -> 
         "README.md": f"    python fit.py --copy {path}\n",
     }
     assert "Engine(dtype=)" not in run("explain-config", cwd=project(tmp_path, files)).out
+
+
+@pytest.mark.parametrize(
+    ("imported", "call"),
+    [
+        ("import torch\n", "FlaxNet.from_pretrained(config.model, dtype=config.use_amp)"),
+        ("import torch\n", "Net.from_config(config.model, dtype=config.use_amp, rngs=1)"),
+        ("import jax\n", "Net.from_pretrained(config.model, dtype=config.use_amp)"),
+        ("from flax import nnx\n", "Net.from_pretrained(config.model, dtype=config.use_amp)"),
+    ],
+)
+def test_the_dtype_of_flax_is_not_that_of_weights(imported: str, call: str, tmp_path: Path) -> None:
+    reader = READER.replace("import torch\n", imported).replace("tool import", "tool import Net,")
+    files = {
+        "train.py": reader.format(f"def main():\n    return {call}\n"),
+        "a.yaml": FILE.format("use_amp: true"),
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "(argument of from_" in out
+
+
+@pytest.mark.parametrize("imported", ["import torch\n", "import torch\nimport jax\n", ""])
+def test_the_dtype_of_torch_is_that_of_weights(imported: str, tmp_path: Path) -> None:
+    call = "Net.from_pretrained(config.model, dtype=config.use_amp)"
+    reader = READER.replace("import torch\n", imported).replace("tool import", "tool import Net,")
+    files = {
+        "train.py": reader.format(f"def main():\n    return {call}\n"),
+        "a.yaml": FILE.format("use_amp: true"),
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "(weights of " in out
