@@ -97,6 +97,14 @@ def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
     return _Flow(program, is_precise=may_choose_precision(asked.name)).of(asked)
 
 
+def paths_of(program: Program) -> tuple[Path, ...]:
+    """The files in which the ways of settings are looked for."""
+    return program.project.config_files.once(
+        ("all files of a program", program.path),
+        lambda: tuple(islice(program_of(program.path, program.project), _MOST_FILES)),
+    )
+
+
 def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] | None:
     """Where a program reads a setting; None if it is not seen to."""
     return next(iter(_Flow(program)._starts(asked)), None)
@@ -136,11 +144,7 @@ class _Flow:
     def _files(self, name: str) -> Iterator[ParsedPython]:
         """The files of the program that mention a name."""
         project = self.program.project
-        paths: tuple[Path, ...] = project.config_files.once(
-            ("all files of a program", self.program.path),
-            lambda: tuple(islice(program_of(self.program.path, project), _MOST_FILES)),
-        )
-        for path in paths:
+        for path in paths_of(self.program):
             if name in project.config_files.text(path) and (file := project.module(path)):
                 yield file
 

@@ -25,7 +25,8 @@ from precision_lint.facts.frameworks.sources import (
     RolesSource,
 )
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.flows import Asked, first_read, flows
+from precision_lint.facts.runs.counterparts import is_of_another, names_in
+from precision_lint.facts.runs.flows import Asked, first_read, flows, paths_of
 from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
@@ -177,6 +178,8 @@ class Purposes:
         self, settings: Iterable[tuple[Occurrence, Asked]], run: RunEnvironment
     ) -> Iterator[Use]:
         evaluator = Evaluator(run)
+        names = names_in(run.file) if run.opened is not None else frozenset[str]()
+        paths = paths_of(run.program) if names else ()
         for written, asked in islice(settings, _MOST):
             key = (run.program.path, asked)
             if key not in self._known:
@@ -185,6 +188,7 @@ class Purposes:
                 place
                 for place in self._known[key]
                 if not _is_for_another_value(place, asked.name, written.value)
+                and not is_of_another(place.file.text.path, paths, names)
             ]
             best = _best(places, written, evaluator, is_called=bool(asked.owner)) or _of_target(
                 written, run.program
