@@ -310,9 +310,10 @@ def _best(
     program = evaluator.program
     idle: tuple[TorchPlace, Occurrence | None] | None = None
 
-    def order(place: TorchPlace) -> tuple[bool, int, bool]:
+    def order(place: TorchPlace) -> tuple[bool, int, bool, bool]:
         runs = may_run(place.node, place.file, program)
-        return not _is_akin(place, program), _rank(place, program), not runs
+        is_own = place.file.text.path == program.path
+        return not _is_akin(place, program), _rank(place, program), not runs, not is_own
 
     for place in sorted(places, key=order):
         is_mentioned = is_called or _is_mentioned(place, program)

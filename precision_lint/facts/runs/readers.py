@@ -42,6 +42,10 @@ _WORD = re.compile(r"[a-z]+\d*")
 _FILE = re.compile(r"[\w./-]+\.(?:ya?ml|json|toml)\b")
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
+_PREPARING = re.compile(
+    r"(?:^|_)(?:preprocess|preprocessing|convert|converter|download|prepare|tokenize|merge)(?:_|$)"
+)
+"""Programs for data and weights, which import what the others do and mention what that does."""
 _ASIDE = frozenset({"doc", "docs"})
 _MARKS = tuple(map(bytes.decode, CLEAR_MARKS))
 _SETTING = re.compile(
@@ -197,6 +201,8 @@ def _near(
             names = (keys.names & read) | keys.precise
             share = Keys(names, keys.precise).share_in(mentioned)
         if share < NAMED_SHARE or _is_for_another(path.stem, path_words):
+            continue
+        if _PREPARING.search(path.stem) and not keys.precise & words_of((path,), project):
             continue
         if is_loading or (share >= clear and len(keys.names) >= _CLEAR_KEYS):
             row = _Near(share, len(_words(path.stem) & path_words), path)

@@ -497,3 +497,44 @@ def test_a_program_that_names_a_small_file_and_reads_its_precision(
         (other := tmp_path / str(number)).mkdir()
         files = {"conf/a.yaml": text, "train.py": MANY.replace(*change)}
         assert "read by train.py" not in explained(other, files)
+
+
+LIBRARY_OF_ALL = (
+    "import yaml\n" + READS + "def build(config):\n    Engine(dtype=config.kind_dtype)\n"
+)
+USES_ALL = (
+    "import sys\nfrom everything import build\n"
+    + LOADS
+    + "print({})\n"
+    + ENGINE.replace("Engine(dtype=config.kind_dtype)\n", "")
+)
+
+
+@pytest.mark.parametrize("name", ["preprocess", "convert_weights", "llama_preprocess", "download"])
+def test_a_program_for_data_imports_what_mentions_the_keys(name: str, tmp_path: Path) -> None:
+    files = {
+        "everything.py": LIBRARY_OF_ALL,
+        f"{name}.py": USES_ALL.format("config.other"),
+        "run.py": USES_ALL.format("config.other"),
+        "a.yaml": FILE,
+    }
+    assert f"{name}.py" not in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("preprocess", "config.kind_dtype"),
+        ("preprocessor", "config.other"),
+        ("train", "config.other"),
+        ("reconvert", "config.other"),
+    ],
+)
+def test_programs_that_are_not_only_for_data(name: str, line: str, tmp_path: Path) -> None:
+    files = {
+        "everything.py": LIBRARY_OF_ALL,
+        f"{name}.py": USES_ALL.format(line),
+        "a.yaml": FILE,
+    }
+    out = explained(tmp_path, files)
+    assert f"read by {name}.py" in out or "(argument of Engine(dtype=)" in out
