@@ -13,8 +13,9 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.project import disk
 
 _SECTION = re.compile(
-    r"\[(?:project|tool\.poetry)\.scripts\]([^\[]*)"
-    r"|\bconsole_scripts[\"']?[ \t]*[:=][ \t]*(?:\[([^\]]*)\]|((?:[^\n]*\n)(?:[ \t]+[^\n]*\n|\n)*))"
+    r"\[(?:project|tool\.poetry)\.scripts\]([^\[]{0,20000})"
+    r"|\bconsole_scripts[\"']?[ \t]*[:=][ \t]*"
+    r"(?:\[([^\]]{0,20000})\]|((?:[^\n]*\n)(?:[ \t]+[^\n]*\n|\n)*))"
 )
 _SCRIPT = re.compile(
     r"""(?<![\w.-])([\w.-]+)["']?[ \t]*=[ \t]*["']?"""

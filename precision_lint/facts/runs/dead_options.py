@@ -23,7 +23,8 @@ from precision_lint.source.python.syntax_tree import syntax_tree
 _MOST_FILES = 150
 _DECLARING = frozenset({"add_argument", "add_option", "option", "set_defaults"})
 _HOLDER = (
-    r"(?:\w+\.)*(?!kw)\w*(?:args|opts?|config|cfg|conf|hparams|params|settings|flags|namespace)"
+    r"(?:\w{1,40}\.){0,3}(?!kw)\w{0,40}"
+    r"(?:args|opts?|config|cfg|conf|hparams|params|settings|flags|namespace)"
 )
 _AS_A_WHOLE = re.compile(
     rf"\*\*[ \t]*{_HOLDER}\b|\b{_HOLDER}\.(?:__dict__|_get_kwargs|as_dict|to_dict|items\()"

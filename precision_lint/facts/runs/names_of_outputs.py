@@ -26,6 +26,8 @@ _COMMENT = re.compile(r"[ \t]*#")
 _CONTINUED = re.compile(r"\\\r?\n")
 _PART = re.compile(r"[\w./:-]")
 """A character beside a variable that makes one word of both."""
+_LONGEST = 2_000
+"""Characters of a line; a longer one may be anything."""
 _EXPORTED = re.compile(r"\bset[ \t]+-a\b|allexport")
 
 
@@ -35,6 +37,8 @@ def names_outputs(name: str, file: ParsedConfig) -> bool:
     if re.search(rf"\b(?:export|readonly|declare)\b[^\n;]*\b{name}\b", text):
         return False  # a program may read it
     uses = [*_uses(name, text)]
+    if any(len(line) > _LONGEST for line, _, _ in uses):
+        return False
     if _EXPORTED.search(text) or not uses:
         return False
     return all(_is_name(*each, text) for each in uses)
@@ -63,7 +67,7 @@ def _is_name(line: str, start: int, end: int, text: str) -> bool:
     if named is None or not is_part or _STARTS.search(line) or " --" in line:
         return False
     further = [*_uses(named[1], text)]
-    return all(_is_of_output(*each) for each in further)
+    return all(len(each[0]) <= _LONGEST and _is_of_output(*each) for each in further)
 
 
 def _is_of_output(line: str, start: int, end: int) -> bool:
