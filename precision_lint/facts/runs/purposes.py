@@ -63,6 +63,11 @@ _PACKAGE = re.compile(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
 _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
 """Words in the names of many programs."""
 _UNKNOWN = "unknown until run time"
+_MAKING = frozenset({
+    "zeros", "ones", "full", "empty", "normal", "uniform", "rand", "randn", "arange", "array",
+    "asarray", "tensor", "zeros_like", "ones_like", "full_like", "linspace", "eye",
+})  # fmt: skip
+"""Functions that make an array, which may stand for any input."""
 _MOST_PLACES = 12
 """Places of one setting that are looked at."""
 
@@ -376,7 +381,8 @@ def _rank(place: TorchPlace, program: Program) -> int:
     if place.kind not in ("argument", "cast"):
         return int(place.kind == "scaler")
     name = callee_name(place.node) if isinstance(place.node, ast.Call) else ""
-    return 3 if program.functions(name) or program.classes(name) else 2
+    is_own = program.functions(name) or program.classes(name)
+    return 3 if is_own or name in _MAKING else 2
 
 
 def _is_same(one: Occurrence, other: Occurrence) -> bool:

@@ -1030,3 +1030,19 @@ def test_the_dtype_of_torch_is_that_of_weights(imported: str, tmp_path: Path) ->
     }
     out = run("explain-config", cwd=project(tmp_path, files)).out
     assert "(weights of " in out
+
+
+MADE = """\
+def main():
+    {0}
+    {1}
+"""
+
+
+@pytest.mark.parametrize("name", ["normal", "zeros", "arange"])
+def test_what_makes_an_array_says_less_than_another_call(name: str, tmp_path: Path) -> None:
+    makes, loads = f"load.{name}(3, dtype=config.use_amp)", "Engine(1, dtype=config.use_amp)"
+    (first := tmp_path / "first").mkdir()
+    assert "(argument of Engine(dtype=)" in of_reader(first, MADE.format(makes, loads))
+    (only := tmp_path / "only").mkdir()
+    assert f"(argument of {name}(dtype=)" in of_reader(only, MADE.format(makes, "pass"))
