@@ -127,11 +127,16 @@ def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[
 
 
 def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
-    """The programs that start from a file, or the only one that composes those of its folder:
-    `@hydra.main(config_path="configs", config_name="base")`.
+    """The programs that start from a file, or the only one that composes those of its folder, or
+    that trains: `@hydra.main(config_path="configs", config_name="base")`.
     """
     starting, composing = composed_by(path, project)
-    return starting or (composing if len(composing) == 1 else ())
+    if starting or len(composing) == 1:
+        return starting or composing
+    # One that trains and one that evaluates often share a folder.
+    what = "eval" if "eval" in path.stem else "train"
+    named = tuple(program for program in composing if what in program.stem)
+    return named if len(named) == 1 else ()
 
 
 def composed_by(path: Path, project: Recording) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
