@@ -101,9 +101,10 @@ def _mentioned(path: Path, project: Recording) -> frozenset[str]:
 
 def _is_precise(entry: Entry, section: str) -> bool:
     """True for a setting that chooses a precision."""
-    if not isinstance(entry.value, Scalar):
-        return False
-    name, value = entry.name or "", entry.value.value
+    name = entry.name or ""
+    if not isinstance(entry.value, Scalar):  # `${model.precision}` may be any
+        return not isinstance(entry.value, Mapping | Sequence) and is_about_precision(name)
+    value = entry.value.value
     section = section.rpartition(".")[2]
     return is_about_precision(name) or chooses_precision(name, value, section)
 

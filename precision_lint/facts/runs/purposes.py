@@ -46,6 +46,7 @@ from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.ways import commands, key_of_holder
 from precision_lint.facts.runs.witnesses import group_of
 from precision_lint.facts.settings.given import normal
+from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
@@ -63,6 +64,7 @@ _PACKAGE = re.compile(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
 _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
 """Words in the names of many programs."""
 _UNKNOWN = "unknown until run time"
+_ARGUMENT = re.compile(r"\((\w+)=\)$")
 _MAKING = frozenset({
     "zeros", "ones", "full", "empty", "normal", "uniform", "rand", "randn", "arange", "array",
     "asarray", "tensor", "zeros_like", "ones_like", "full_like", "linspace", "eye",
@@ -381,6 +383,9 @@ def _rank(place: TorchPlace, program: Program) -> int:
     if place.kind not in ("argument", "cast"):
         return int(place.kind == "scaler")
     name = callee_name(place.node) if isinstance(place.node, ast.Call) else ""
+    given = _ARGUMENT.search(place.subject)
+    if given is not None and not may_choose_precision(given[1]):
+        return 4  # `load(checkpoint_id=)`: it may be anything
     is_own = program.functions(name) or program.classes(name)
     return 3 if is_own or name in _MAKING else 2
 

@@ -1046,3 +1046,34 @@ def test_what_makes_an_array_says_less_than_another_call(name: str, tmp_path: Pa
     assert "(argument of Engine(dtype=)" in of_reader(first, MADE.format(makes, loads))
     (only := tmp_path / "only").mkdir()
     assert f"(argument of {name}(dtype=)" in of_reader(only, MADE.format(makes, "pass"))
+
+
+@pytest.mark.parametrize(
+    "first", ["load(path=config.use_amp)", "load.state(strict=config.use_amp)", "pass"]
+)
+def test_an_argument_that_is_about_precision_comes_first(first: str, tmp_path: Path) -> None:
+    out = of_reader(tmp_path, MADE.format(first, "Engine(1, amp=config.use_amp)"))
+    assert "(argument of Engine(amp=)" in out
+    assert "load" not in out
+
+
+INTERPOLATED = "epochs: 3\nlr: 0.1\ndata: d\nmodel: m\nseed: 1\nuse_amp: ${{{}}}\n"
+
+
+@pytest.mark.parametrize("value", ["model.precision", "oc.env:AMP"])
+def test_a_setting_that_another_one_gives(value: str, tmp_path: Path) -> None:
+    files = {
+        "train.py": READER.format(MADE.format("pass", "Engine(1, amp=config.use_amp)")),
+        "a.yaml": INTERPOLATED.format(value),
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "(argument of Engine(amp=)" in out
+
+
+@pytest.mark.parametrize("line", ["use_lamp: ${a}\n", "use_amp: {}\n", "use_amp: []\n", ""])
+def test_files_that_say_nothing_of_precision(line: str, tmp_path: Path) -> None:
+    files = {
+        "train.py": READER.format(MADE.format("pass", "Engine(1, amp=config.use_amp)")),
+        "a.yaml": FILE.format(line),
+    }
+    assert "a.yaml" not in run("explain-config", cwd=project(tmp_path, files)).out
