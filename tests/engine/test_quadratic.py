@@ -9,7 +9,8 @@ import pytest
 
 from precision_lint.engine.check import check_bytes
 from precision_lint.engine.settings import Settings
-from precision_lint.facts.runs import entries
+from precision_lint.facts.frameworks import own_commands
+from precision_lint.facts.runs import dead_options, handed_words
 from precision_lint.facts.settings import sightings
 from precision_lint.project.discovery import kind_of
 from precision_lint.project.gitignore import Ignores, parse
@@ -54,11 +55,28 @@ def test_a_long_text(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("pattern", "text"),
     [
-        (entries._SCRIPT, "a" * MANY),
+        (own_commands._SCRIPT, "a" * MANY),
+        (own_commands._SECTION, "console_scripts=[" * (MANY // 17)),
+        (own_commands._SECTION, "[project.scripts]" * (MANY // 17)),
+        (dead_options._AS_A_WHOLE, "a." * (MANY // 2)),
+        (dead_options._AS_A_WHOLE, "**a" + "b" * MANY),
+        (handed_words._KEYWORD, "then if " * (MANY // 8)),
+        (handed_words._SHORT, "[ a " * (MANY // 4)),
         (sightings._TYPER, b"a: " * (MANY // 3)),
         (sightings._IMPORT, b"from a import (\n" * (MANY // 16)),
     ],
-    ids=["scripts", "typer", "imports"],
+    ids=[
+        *(
+            "scripts",
+            "console scripts",
+            "sections",
+            "holders",
+            "a long holder",
+            "keywords",
+            "tests",
+        ),
+        *("typer", "imports"),
+    ],
 )
 def test_a_pattern(pattern: object, text: str | bytes) -> None:
     search: Callable[[str | bytes], object] = pattern.finditer  # type: ignore[attr-defined]

@@ -21,9 +21,14 @@ _RUNNERS = re.compile(
     r"(?:.*/)?(?:python[\d.]*|torchrun|deepspeed|srun|mpirun|composer|colossalai)"
 )
 _ACCELERATE = ("accelerate", "launch")
-_LAUNCHING_MODULES = frozenset(
-    {"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch"}
-)
+_LAUNCHING_MODULES = frozenset({
+    "torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch",
+    "torch.backends.xeon.run_cpu", "intel_extension_for_pytorch.cpu.launch",
+    "paddle.distributed.launch",
+})  # fmt: skip
+_PROCESSES = re.compile(r"--(?:nproc|nproc[_-]per[_-]node|ngpus?|nnodes)(?:=.*)?")
+"""Options of a program that starts others in several processes."""
+_FLAGS = frozenset({"--use_env", "--use-env", "--standalone", "--no_python"})
 _MODULE = ("-m", "--module")  # `deepspeed` and `torchrun` know the long name
 _HANDLING = frozenset({
     "echo", "printf", "eval", "alias", "export", "local", "declare", "readonly", "read", "test",
@@ -50,6 +55,16 @@ _ENTERED = _CONTAINERS | {"singularity", "apptainer"}
 """Programs whose `exec` runs a command in a container that has a name or is a file."""
 _PREFIXES = frozenset({"exec", "nohup", "time", "command", "setsid", "sudo", "env", "timeout"})
 """Commands that start another one, whose name is the first word that is no option of theirs."""
+_MANAGERS = frozenset({
+    "uv", "poetry", "pdm", "pixi", "hatch", "rye", "pipenv", "conda", "mamba", "micromamba",
+})  # fmt: skip
+"""Programs whose `run` starts a command in an environment that they manage."""
+_OF_MANAGER = re.compile(
+    r"--(?:extra|group|no-group|only-group|no-extra|with|with-editable|with-requirements|python"
+    r"|env-file|project|directory|package|index|index-url|name|prefix|cwd|environment|feature"
+    r"|manifest-path|executable|refresh-package|upgrade-package|python-platform)|-[npeCPw]"
+)
+"""The options of these that take a value."""
 _OF_PREFIX = re.compile(r"-.*|[A-Za-z_]\w*=.*|\d+(?:\.\d+)?[smhd]?", re.DOTALL)
 _TOOL = re.compile(r"(?:.*/)?[a-z][\w.-]*")
 
@@ -99,7 +114,7 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
         started = _started(rest) if rest else None
         if started is not None:
             return replace(started, span=Span(words[0].span.start, words[-1].span.end))
-    if inner := _wrapped(words):
+    if inner := _managed(words) or _wrapped(words):
         started = _started(inner)
         if started is not None:
             return replace(started, span=Span(words[0].span.start, words[-1].span.end))
@@ -114,9 +129,10 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
             text in _MODULE and following == "accelerate.commands.launch"
         ):
             own = words[index + 2 :]
-        if text.endswith(".py"):
+        if text.endswith(".py") and not _starts_another(words, index + 1):
             return Launch(span, text, words[index + 1 :], own[: _length(own, words, index)])
-        if text in _MODULE and following not in _LAUNCHING_MODULES and following:
+        is_starting = following in _LAUNCHING_MODULES or _starts_another(words, index + 2)
+        if text in _MODULE and following and not is_starting:
             length = _length(own, words, index)
             return Launch(span, following, words[index + 2 :], own[:length])
     first = words[0].text
@@ -125,6 +141,15 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
     subcommand = [word.text for word in words[1:2] if re.fullmatch(r"[a-z][\w-]*", word.text)]
     program = " ".join([first.rpartition("/")[2], *subcommand])
     return Launch(span, program, words[1 + len(subcommand) :])
+
+
+def _starts_another(words: tuple[Word, ...], start: int) -> bool:
+    """True for what is started as `multiproc.py --nproc_per_node 8 train.py`, up to the options."""
+    scripts = (at for at in range(start, len(words)) if words[at].text.endswith(".py"))
+    at = next(scripts, start)
+    before = [word.text for word in words[start:at]]
+    is_value = bool(before) and before[-1].startswith("--") and before[-1] not in _FLAGS
+    return not is_value and any(map(_PROCESSES.fullmatch, before))
 
 
 def _wrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
@@ -138,6 +163,20 @@ def _wrapped(words: tuple[Word, ...]) -> tuple[Word, ...]:
     )
     is_launch = any(word.text.endswith(".py") or word.text == "-m" for word in inner)
     return inner if is_program and is_launch else ()
+
+
+def _managed(words: tuple[Word, ...]) -> tuple[Word, ...]:
+    """The command after `uv run --extra cuda`, `conda run -n env`."""
+    if words[0].text.rpartition("/")[2] not in _MANAGERS or not words[1:]:
+        return ()
+    if words[1].text != "run":
+        return ()
+    at = 2
+    while at < len(words) and words[at].text.startswith("-"):
+        if words[at].text in ("--", *_MODULE):  # `uv run -m package.module`
+            return words[at + (words[at].text == "--") :]
+        at += 1 + (_OF_MANAGER.fullmatch(words[at].text) is not None)
+    return words[at:]
 
 
 def _in_container(words: tuple[Word, ...]) -> Launch | None:

@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch, launch
+from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import (
     CommandSource,
@@ -272,6 +273,9 @@ def _parsing(classes: tuple[str, ...]) -> str:
 
 def program_of(started: Launch, file: ParsedConfig, project: Recording) -> Path | None:
     """The file of the program that a command in `file` starts; None if it is not in the project."""
+    own = own_commands(project).get(started.program.partition(" ")[0])
+    if own is not None:
+        return own
     if " " in started.program:  # a tool with its subcommand
         return None
     return project.config_files.program(started.program, file.text.path, started.directory)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.project.facts import Recording
 from precision_lint.project import disk
 
@@ -22,15 +23,11 @@ _STARTS = re.compile(
     rb"^(?:for|while)[ \t]|^(?:\w+\.)?(?:main|train|run|Fire|app|cli)\(", re.MULTILINE
 )
 """A loop, or the call of a main function, at the top of a file."""
-_SCRIPT = re.compile(r"""(?<![\w.-])[\w.-]+["']?\s*=\s*["']?([A-Za-z_][\w.]*):[A-Za-z_]\w*""")
-"""`name = "package.module:function"` in pyproject.toml, setup.cfg and setup.py."""
-_SECTION = re.compile(r"\[(?:project|tool\.poetry)\.scripts\]|console_scripts")
-_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 
 
 def entry_points(paths: Iterable[Path], project: Recording) -> Iterator[Path]:
     """The files among `paths` that start something; those that only test the project do not."""
-    scripts = frozenset(_console_scripts(project))
+    scripts = frozenset(own_commands(project).values())
     for path in paths:
         if path.suffix != ".py" or project.is_test(path):
             continue
@@ -46,18 +43,3 @@ def _is_started(path: Path, project: Recording) -> bool:
     if _MAIN.search(content):
         return True
     return _STARTS.search(content) is not None and not project.users(path)
-
-
-def _console_scripts(project: Recording) -> Iterator[Path]:
-    """The modules whose functions the project installs as commands."""
-    for name in _FILES:
-        declared = project.root / name
-        text = project.config_files.text(declared)
-        section = _SECTION.search(text)
-        for match in _SCRIPT.finditer(text, section.end()) if section else ():
-            module = match[1].replace(".", "/")
-            for folder in (project.root, project.root / "src"):
-                for candidate in (f"{module}.py", f"{module}/__init__.py"):
-                    path = folder / candidate
-                    if disk.is_file(path):
-                        yield path

@@ -67,6 +67,8 @@ _SAME = frozenset({"lower", "upper", "strip", "casefold", "replace", "split", "r
 _HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
 """Functions whose result says what they are given."""
 
+_CASTING = frozenset({"to", "astype", "set_dtype"})
+"""Methods of torch, JAX and MLX that cast something."""
 _OF_DTYPE = re.compile(r"dtype|precision", re.IGNORECASE)
 
 _Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
@@ -93,6 +95,14 @@ class Asked:
 def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
     """The places that a setting may be for, the nearest first."""
     return _Flow(program, is_precise=may_choose_precision(asked.name)).of(asked)
+
+
+def paths_of(program: Program) -> tuple[Path, ...]:
+    """The files in which the ways of settings are looked for."""
+    return program.project.config_files.once(
+        ("all files of a program", program.path),
+        lambda: tuple(islice(program_of(program.path, program.project), _MOST_FILES)),
+    )
 
 
 def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] | None:
@@ -134,11 +144,7 @@ class _Flow:
     def _files(self, name: str) -> Iterator[ParsedPython]:
         """The files of the program that mention a name."""
         project = self.program.project
-        paths: tuple[Path, ...] = project.config_files.once(
-            ("all files of a program", self.program.path),
-            lambda: tuple(islice(program_of(self.program.path, project), _MOST_FILES)),
-        )
-        for path in paths:
+        for path in paths_of(self.program):
             if name in project.config_files.text(path) and (file := project.module(path)):
                 yield file
 
@@ -364,7 +370,7 @@ class _Flow:
             path = qualified(call.func, syntax_tree(file).names)
             yield TorchPlace("argument", call, file, node, subject=f"{path}()")
             return
-        if name == "to" and isinstance(call.func, ast.Attribute):
+        if name in _CASTING and isinstance(call.func, ast.Attribute):
             subject = dotted(call.func.value) or "a tensor"
             yield TorchPlace("cast", call, file, node, subject=subject)
             return
@@ -379,6 +385,8 @@ class _Flow:
             yield call, file
         elif not functions and isinstance(argument, str) and self._is_field(argument, name):
             yield from self._starts(Asked(argument))
+        if not functions and isinstance(argument, int):
+            argument = self._name_of_parameter(argument, name, call)
         if is_telling(call, file) or not isinstance(argument, str):
             return
         # What the switches of its own functions do is seen inside of them.
@@ -405,6 +413,19 @@ class _Flow:
             for function in definitions(file).get(name, ()):
                 found.append((file, function))
         return found if len(found) <= _MOST_DEFINITIONS else []
+
+    def _name_of_parameter(self, at: int, name: str, call: ast.Call) -> str | int:
+        """What all functions that a call may mean call an argument, if they are too many to follow:
+        `family.create(config, dtype)`.
+        """
+        names = set()
+        for file in self._files(name) if name else ():
+            for function in definitions(file).get(name, ()):
+                is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
+                parameters = positional_parameters(function.args)[is_method:]
+                names.add(parameters[at].arg if at < len(parameters) else "")
+        is_clear = len(names) == 1 and not any(isinstance(each, ast.Starred) for each in call.args)
+        return names.pop() or at if is_clear else at
 
     def _taken(
         self, argument: str | int, function: FunctionDefinition, file: ParsedPython

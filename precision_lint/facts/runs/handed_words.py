@@ -2,6 +2,8 @@
 
 `if …; then ARGS+=(--bf16); fi` leaves open whether `train.py "${ARGS[@]}"` gets the option. It is
 certain that it is one of `train.py`, and that `--dtype "$DTYPE"` hands on what branches assign.
+What a condition on a variable decides goes where that goes: `if [ $DTYPE = fp16 ]; then ARGS=--amp;
+fi`. Scripts that source a file hand on what it assigns.
 """
 
 from __future__ import annotations
@@ -9,71 +11,187 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 
 from precision_lint.facts.frameworks.launches import Launch, launch
-from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.frameworks.sources import Occurrence, typed
+from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.settings.vocabulary import is_setting_of_precision, names_precision
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import fact
+from precision_lint.model.trace import apart, note
+from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.options import options
 from precision_lint.source.shell.variables import Assigned
 
 _MOST_HOPS = 3
 """Variables that are put into others."""
+_MOST_SCRIPTS = 40
+_MOST_FOLDERS = 2
 _COMMAND = re.compile(r"(?:[^\\\n]|\\[\s\S])*")
 """A line, with those that continue it."""
 _TEXT = re.compile(r"""\$\{?([A-Za-z_]\w*)""", re.ASCII)
+_KEYWORD = re.compile(
+    r"(?:^|[;\n]|\b(?:then|do|else)\b)[ \t]*"
+    r"(?:(if|case)\b(?:[^\n;]|;;)*|(elif)\b[^\n;]*|(fi|esac)\b)",
+    re.MULTILINE,
+)
+_SHORT = re.compile(r"^[ \t]*(?:\[\[?|test)[ \t][^\n]*?(?:&&|\|\|)[^\n]*", re.MULTILINE)
+"""`[ "$AMP" = true ] && FLAGS="--amp"`."""
 
 
 @dataclass(frozen=True)
 class Handed:
-    """A launch that gets a setting, and the option that it is, or is the value of.
+    """A launch that gets a setting, its file, and the option that it is, or is the value of.
 
     The option is empty where the name of the setting says it.
     """
 
     launch: Launch
+    file: ParsedConfig
     option: str
+    is_decided: bool = False
+    """A condition on the setting decides whether the launch gets the option."""
 
 
-def handed(setting: Occurrence) -> Iterator[Handed]:
+@dataclass(frozen=True)
+class _Held:
+    """A variable that holds a setting: its value, or the words of an option."""
+
+    name: str
+    option: str = ""
+    is_value: bool = False
+    is_decided: bool = False
+
+
+def handed(setting: Occurrence, project: Recording) -> Iterator[Handed]:
     """The launches that get what a variable holds in which a setting is written."""
     file = setting.file
-    names = {
-        name
-        for name, span in _assignments(file)
-        if span.start <= setting.origin.span.start < span.end
-    }
     words = setting.origin.text.chars if isinstance(setting.origin, Assigned) else ""
-    is_value = bool(words) and not words.startswith("-")
-    own = re.split(r"[\s=]", words.lstrip("-"))[0] if not is_value else ""
+    is_value = isinstance(setting.origin, Assigned) and not words.lstrip().startswith("-")
+    own = re.split(r"[\s=]", words.lstrip(" -"))[0] if not is_value else ""
+    held = {
+        _Held(name, own, is_value)
+        for name, one in _assignments(file)
+        if one.span.start <= setting.origin.span.start < one.span.end
+    }
     for _ in range(_MOST_HOPS):
-        found = [*_of_launches(names, file, own, is_value=is_value)]
-        yield from found
-        if found or not names:
+        if not held:
             return
-        further = [
-            (name, file.text[span])
-            for name, span in _assignments(file)
-            if name not in names and not names.isdisjoint(_TEXT.findall(file.text[span]))
-        ]
-        if is_value:  # `MORE="--dtype=$DTYPE"`
-            options = (_option(name, text) for name in sorted(names) for _, text in further)
-            own, is_value = next(filter(None, options), ""), False
-        names = {name for name, _ in further}
+        found = [each for one in held for each in _of_launches(one, file)]
+        for other in _sourcing(file, project) if not found else ():
+            found += [each for one in held for each in _of_launches(one, other)]
+        yield from found
+        held = {each for one in held for each in _further(one, file)} - held
 
 
-def _of_launches(
-    names: set[str], file: ParsedConfig, own: str, *, is_value: bool
-) -> Iterator[Handed]:
+def _of_launches(held: _Held, file: ParsedConfig) -> Iterator[Handed]:
     for started in _launches(file):
         source = _source(started, file)
-        if names.isdisjoint(_TEXT.findall(source)):
+        if held.name not in _TEXT.findall(source):
             continue
-        for name in sorted(names) if is_value else ():
-            if option := _option(name, source):
-                yield Handed(started, option)
-        if not is_value:
-            yield Handed(started, own)
+        if not held.is_value:
+            yield Handed(started, file, held.option, held.is_decided)
+        elif option := _option(held.name, source):
+            yield Handed(started, file, option, held.is_decided)
+
+
+def _further(held: _Held, file: ParsedConfig) -> Iterator[_Held]:
+    """The variables that get what one holds, and what conditions on it decide."""
+    regions = _regions(held.name, file) if held.is_value else []
+    for name, one in _assignments(file):
+        text = file.text[one.span]
+        if name != held.name and held.name in _TEXT.findall(text):
+            option = _option(held.name, text) if held.is_value else ""
+            if option or not held.is_value or not _is_in_a_word(held.name, text):
+                # `MORE="--dtype=$DTYPE"`
+                is_value = held.is_value and not option
+                yield _Held(name, option or held.option, is_value, held.is_decided)
+        elif any(each.start <= one.span.start < each.end for each in regions):
+            yield from _decided(name, one, file)
+
+
+def _is_in_a_word(name: str, text: str) -> bool:
+    """True for `log_$NAME.txt`: a part of the name of something, and no value."""
+    used = rf"\$(?:{name}\b|\{{{name}\b[^{{}}]*\}})"
+    value = text.partition("=")[2]
+    return re.search(rf"[\w./:-]{used}|{used}[\w./:-]", value, re.ASCII) is not None
+
+
+def _decided(name: str, one: Assigned, file: ParsedConfig) -> Iterator[_Held]:
+    """A variable that a condition on a precision decides, if it holds a precision, or options."""
+    assert file.script is not None
+    value = one.text.chars.strip()
+    if value and not value.startswith("-") and " " not in value:
+        if names_precision(value) or is_setting_of_precision(name, typed(value)):
+            yield _Held(name, is_value=True, is_decided=True)
+        return
+    words = one.elements if one.is_array else tuple(file.script.places.split(one.text))
+    for option in options(words):
+        if is_setting_of_precision(option.name, typed(option.value)):
+            yield _Held(name, option.name, is_decided=True)
+
+
+def _regions(name: str, file: ParsedConfig) -> list[Span]:
+    """The parts of a script that a condition on a variable decides."""
+    tested = re.compile(rf"\$\{{?{name}\b", re.ASCII)
+    found = [span for test, span in _conditions(file) if tested.search(test)]
+    for match in _SHORT.finditer(file.text.text):
+        if tested.search(re.split(r"&&|\|\|", match[0])[0]):
+            found.append(Span(*match.span()))
+    return found
+
+
+@fact
+def _conditions(file: ParsedConfig) -> tuple[tuple[str, Span], ...]:
+    """The conditions of a script, each with what it decides, up to `fi` and `esac`."""
+    found: list[tuple[str, Span]] = []
+    pending: list[list[tuple[str, int]]] = []
+    for match in _KEYWORD.finditer(file.text.text):
+        start, end = match.span()
+        if match[1]:
+            pending.append([(match[0], end)])
+        elif pending and match[2]:
+            pending[-1].append((match[0], end))
+        elif pending:
+            found += [(test, Span(at, start)) for test, at in pending.pop()]
+    return tuple(found)
+
+
+def _sourcing(file: ParsedConfig, project: Recording) -> Iterator[ParsedConfig]:
+    """The scripts that source a file; of one that only assigns variables, also those above it that
+    source a file whose name is in a variable.
+    """
+    path = file.text.path
+    is_found = False
+    for other in project.config_files.referring(path):
+        for word in other.script.sourced if other.script is not None else ():
+            if word.text.rpartition("/")[2] == path.name and other.text.path != path:
+                is_found = True
+                yield other
+                break
+    if is_found or file.script is None or any(map(launch, file.script.commands)):
+        return
+    for folder in islice(path.parents, _MOST_FOLDERS):
+        for other in _scripts_in(folder, project):
+            sourced = other.script.sourced if other.script is not None else ()
+            if other.text.path != path and any("$" in other.text[word.span] for word in sourced):
+                yield other
+        if folder == project.root:
+            return
+
+
+def _scripts_in(folder: Path, project: Recording) -> Iterator[ParsedConfig]:
+    note(("names_in", folder))
+    names = [
+        name for name in apart(lambda: disk.names_in(folder)) if name.endswith((".sh", ".bash"))
+    ]
+    for name in sorted(names)[:_MOST_SCRIPTS]:
+        script = project.config_files.at(folder / name)
+        if script is not None:
+            yield script
 
 
 def _option(name: str, source: str) -> str:
@@ -87,9 +205,25 @@ def _option(name: str, source: str) -> str:
 
 
 def _source(started: Launch, file: ParsedConfig) -> str:
-    """A command as it is written: what an array gives it stands elsewhere."""
-    found = _COMMAND.match(file.text.text, started.span.start)
-    return found[0] if found is not None else ""
+    """A command as it is written: what an array gives it stands elsewhere. Of one that starts in a
+    variable, what that is put into: `RUN="torchrun train.py"; CMD="$RUN $ARGS"`.
+    """
+    start = started.span.start
+    own = [row for row in _assignments(file) if row[1].span.start <= start < row[1].span.end]
+    if not own:
+        found = _COMMAND.match(file.text.text, start)
+        return found[0] if found is not None else ""
+    texts = [file.text[one.span] for _, one in own]
+    names = {name for name, _ in own}
+    for _ in range(_MOST_HOPS):
+        further = [
+            (name, file.text[one.span])
+            for name, one in _assignments(file)
+            if name not in names and not names.isdisjoint(_TEXT.findall(file.text[one.span]))
+        ]
+        texts += [text for _, text in further]
+        names = {name for name, _ in further}
+    return "\n".join(texts)
 
 
 @fact
@@ -99,7 +233,7 @@ def _launches(file: ParsedConfig) -> tuple[Launch, ...]:
 
 
 @fact
-def _assignments(file: ParsedConfig) -> tuple[tuple[str, Span], ...]:
+def _assignments(file: ParsedConfig) -> tuple[tuple[str, Assigned], ...]:
     """The assignments that are written in a script itself."""
     assigned = file.script.assigned if file.script is not None else ()
-    return tuple((name, one.span) for name, one in assigned if one.elsewhere is None)
+    return tuple((name, one) for name, one in assigned if one.elsewhere is None)

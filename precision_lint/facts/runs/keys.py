@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.interpreter.imported_by_name import program_of
+from precision_lint.facts.runs.interpreter.imported_by_name import imported_by_name
 from precision_lint.facts.runs.loading import FORMATS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
 from precision_lint.source.config.config_file import ParsedConfig
@@ -27,8 +27,10 @@ _SPREADING = r"(?<!def )\b\w+\([^()]*\*\*[a-z]"
 """`Trainer(**config)`: no code mentions the keys that are handed on."""
 _LEAST_KEYS = 5
 _MOST_KEYS = 400
-_MOST_FILES = 30
+_MOST_FILES = 60
 """Of a program, the nearest first: what reads its settings is near its start."""
+_MOST_BESIDES = 90
+"""Of those that it imports by name: registries import all that they offer."""
 
 
 @dataclass(frozen=True)
@@ -74,8 +76,13 @@ def all_keys(file: ParsedConfig) -> Keys:
 
 
 def parts_of(path: Path, project: Recording) -> tuple[Path, ...]:
-    """The files of a program that are near its start."""
-    return tuple(islice(program_of(path, project), _MOST_FILES))
+    """The files of a program that are near its start, and those that it imports by name."""
+
+    def compute() -> tuple[Path, ...]:
+        near = islice(project.program(path), _MOST_FILES)
+        return (*near, *islice(imported_by_name(path, project), _MOST_BESIDES))
+
+    return project.config_files.once(("parts of a program", path), compute)
 
 
 def words_of(parts: tuple[Path, ...], project: Recording) -> frozenset[str]:
@@ -94,9 +101,10 @@ def _mentioned(path: Path, project: Recording) -> frozenset[str]:
 
 def _is_precise(entry: Entry, section: str) -> bool:
     """True for a setting that chooses a precision."""
-    if not isinstance(entry.value, Scalar):
-        return False
-    name, value = entry.name or "", entry.value.value
+    name = entry.name or ""
+    if not isinstance(entry.value, Scalar):  # `${model.precision}` may be any
+        return not isinstance(entry.value, Mapping | Sequence) and is_about_precision(name)
+    value = entry.value.value
     section = section.rpartition(".")[2]
     return is_about_precision(name) or chooses_precision(name, value, section)
 

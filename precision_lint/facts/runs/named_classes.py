@@ -17,6 +17,7 @@ from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Scalar, Sequence, Value
 
 _NAMING = ("_target_", "class_path", "target", "type", "class_name")
+_CALLED = ("_target_", "class_path")
 _ARGUMENTS = frozenset({"init_args", "params", "kwargs", "args", "arguments"})
 _PATH = re.compile(r"(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)", re.ASCII)
 
@@ -39,6 +40,23 @@ def named_classes(file: ParsedConfig, project: Recording) -> dict[int, NamedClas
         if own is not None:
             found[id(mapping)] = own
     return found
+
+
+def foreign_class(mapping: Mapping, file: ParsedConfig, project: Recording) -> str:
+    """The class of a library that a section of a file, or the nearest one around it, names by its
+    path; empty if there is none, or it is one of the project.
+    """
+    found: dict[int, str] = {}
+    for each, around in _sections(file.documents):
+        written = (each.get(key) for key in _CALLED)
+        texts = [one.entry.value for one in written if one is not None]
+        match texts:
+            case [Scalar(value=str(text)), *_] if _PATH.fullmatch(text) and "." in text:
+                is_own = project.locate(file.text.path, text.rpartition(".")[0]) is not None
+                found[id(each)] = "" if is_own or _named(each, project) is not None else text
+            case _:
+                found[id(each)] = found.get(id(around), "") if around is not None else ""
+    return found.get(id(mapping), "")
 
 
 def is_argument(mapping: Mapping, name: str, file: ParsedConfig) -> bool:

@@ -14,14 +14,20 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from precision_lint.facts.frameworks.launches import Launch
 from precision_lint.facts.frameworks.reading import EffectiveConfig
-from precision_lint.facts.frameworks.recognition import program_of
+from precision_lint.facts.frameworks.recognition import program_of, readings
 from precision_lint.facts.frameworks.runs import environment
-from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.frameworks.sources import (
+    CodePlace,
+    CommandSource,
+    MappingSource,
+    Occurrence,
+    RolesSource,
+)
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.flows import Asked, first_read, flows
-from precision_lint.facts.runs.handed_words import handed
+from precision_lint.facts.runs.counterparts import is_of_another, names_in
+from precision_lint.facts.runs.flows import Asked, first_read, flows, paths_of
+from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
@@ -32,27 +38,38 @@ from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.torch_sinks import TorchPlace
-from precision_lint.facts.runs.understood import Written, written_at
+from precision_lint.facts.runs.understood import Written, understood, written_at
 from precision_lint.facts.runs.unread import Unread
+from precision_lint.facts.runs.unread_scripts import expanded
 from precision_lint.facts.runs.unread_trees import sections
 from precision_lint.facts.runs.uses import Use
 from precision_lint.facts.runs.ways import commands, key_of_holder
+from precision_lint.facts.runs.witnesses import group_of
 from precision_lint.facts.settings.given import normal
+from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.finding import Span
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.syntax import callee_name, compared_with_texts
 from precision_lint.source.python.syntax_tree import syntax_tree
+from precision_lint.source.shell.variables import Assigned
 
 _MOST = 60
 """Settings of one launch or file that are followed."""
 _MOST_LIKELY = 6
 """Programs that are compared where nothing tells them apart."""
 _TARGET = "_target_"
+_PACKAGE = re.compile(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
 _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
 """Words in the names of many programs."""
 _UNKNOWN = "unknown until run time"
+_ARGUMENT = re.compile(r"\((\w+)=\)$")
+_MAKING = frozenset({
+    "zeros", "ones", "full", "empty", "normal", "uniform", "rand", "randn", "arange", "array",
+    "asarray", "tensor", "zeros_like", "ones_like", "full_like", "linspace", "eye",
+})  # fmt: skip
+"""Functions that make an array, which may stand for any input."""
 _MOST_PLACES = 12
 """Places of one setting that are looked at."""
 
@@ -77,8 +94,13 @@ class Purposes:
     def of(self, rest: Unread) -> Iterator[EffectiveConfig]:
         """What the programs that get these settings have them for, the likely program first."""
         if rest.launch is None and rest.file.script is not None:
-            for part in _by_launch(rest):
-                yield from self.of(part)
+            written = [*_of_here_documents(rest, self.project)]
+            yield from written
+            rest = _but_for(rest, written)
+            for part in _by_launch(rest, self.project):
+                known = [*_of_frameworks(part, self.project)]
+                yield from known
+                yield from self.of(_but_for(part, known))
             return
         if rest.launch is None:
             for run, used in self._of_classes(rest):
@@ -163,6 +185,8 @@ class Purposes:
         self, settings: Iterable[tuple[Occurrence, Asked]], run: RunEnvironment
     ) -> Iterator[Use]:
         evaluator = Evaluator(run)
+        names = names_in(run.file) if run.opened is not None else frozenset[str]()
+        paths = paths_of(run.program) if names else ()
         for written, asked in islice(settings, _MOST):
             key = (run.program.path, asked)
             if key not in self._known:
@@ -171,6 +195,7 @@ class Purposes:
                 place
                 for place in self._known[key]
                 if not _is_for_another_value(place, asked.name, written.value)
+                and not is_of_another(place.file.text.path, paths, names)
             ]
             best = _best(places, written, evaluator, is_called=bool(asked.owner)) or _of_target(
                 written, run.program
@@ -197,15 +222,68 @@ def _without(rest: Unread, used: Sequence[Use]) -> Unread:
     return replace(rest, settings=tuple(left))
 
 
-def _by_launch(rest: Unread) -> Iterator[Unread]:
+def _by_launch(rest: Unread, project: Recording) -> Iterator[Unread]:
     """The settings in variables of a script, with the launches that get them."""
-    found: dict[Span, tuple[Launch, list[Occurrence]]] = {}
+    found: dict[Written, tuple[Handed, list[Occurrence]]] = {}
     for one in rest.settings:
-        for each in handed(one):
+        for each in handed(one, project):
             given = replace(one, name=each.option) if each.option else one
-            found.setdefault(each.launch.span, (each.launch, []))[1].append(given)
-    for span, (started, settings) in found.items():
-        yield Unread(rest.file, span, started, tuple(settings))
+            if each.is_decided:
+                given = replace(given, value=None)
+            key = each.file.text.path, each.launch.span
+            found.setdefault(key, (each, []))[1].append(given)
+    for (_, span), (each, settings) in found.items():
+        yield Unread(each.file, span, each.launch, tuple(settings))
+
+
+def _but_for(rest: Unread, known: Iterable[EffectiveConfig]) -> Unread:
+    told = understood(known)
+    left = (one for one in rest.settings if written_at(one) not in told)
+    return replace(rest, settings=tuple(left))
+
+
+def _of_here_documents(rest: Unread, project: Recording) -> Iterator[EffectiveConfig]:
+    """What frameworks have the variables for that branches of a script assign, and that it writes
+    into a file: `"enabled": ${DS_BF16}`.
+    """
+    for embedded in rest.file.embedded:
+        for reading in readings(embedded.file, project) if embedded.heredoc is not None else ():
+            source, framework = reading.source, reading.framework
+            rows = (
+                (name, rest.file.text[one.origin.span])
+                for name in framework.keys
+                for one in source.all(name)
+            )
+            texts = {name: text for name, text in rows if "$" in text}
+            found = [
+                (name, one)
+                for name, text in texts.items()
+                for one in rest.settings
+                if isinstance(one.origin, Assigned) and expanded(one.name).search(text)
+            ]
+            if found and isinstance(source, MappingSource):
+                given, taken = dict(reversed(found)), tuple(one for _, one in found)
+                at, code = taken[0].origin.span, rest.file  # the file itself is part of a run
+                made = RolesSource(code, at, None, given, code, Span(0, 0), taken)
+                yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
+
+
+def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig]:
+    """What the frameworks of a launch have the options for that variables of its script hold: which
+    of them it gets, its branches decide.
+    """
+    for reading in readings(rest.file, project):
+        source, framework = reading.source, reading.framework
+        if not isinstance(source, CommandSource) or source.launch is None:
+            continue
+        if rest.launch is None or source.launch.span != rest.launch.span:
+            continue
+        taken = tuple(one for one in rest.settings if normal(one.name) in framework.keys)
+        given = {normal(one.name): one for one in reversed(taken)}
+        if given:
+            place, started = source.launch.span, source.launch
+            made = RolesSource(rest.file, place, started, given, rest.file, Span(0, 0), taken)
+            yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
 
 
 def _is_for_another_value(place: TorchPlace, name: str, value: object) -> bool:
@@ -238,7 +316,13 @@ def _best(
     """
     program = evaluator.program
     idle: tuple[TorchPlace, Occurrence | None] | None = None
-    for place in sorted(places, key=lambda one: (not _is_akin(one, program), _rank(one, program))):
+
+    def order(place: TorchPlace) -> tuple[bool, int, bool, bool]:
+        runs = may_run(place.node, place.file, program)
+        is_own = place.file.text.path == program.path
+        return not _is_akin(place, program), _rank(place, program), not runs, not is_own
+
+    for place in sorted(places, key=order):
         is_mentioned = is_called or _is_mentioned(place, program)
         if not is_mentioned and not may_run(place.node, place.file, program):
             continue
@@ -299,7 +383,11 @@ def _rank(place: TorchPlace, program: Program) -> int:
     if place.kind not in ("argument", "cast"):
         return int(place.kind == "scaler")
     name = callee_name(place.node) if isinstance(place.node, ast.Call) else ""
-    return 3 if program.functions(name) or program.classes(name) else 2
+    given = _ARGUMENT.search(place.subject)
+    if given is not None and not may_choose_precision(given[1]):
+        return 4  # `load(checkpoint_id=)`: it may be anything
+    is_own = program.functions(name) or program.classes(name)
+    return 3 if is_own or name in _MAKING else 2
 
 
 def _is_same(one: Occurrence, other: Occurrence) -> bool:
@@ -311,7 +399,8 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
     if rest.launch is not None:
         file = run.program.project.module(run.program.path)
         started = {name for name, _ in commands(file)} if file is not None else set()
-        words = frozenset(word.text for word in rest.launch.words if word.text in started)
+        said = (*rest.launch.program.split(), *(word.text for word in rest.launch.words))
+        words = frozenset(word for word in said if word in started)
         for one in rest.settings:
             section, _, name = one.name.rpartition(".")
             declared = run.program.flags.get(normal(name))
@@ -328,8 +417,17 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
         if isinstance(one.origin, Member):
             own = one.origin.mapping
             others = {names.get(id(each), "") for each in homes[one.name] if not _alike(each, own)}
-            section = names.get(id(own), "")
+            section = names.get(id(own), "") or _group(rest.file, run)
             yield one, Asked(one.name, section, frozenset(others - {section}), modules)
+
+
+def _group(file: ParsedConfig, run: RunEnvironment) -> str:
+    """The section that Hydra puts a whole file into: its folder, or what it says by `@package`."""
+    group = group_of(file.text.path, run.program.path, run.program.project)
+    said = _PACKAGE.search(file.text.text) if group else None
+    if said is None or said[1] == "_group_":
+        return group
+    return "" if said[1] == "_global_" else said[1].rpartition(".")[2]
 
 
 def _texts(file: ParsedConfig) -> Iterator[str]:

@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
@@ -24,7 +25,6 @@ from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
-    STARTED,
     composed_by,
     given,
     is_elsewhere,
@@ -33,6 +33,7 @@ from precision_lint.facts.runs.witnesses import (
     naming_for,
     of_hydra,
     of_siblings,
+    programs_of,
     takes_words,
 )
 from precision_lint.source.config.config_file import ParsedConfig
@@ -41,6 +42,10 @@ _WORD = re.compile(r"[a-z]+\d*")
 _FILE = re.compile(r"[\w./-]+\.(?:ya?ml|json|toml)\b")
 _NUMBERED = re.compile(r"([a-z]+)\d+")
 _GENERAL = frozenset({"py", "yaml", "yml", "json", "toml", "config", "configs", "conf", "train"})
+_PREPARING = re.compile(
+    r"(?:^|_)(?:preprocess|preprocessing|convert|converter|download|prepare|tokenize|merge)(?:_|$)"
+)
+"""Programs for data and weights, which import what the others do and mention what that does."""
 _ASIDE = frozenset({"doc", "docs"})
 _MARKS = tuple(map(bytes.decode, CLEAR_MARKS))
 _SETTING = re.compile(
@@ -53,6 +58,8 @@ _SHARE = 0.8
 """Of the keys of a file that the program must mention."""
 _CLOSE = 0.85
 """How much of the share of the best program one must mention that a file beside it names."""
+_SAME = 0.95
+"""How much of the share of the best program one may mention that is as near."""
 _CLEAR_SHARE = 0.95
 """Of the keys of a file that a library loads, as pydantic may."""
 _CLEAR_KEYS = 12
@@ -159,10 +166,12 @@ def _is_only_loader(around: Sequence[_Near], format: str, project: Recording) ->
 def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near]:
     """Those of the folders of a file; where Hydra composes the files of its folder, what does."""
     _, composing = composed_by(here, project)
+    commands = frozenset(own_commands(project).values())  # they are started from anywhere
     return [
         row
         for row in near
-        if not is_elsewhere(row.path, here, project) and (not composing or row.path in composing)
+        if (row.path in commands or not is_elsewhere(row.path, here, project))
+        and (not composing or row.path in composing)
     ]
 
 
@@ -192,6 +201,8 @@ def _near(
             names = (keys.names & read) | keys.precise
             share = Keys(names, keys.precise).share_in(mentioned)
         if share < NAMED_SHARE or _is_for_another(path.stem, path_words):
+            continue
+        if _PREPARING.search(path.stem) and not keys.precise & words_of((path,), project):
             continue
         if is_loading or (share >= clear and len(keys.names) >= _CLEAR_KEYS):
             row = _Near(share, len(_words(path.stem) & path_words), path)
@@ -228,11 +239,24 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
     words = max((row.words for row in near), default=0)
     left = [row for row in near if row.words == words]
     share = max((row.share for row in left), default=0.0)
-    left = [row for row in left if row.share == share]
+    left = [row for row in left if row.share >= share * _SAME]
+    commands = frozenset(own_commands(project).values())
     folders = max((_shared(row.path, here) for row in left), default=0)
-    paths = [row.path for row in left if _shared(row.path, here) == folders]
+    paths = [
+        row.path
+        for row in left
+        if _shared(row.path, here) == folders or row.path in commands  # no file is far from them
+    ]
     # One that imports another one mentions what that does.
-    own = [one for one in paths if {*paths}.isdisjoint({*project.program(one)} - {one})]
+    shares = {row.path: row.share for row in left}
+    own = [
+        one
+        for one in paths
+        if not any(
+            other != one and shares[other] >= shares[one] and other in {*project.program(one)}
+            for other in paths
+        )
+    ]
     likely = [one for one in own or paths if not _is_aside(one, project)] or own or paths
     training = [path for path in likely if "train" in path.name] or likely
     return tuple(training) if len(training) == 1 else ()
@@ -293,7 +317,7 @@ def _programs(format: str, project: Recording) -> tuple[_Reading, ...]:
 
 
 def _started(project: Recording) -> list[Path]:
-    return [path for path in project.python_sources_matching(STARTED) if not project.is_test(path)]
+    return [path for path in programs_of(project) if not project.is_test(path)]
 
 
 def _has_more_programs(here: Path, project: Recording) -> bool:

@@ -10,13 +10,17 @@ from pathlib import Path
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.dead_options import declared_in_vain
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
+from precision_lint.facts.runs.named_classes import foreign_class
+from precision_lint.facts.runs.names_of_outputs import names_outputs
 from precision_lint.facts.runs.purposes import Missed
 from precision_lint.facts.runs.understood import Written, written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.settings.given import normal
 from precision_lint.source.config.options import Option
 from precision_lint.source.config.settings_tree import Member
+from precision_lint.source.shell.variables import Assigned
 from precision_lint.source.shell.words import UNKNOWN
 
 _NO_CODE = "no Python file of the project mentions it"
@@ -25,6 +29,7 @@ _NO_PROGRAM = "the program is not in the project"
 _UNKNOWN_PROGRAM = "which program it starts is not known"
 _NO_READER = "no program is seen to read the file"
 _NOT_PARSED = "the file cannot be parsed"
+_NAMES = "nothing reads it: it is printed, or a part of the names of outputs"
 _NO_COMMAND = "no program is seen to get it"
 
 
@@ -35,12 +40,21 @@ def with_reasons(
     return tuple(
         replace(
             one,
-            reason=_reason(one, rest, project)
+            reason=_of_class(one, project)
+            or _reason(one, rest, project)
             or _of_miss(one, misses, project)
             or _of_nothing(one, rest),
         )
         for one in rest.settings
     )
+
+
+def _of_class(one: Occurrence, project: Recording) -> str:
+    """The class of a library that gets a section: `class_path: torch.optim.AdamW`."""
+    if not isinstance(one.origin, Member):
+        return ""
+    name = foreign_class(one.origin.mapping, one.file, project)
+    return f"given to {name}, which is not in the project" if name else ""
 
 
 def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recording) -> str:
@@ -51,6 +65,9 @@ def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recordi
         program = _shown(missed.program, project)
         if not _is_mentioned(one.name, missed.program, project):
             return f"no code of {program} mentions it"
+        row = declared_in_vain(normal(one.name.rpartition(".")[2]), missed.program, project)
+        if row is not None:
+            return f"declared in {program}, line {row}; nothing reads it"
         return f"{program} is not seen to read it"
     path, row = missed.read
     return f"read in {_shown(path, project)}, line {row}; what for is not seen"
@@ -61,7 +78,8 @@ def _of_nothing(one: Occurrence, rest: Unread) -> str:
     if rest.launch is not None:
         return _UNKNOWN_PROGRAM if UNKNOWN in rest.launch.program else ""
     if rest.file.script is not None:
-        return _NO_COMMAND
+        is_variable = isinstance(one.origin, Assigned)
+        return _NAMES if is_variable and names_outputs(one.name, rest.file) else _NO_COMMAND
     return _NO_READER if isinstance(one.origin, Member) else _NOT_PARSED
 
 

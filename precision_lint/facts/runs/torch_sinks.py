@@ -59,6 +59,8 @@ _PARTS: Mapping[SinkKind, Part] = {
 _CASTS = {"half": "float16", "bfloat16": "bfloat16"}
 LOADERS = frozenset({"from_pretrained", "from_single_file", "from_config", "load_checkpoint"})
 """Methods that load a network."""
+_OF_JAX = frozenset({"jax", "flax"})
+_JAX_ARGUMENTS = frozenset({"rngs", "mesh"})
 _QUANTIZED: Mapping[str, SinkKind] = {
     "load_in_4bit": "4-bit weights", "load_in_8bit": "8-bit weights",
 }  # fmt: skip
@@ -152,6 +154,14 @@ def _places(file: ParsedPython) -> Iterator[TorchPlace]:
                 targets=[ast.Name(id=name)], value=ast.Attribute() | ast.Name() as value
             ) if qualified(value, syntax.names) == _PLAIN_REGION:
                 yield TorchPlace("autocast", node, file, _given_to(name, syntax), plain="float16")
+                yield from _entered(name, file, syntax)
+            case ast.Assign(targets=[target], value=ast.IfExp() as value):
+                if (enabled := _chosen_region(value, syntax)) is not None:
+                    dtype = _given_to(last_name(target), syntax)
+                    yield TorchPlace("autocast", node, file, dtype, "float16", enabled)
+            case ast.Return(value=ast.IfExp() as value):
+                if (enabled := _chosen_region(value, syntax)) is not None:
+                    yield TorchPlace("autocast", node, file, None, "float16", enabled)
 
 
 def _quantized(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
@@ -160,6 +170,25 @@ def _quantized(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:
         enabled = _keyword(call, name)
         if enabled is not None:
             yield TorchPlace(kind, call, file, plain="on", enabled=enabled)
+
+
+def _entered(region: str, file: ParsedPython, syntax: SyntaxTree) -> Iterator[TorchPlace]:
+    """The calls of a class of regions under another name that say when they are enabled: after
+    `try: autocast = torch.cuda.amp.autocast`, where an older torch gets a class of one's own.
+    """
+    for call in syntax.calls(region):
+        enabled = _keyword(call, "enabled") or next(iter(call.args), None)
+        if isinstance(call.func, ast.Name) and enabled is not None:
+            yield TorchPlace("autocast", call, file, _keyword(call, "dtype"), "float16", enabled)
+
+
+def _chosen_region(node: ast.IfExp, syntax: SyntaxTree) -> ast.expr | None:
+    """When the class of regions is chosen: `autocast if args.amp else nullcontext`."""
+    if qualified(node.body, syntax.names) == _PLAIN_REGION:
+        return node.test
+    if qualified(node.orelse, syntax.names) == _PLAIN_REGION:
+        return ast.copy_location(ast.UnaryOp(ast.Not(), node.test), node.test)
+    return None
 
 
 def _given_to(region: str, syntax: SyntaxTree) -> ast.expr | None:
@@ -250,6 +279,8 @@ def _of_network(
 ) -> TorchPlace | None:
     """The cast of a module, or of what is named like a whole network, or the loading of one."""
     is_loaded = last_name(call.func) in LOADERS
+    if is_loaded and _is_of_jax(call, syntax):
+        return None  # its `dtype` is what a module computes in
     owner = call.func.value if isinstance(call.func, ast.Attribute) else None
     held = dotted(owner) if owner is not None and not is_loaded else None
     path = held or _target(call, syntax)
@@ -266,6 +297,17 @@ def _of_network(
         is_of_all=_OF_ALL.fullmatch(path.rpartition(".")[2]) is not None,
         is_module=is_module,
     )
+
+
+def _is_of_jax(call: ast.Call, syntax: SyntaxTree) -> bool:
+    """True for the loading of a module of Flax: by its name, its arguments, or in a file without
+    torch.
+    """
+    given = {each.arg for each in call.keywords}
+    owner = call.func.value if isinstance(call.func, ast.Attribute) else call.func
+    roots = {path.partition(".")[0] for path in syntax.names.values()}
+    is_of_file = "torch" not in roots and not _OF_JAX.isdisjoint(roots)
+    return last_name(owner).startswith("Flax") or not _JAX_ARGUMENTS.isdisjoint(given) or is_of_file
 
 
 def _is_module(owner: ast.expr | None, file: ParsedPython) -> bool:

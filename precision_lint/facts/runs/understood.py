@@ -9,6 +9,7 @@ from typing import TypeAlias
 from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.sources import (
     CallSource,
+    CodePlace,
     CommandSource,
     EnvironmentSource,
     MappingSource,
@@ -35,8 +36,10 @@ def understood(runs: Iterable[EffectiveConfig]) -> frozenset[Written]:
 def _understood(part: EffectiveConfig) -> Iterator[Written]:
     found: Iterable[Occurrence]
     match part.source:
-        case RolesSource(settings=settings):
-            found = settings
+        case RolesSource(settings=settings, given=given):
+            # Without a row for what they decide, nobody would see them.
+            is_shown = any(not isinstance(one.origin, CodePlace) for one in given.values())
+            found = settings if is_shown else ()
         case CallSource(given=given, settings=settings):
             keys = {*_names(part)}  # an argument of another name says nothing to the framework
             found = (*(one for name, one in given.items() if name in keys), *settings)

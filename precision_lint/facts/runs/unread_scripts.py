@@ -27,8 +27,14 @@ Known: TypeAlias = "frozenset[Written]"
 
 _DEFAULT = re.compile(r"""["']?\$\{\w+:?[-=]["']?([^{}]*?)["']?\}["']?""", re.ASCII)
 """`${FLAGS:---fp16 --seed 1}`, the whole value of a variable."""
-_POSITIONAL = re.compile(r"""["']?\$(?:\d|\{\d+\})["']?""", re.ASCII)
-"""`DTYPE="$2"`: the words of the script itself, which whoever starts it gives."""
+_OF_CALLER = re.compile(
+    r"""["']?(?:\$(?:\d|\{\d+\})|\$\{\w+\#{1,2}[^{}]*\}"""
+    r"""|\$\([ ]*echo[ ]+["']?\$\{?\w+\}?["']?[ ]*\|[ ]*(?:cut|sed|awk)\b.*\))["']?""",
+    re.ASCII,
+)
+"""`DTYPE="$2"`, `DTYPE=${1#*=}`, `DTYPE=$(echo $word | cut -f2 -d=)`: the words of the script
+itself, which whoever starts it gives.
+"""
 
 
 def of_launch(file: ParsedConfig, started: Launch, known: Known) -> Iterator[Occurrence]:
@@ -100,31 +106,42 @@ def _of_variable(
         if not is_known and not _is_filled_in(file, name, assigned, known):
             yield Occurrence(name, value, assigned, file)
         return
-    if _POSITIONAL.fullmatch(file.text[span].partition("=")[2]):
+    if _OF_CALLER.fullmatch(file.text[span].partition("=")[2]):
         if is_setting_of_precision(name, None) and not _is_in_known(file, name, known):
             yield Occurrence(name, None, assigned, file)
         return
-    words = assigned.elements or tuple(file.script.places.split(assigned.text))
+    if assigned.is_array and is_about_precision(name) and _are_precisions(assigned):
+        yield Occurrence(name, None, assigned, file)
+        return
+    is_list = assigned.is_array or not assigned.text.chars
+    words = assigned.elements if is_list else tuple(file.script.places.split(assigned.text))
     if len(words) > 1 or assigned.is_array or text.lstrip(" \t\n\\").startswith("-"):
         yield from _of_words(file, words, known)
 
 
+def _are_precisions(assigned: Assigned) -> bool:
+    """True for `precisions=(fp32 bf16)`, which a loop goes through."""
+    names = [word.text for word in assigned.elements]
+    return bool(names) and all(is_setting_of_precision("precision", name) for name in names)
+
+
 def _is_in_known(file: ParsedConfig, name: str, known: Known) -> bool:
     """True for a variable that is part of a setting which is known: `--dtype "$DTYPE"`."""
-    expanded = _expanded(name)
-    return any(path == file.text.path and expanded.search(file.text[span]) for path, span in known)
+    used = expanded(name)
+    return any(path == file.text.path and used.search(file.text[span]) for path, span in known)
 
 
-def _expanded(name: str) -> re.Pattern[str]:
+def expanded(name: str) -> re.Pattern[str]:
+    """A pattern for the uses of a variable."""
     return re.compile(rf"\$(?:{name}\b|\{{{name}\b)", re.ASCII)
 
 
 def _is_filled_in(file: ParsedConfig, name: str, assigned: Assigned, known: Known) -> bool:
     """True for the value of a variable in a here-document that writes a setting which is known."""
     assert file.script is not None
-    expanded = _expanded(name)
+    used = expanded(name)
     return any(
-        heredoc.body.start <= span.start < heredoc.body.end and expanded.search(file.text[span])
+        heredoc.body.start <= span.start < heredoc.body.end and used.search(file.text[span])
         for heredoc in file.script.heredocs
         if (value := heredoc.values.get(name)) is not None and value.span == assigned.span
         for path, span in known

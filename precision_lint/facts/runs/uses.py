@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
+from precision_lint.facts.runs.counterparts import is_of_another, names_in
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
@@ -71,7 +72,11 @@ def _files(run: RunEnvironment) -> Iterator[ParsedPython]:
         if isinstance(entry.value, Scalar) and isinstance(entry.value.value, str)
     )
     parts = frozenset(program_of(program.path, program.project, chosen))
-    yield from (file for file in program.files if file.text.path in parts)
+    names, paths = names_in(run.file), [file.text.path for file in program.files]
+    for file in program.files:
+        path = file.text.path
+        if path in parts and not is_of_another(path, paths, names):
+            yield file
 
 
 def _trains(evaluator: Evaluator) -> bool:

@@ -11,11 +11,14 @@ from itertools import chain, takewhile
 from pathlib import Path, PurePosixPath
 
 from precision_lint.facts.frameworks.launches import Launch
+from precision_lint.facts.frameworks.own_commands import own_commands
+from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import typed
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import Keys, all_keys, parts_of, words_of
 from precision_lint.facts.runs.loading import loads
 from precision_lint.facts.runs.started import started_programs
+from precision_lint.facts.runs.typed_commands import typed_commands
 from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
@@ -25,6 +28,7 @@ from precision_lint.source.shell.words import UNKNOWN
 
 STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 """What a program holds that is started. A boundary before a word would take five times as long."""
+_MAIN = "__main__.py"
 _TAKING_WORDS = (
     r"\badd_argument\(|\bparse_args\b|\bargv\b|\bFire\(|\bclick\.|\btyper\.|\btyro\.|\bhydra\.main\b"
     r"|\babsl\b|\bHfArgumentParser\b|\bTrlParser\b|\bfrom_cli\("
@@ -46,12 +50,6 @@ _LEAST_WORDS = 8
 _AGREEING = 0.6
 """Of the options of a command that a file has with the same values."""
 _ABSENT = object()
-_COMMENT = re.compile(
-    r"^[ \t]*#[ \t]*(?:[A-Z_]+=\S+[ \t]+)*(?:python3?|torchrun|deepspeed|accelerate)\b[^#\n]*?"
-    r"([\w./-]+\.py)[ \t]+([^#\n]+)$",
-    re.MULTILINE,
-)
-"""A command in a comment: its program, and the words after it."""
 _COMMANDS = re.compile(
     r"cmd|commands?|program|entry_?point|script|runner|main|train_script", re.IGNORECASE
 )
@@ -129,26 +127,48 @@ def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[
 
 
 def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
-    """The programs that start from a file, or the only one that composes those of its folder:
-    `@hydra.main(config_path="configs", config_name="base")`.
+    """The programs that start from a file, or the only one that composes those of its folder, or
+    that trains: `@hydra.main(config_path="configs", config_name="base")`.
     """
     starting, composing = composed_by(path, project)
-    return starting or (composing if len(composing) == 1 else ())
+    if starting or len(composing) == 1:
+        return starting or composing
+    # One that trains and one that evaluates often share a folder.
+    what = "eval" if "eval" in path.stem else "train"
+    named = tuple(program for program in composing if what in program.stem)
+    return named if len(named) == 1 else ()
 
 
 def composed_by(path: Path, project: Recording) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """The programs that start from a file, and those that compose the files of its folder."""
     starting, composing = [], []
     for program in project.python_sources_matching(rb"hydra\.main\("):
-        for match in _HYDRA.finditer(project.config_files.text(program)):
-            said = {name: text for name, _, text in _TEXT.findall(match[1])}
-            folder = _composed_folder(program, said.get("config_path", "."), project)
+        for folder, name in _composing(program, project):
             if folder in path.parents and not project.is_test(program):
                 composing.append(program)
-                name = said.get("config_name", "").removesuffix(".yaml")
                 if name and folder / f"{name}.yaml" == path:
                     starting.append(program)
     return tuple(dict.fromkeys(starting)), tuple(dict.fromkeys(composing))
+
+
+def group_of(path: Path, program: Path, project: Recording) -> str:
+    """The name of the group that a file is an option of, if a program composes such groups: that of
+    its folder, also where the folders of groups are elsewhere (`--config-dir`).
+    """
+    group = path.parent
+    for folder, _ in _composing(program, project):
+        is_inside = folder in group.parents
+        if is_inside or (folder != group and disk.is_folder(folder / group.name)):
+            return group.name
+    return ""
+
+
+def _composing(program: Path, project: Recording) -> Iterator[tuple[Path, str]]:
+    """The folders that a program composes files of, and the name of the first file."""
+    for match in _HYDRA.finditer(project.config_files.text(program)):
+        said = {name: text for name, _, text in _TEXT.findall(match[1])}
+        folder = _composed_folder(program, said.get("config_path", "."), project)
+        yield folder, said.get("config_name", "").removesuffix(".yaml")
 
 
 def _composed_folder(program: Path, said: str, project: Recording) -> Path:
@@ -244,30 +264,40 @@ def _folders_of_programs(project: Recording) -> frozenset[Path]:
     """
 
     def compute() -> frozenset[Path]:
-        started = project.python_sources_matching(STARTED)
-        programs = (path for path in started if _is_run(path, project))
+        programs = (path for path in programs_of(project) if _is_run(path, project))
         return frozenset(folder for path in programs for folder in path.parents)
 
     return project.config_files.once(("folders of programs",), compute)
 
 
+def programs_of(project: Recording) -> Iterable[Path]:
+    """The files that may be started: by what they hold, by their name, or by a command."""
+    mains = (path for path in project.config_files.project.python_files if path.name == _MAIN)
+    started = project.python_sources_matching(STARTED)
+    return dict.fromkeys((*started, *mains, *own_commands(project).values()))
+
+
 def _is_run(path: Path, project: Recording) -> bool:
-    return "__main__" in project.config_files.text(path) or not project.users(path)
+    text = project.config_files.text(path)
+    return "__main__" in text or path.name == _MAIN or not project.users(path)
 
 
 def _given(path: Path, project: Recording) -> Iterator[Path]:
     files = project.config_files
     pages = filter(None, map(files.at, files.named_in_pages(path)))
-    for script in (*files.referring(path), *pages):
+    own = filter(None, (files.at(path),))
+    for script in dict.fromkeys((*own, *files.referring(path), *pages)):
         for part, launch, program in started_programs(script, project, by_example=True):
             named = (word.text for word in (*launch.words, *launch.launcher))
             paths = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
-            is_it = (files.find(text, part.text.path, launch.directory) == path for text in paths)
+            found = ((text, files.find(text, part.text.path, launch.directory)) for text in paths)
+            is_it = (_names_it(text, at, path, program, project) for text, at in found)
             is_its = any(is_it) or _writes_there(launch, path, project)
             is_its = is_its or _agrees(launch, path, project)
             if is_its and not project.is_test(program):
                 yield program
-        yield from _commented_out(script, path, project)
+        if script.python is None:
+            yield from _typed(script.text.text, script, path, project)
     for script in _around(path, project):
         for _, launch, program in started_programs(script, project, by_example=True):
             is_like = any(_may_name(word.text, path) for word in launch.words)
@@ -275,15 +305,26 @@ def _given(path: Path, project: Recording) -> Iterator[Path]:
                 yield program
 
 
-def _commented_out(script: ParsedConfig, path: Path, project: Recording) -> Iterator[Path]:
-    """The programs of commands that people may take in: `# python train.py -c conf/a.yaml`."""
+def _typed(text: str, near: ParsedConfig, path: Path, project: Recording) -> Iterator[Path]:
+    """The programs of commands in a text that get a file: `# python train.py -c conf/a.yaml`."""
     files = project.config_files
-    for name, words in _COMMENT.findall(script.text.text) if script.python is None else ():
-        named = (word.rpartition("=")[2] for word in words.split() if word.endswith(path.name))
-        if any(files.find(word, script.text.path) == path for word in named):
-            program = files.program(name, script.text.path)
-            if program is not None and not project.is_test(program):
+    for started in typed_commands(text, path.name, near.text.path, project):
+        named = (word.text for word in (*started.words, *started.launcher))
+        named = (text.rpartition("=")[2] for text in named if text.endswith(path.name))
+        program = program_of(started, near, project)
+        if program is not None and not project.is_test(program):
+            found = ((text, files.find(text, near.text.path)) for text in named)
+            if any(_names_it(text, at, path, program, project) for text, at in found):
                 yield program
+
+
+def _names_it(text: str, found: Path | None, path: Path, program: Path, project: Recording) -> bool:
+    """True for a word that means a file: its path, or its name alone, where the program knows the
+    folder and no other file of that name is as near.
+    """
+    if found is not None or "/" in text:
+        return found == path
+    return text == path.name and _is_nearest(path, program, project)
 
 
 def _around(path: Path, project: Recording) -> Iterator[ParsedConfig]:
@@ -361,4 +402,5 @@ def _keys_at(path: Path, project: Recording) -> Keys:
 def _is_started(path: Path, project: Recording) -> bool:
     """True for a program: a script that nothing imports, or one that says what happens then."""
     text = project.config_files.text(path)
-    return re.search(STARTED.decode(), text) is not None or not project.users(path)
+    is_main = path.name == _MAIN or re.search(STARTED.decode(), text) is not None
+    return is_main or not project.users(path)

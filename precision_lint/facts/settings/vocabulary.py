@@ -9,7 +9,7 @@ _BITS = r"(?:bfloat|float|bf|fp)(?:8|16|32|64)"
 WORDS = (
     b"bf16", b"BF16", b"bfloat16", b"BFLOAT16", b"fp16", b"FP16", b"float16", b"fp32", b"float32",
     b"fp8", b"float8", b"precision", b"PRECISION", b"dtype", b"DTYPE", b"half", b"amp:", b"_amp",
-    b'amp"', b"--amp",
+    b'amp"', b"-amp",
 )  # fmt: skip
 """A pattern in the bytes of every file that mentions precision."""
 
@@ -55,6 +55,7 @@ _MEASURED = re.compile(
 _LOGGED = re.compile(r"^log_|_to_(?:tensorboard|wandb|mlflow)$", re.IGNORECASE)
 """Names of what is written down: `log_loss_scale_to_tensorboard`."""
 _PLACE = re.compile(r"(?:path|dir|file|folder|name|url|repo)s?$", re.IGNORECASE)
+_FILE = re.compile(r"\.(?:json|ya?ml|toml|py|sh|txt|csv|log|pth?|bin|ckpt|safetensors|onnx)$")
 _CHOICE = re.compile(r"[\w.+:,=|-]{1,40}", re.ASCII)
 _OF_DATA = frozenset({
     "string", "str", "object", "bool", "boolean", "int", "int16", "int32", "int64", "uint16",
@@ -167,6 +168,7 @@ def is_setting_of_precision(name: str, value: object, section: str = "") -> bool
             return int(value) in _BIT_WIDTHS
         case str():
             is_choice = _CHOICE.fullmatch(value) and not value.replace(".", "").isdecimal()
+            is_choice = is_choice and _FILE.search(value) is None
             return bool(is_choice) and value.lower() not in _OF_DATA
     return False
 

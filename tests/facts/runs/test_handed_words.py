@@ -55,3 +55,141 @@ def test_what_a_branch_gives(script: str, rows: list[str], tmp_path: Path) -> No
     for row in rows:
         assert row in out
     assert (not rows) == ("(argument of" not in out)
+
+
+DECIDED = """\
+DTYPE=${{1:-fp16}}
+OTHER=$2
+{}
+python train.py $ARGS
+"""
+BRANCH = 'ARGS=""\nif [ "$DTYPE" = "fp16" ]; then\n  ARGS="--no-amp"\nfi'
+CASE = "case $DTYPE in\n  fp16) ARGS=--no-amp ;;\n  *) ARGS= ;;\nesac"
+SHORT = '[[ $DTYPE == fp16 ]] && ARGS="--no-amp --seed 1"'
+INNER = "if [ -n $OTHER ]; then\n  if [ $DTYPE = fp16 ]; then ARGS+=' --no-amp'; fi\nfi"
+SECOND = "if [ $OTHER = 1 ]; then\n  ARGS=\nelif [ $DTYPE = fp16 ]; then\n  ARGS=--no-amp\nfi"
+VALUE = "if [ $DTYPE = fp16 ]; then KIND=float16; fi\nARGS=--dtype=$KIND"
+OF_OTHER = "if [ $OTHER = fp16 ]; then\n  ARGS=--no-amp\nfi"
+AFTER = "if [ $DTYPE = fp16 ]; then\n  echo half\nfi\nif [ $OTHER = 1 ]; then ARGS=--no-amp; fi"
+NO_PRECISION = "if [ $DTYPE = fp16 ]; then\n  ARGS='--seed 1'\nfi"
+FOLDER = "if [ $DTYPE = fp16 ]; then\n  OUT=half\nfi\nARGS=--out=$OUT"
+PRINTED = "if [ $DTYPE = fp16 ]; then\n  echo ARGS=--no-amp\nfi"
+LONGER = "if [ $DTYPES = fp16 ]; then\n  ARGS=--no-amp\nfi"
+COMMENT = "# if [ $DTYPE = fp16 ]; then\nARGS=--seed"
+
+GIVEN = "unknown until run time (argument of Engine("
+
+
+@pytest.mark.parametrize("text", [BRANCH, CASE, SHORT, INNER, SECOND, VALUE])
+def test_what_a_condition_on_a_variable_decides(text: str, tmp_path: Path) -> None:
+    folder = project(tmp_path, {"run.sh": DECIDED.format(text), "train.py": PROGRAM})
+    assert GIVEN in run("explain-config", cwd=folder).out
+
+
+@pytest.mark.parametrize("text", [OF_OTHER, AFTER, NO_PRECISION, FOLDER, PRINTED, LONGER, COMMENT])
+def test_what_a_condition_does_not_decide(text: str, tmp_path: Path) -> None:
+    folder = project(tmp_path, {"run.sh": DECIDED.format(text), "train.py": PROGRAM})
+    out = run("explain-config", cwd=folder).out
+    assert GIVEN not in out
+    assert "not understood: DTYPE=" in out
+
+
+SETTINGS = 'MODE="--dtype fp16"\nif [ -n "$1" ]; then MODE="--dtype bf16"; fi\n'
+SOURCES = "source conf/settings.sh\npython train.py $MODE\n"
+BY_NAME = ". conf/settings.sh || exit 1\npython train.py --seed 1 ${MODE}\n"
+BY_VARIABLE = "config=default.sh\n. parse.sh\n. $config\npython train.py $MODE\n"
+HAS_ROW = "fp16 (argument of Engine(dtype=), train.py:8)"
+
+
+@pytest.mark.parametrize("text", [SOURCES, BY_NAME, BY_VARIABLE])
+def test_scripts_that_source_a_file_hand_on_what_it_says(text: str, tmp_path: Path) -> None:
+    files = {"run.sh": text, "conf/settings.sh": SETTINGS, "train.py": PROGRAM}
+    assert HAS_ROW in run("explain-config", cwd=project(tmp_path, files)).out
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"run.sh": "bash conf/settings.sh\npython train.py $MODE\n"},
+        {"run.sh": "source conf/settings.sh\npython train.py $MODES\n"},
+        {"run.sh": "source conf/settings.sh\npython other.py $MODE\n"},
+        {"run.sh": "source conf/other.sh\npython train.py $MODE\n"},
+        {
+            "run.sh": ". $config\npython train.py $MODE\n",
+            "conf/settings.sh": SETTINGS + "python more.py --seed 1\n",
+        },
+        {"one/two/run.sh": ". $config\npython train.py $MODE\n"},
+    ],
+)
+def test_scripts_that_do_not_source_a_file(files: dict[str, str], tmp_path: Path) -> None:
+    files = {"conf/settings.sh": SETTINGS, "train.py": PROGRAM} | files
+    assert "(argument of" not in run("explain-config", cwd=project(tmp_path, files)).out
+
+
+OF_TRAINER = """\
+from transformers import HfArgumentParser, Trainer, TrainingArguments
+
+(args,) = HfArgumentParser(TrainingArguments).parse_args_into_dataclasses()
+Trainer(args=args).train()
+"""
+EITHER = """\
+if [ "$1" = fp16 ]; then
+  ARGS=" --fp16"
+else
+  ARGS=" --bf16"
+fi
+RUN="torchrun train.py"
+CMD="$RUN $ARGS --output_dir o --learning_rate 1e-4 --per_device_train_batch_size 1"
+$CMD
+"""
+
+
+def test_the_framework_of_a_launch_has_them_and_they_do_not_conflict(tmp_path: Path) -> None:
+    out = run(
+        "explain-config", cwd=project(tmp_path, {"run.sh": EITHER, "train.py": OF_TRAINER})
+    ).out
+    assert "Hugging Face Trainer" in out
+    assert "run.sh:2" in out
+    assert "run.sh:4" in out
+    assert "not understood" not in out
+    assert "MP7" not in out
+
+
+@pytest.mark.parametrize("option", ["--bf17", "--loss-dtype bf16"])
+def test_options_that_the_framework_does_not_have(tmp_path: Path, option: str) -> None:
+    script = EITHER.replace("--bf16", option)
+    out = run(
+        "explain-config", cwd=project(tmp_path, {"run.sh": script, "train.py": OF_TRAINER})
+    ).out
+    assert f"{option}  run.sh" not in out
+
+
+WRITTEN = """\
+if [ "$1" = half ]; then
+  FP16_ON=true
+  KIND=fp16
+else
+  FP16_ON=false
+  KIND=bf16
+fi
+cat > $2 <<EOF
+{{"train_batch_size": 8, "zero_optimization": {{"stage": 2}}, "fp16": {{"enabled": {}}}}}
+EOF
+echo done
+"""
+
+
+def test_variables_in_a_file_that_the_script_writes(tmp_path: Path) -> None:
+    text = WRITTEN.format("${FP16_ON}")
+    out = run("explain-config", cwd=project(tmp_path, {"run.sh": text})).out
+    assert "fp16.enabled = true" in out
+    assert "also read: FP16_ON=false (run.sh:5)" in out
+    assert "not understood: KIND=fp16 (run.sh:3)" in out
+
+
+@pytest.mark.parametrize("value", ["true", "${FP16_ON_TOO}", "\\$FP16_ON"])
+def test_other_values_in_a_file_that_the_script_writes(value: str, tmp_path: Path) -> None:
+    text = WRITTEN.format(value)
+    out = run("explain-config", cwd=project(tmp_path, {"run.sh": text})).out
+    assert "(run.sh:2)" in out
+    assert "also read" not in out

@@ -819,3 +819,261 @@ def test_what_is_in_a_section_of_its_own_is_no_argument(tmp_path: Path) -> None:
     files = {"a.yaml": text, "parts/stages.py": CLASSES, "train.py": "import torch\n"}
     out = run("explain-config", cwd=project(tmp_path, files)).out
     assert "not understood: kind_dtype: float16 (a.yaml:4)" in out
+
+
+READER = """\
+import contextlib
+import sys
+import torch
+import yaml
+from tool import Engine, load
+
+config = yaml.safe_load(open(sys.argv[1]))
+print(config.epochs, config.lr, config.data, config.model, config.seed)
+
+{}
+
+if __name__ == "__main__":
+    main()
+"""
+ALIAS = """\
+try:
+    autocast = torch.cuda.amp.autocast
+except AttributeError:
+    class autocast:
+        def __init__(self, enabled):
+            pass
+
+class Network:
+    def __init__(self, args):
+        self.args = args
+
+    def forward(self, x):
+        with autocast({}):
+            return x
+
+def main():
+    Network(config)
+"""
+CHOSEN = """\
+class Trainer:
+    def __init__(self, args):
+        self.use_amp = args.use_amp
+        self.region = {}
+
+def main():
+    Trainer(config)
+"""
+CAST = """\
+def main():
+    network = load(config.model)
+    network.apply(lambda weights: weights.{})
+"""
+FAMILIES = """\
+class First:
+    def create(self, size, {0}):
+        return size
+
+class Second:
+    def create(self, size, {0}):
+        return size
+
+class Third:
+    def create(self, size, {0}):
+        return size
+
+class Fourth:
+    def create(self, size, {1}):
+        return size
+
+def main():
+    family = load(config.model)
+    family.create(3, config.use_amp)
+"""
+AUTOCAST = "use_amp  true  (autocast"
+
+
+def of_reader(tmp_path: Path, body: str) -> str:
+    files = {"train.py": READER.format(body), "a.yaml": FILE.format("use_amp: true")}
+    return run("explain-config", cwd=project(tmp_path, files)).out
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ALIAS.format("enabled=self.args.use_amp"),
+        ALIAS.format("self.args.use_amp"),
+        CHOSEN.format("torch.cuda.amp.autocast if self.use_amp else contextlib.nullcontext"),
+        CHOSEN.format("torch.cuda.amp.autocast if args.use_amp else load"),
+        CHOSEN.format("contextlib.nullcontext if not args.use_amp else torch.cuda.amp.autocast"),
+    ],
+)
+def test_classes_of_regions_by_other_names(tmp_path: Path, body: str) -> None:
+    out = of_reader(tmp_path, body)
+    assert "(autocast, train.py:" in out
+    assert "not understood" not in out
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        ALIAS.format("enabled=True"),
+        ALIAS.format("enabled=self.args.seed"),
+        ALIAS.replace("torch.cuda.amp.autocast", "load.autocast").format("self.args.use_amp"),
+        CHOSEN.format("load if self.use_amp else contextlib.nullcontext"),
+        CHOSEN.format("torch.cuda.amp.autocast if args.seed else contextlib.nullcontext"),
+        CHOSEN.format("torch.cuda.amp.autocast"),
+    ],
+)
+def test_classes_that_are_no_regions(tmp_path: Path, body: str) -> None:
+    out = of_reader(tmp_path, body)
+    assert "use_amp: true" in out
+    assert "not understood: use_amp" in out
+
+
+@pytest.mark.parametrize("method", ["astype(TABLE[config.use_amp])", "to(config.use_amp)"])
+def test_methods_that_cast(tmp_path: Path, method: str) -> None:
+    assert "(cast of weights, train.py:" in of_reader(tmp_path, CAST.format(method))
+
+
+@pytest.mark.parametrize(
+    "method", ["reshape(config.use_amp)", "assign(config.use_amp)", "astype(config.seed)"]
+)
+def test_methods_that_do_not_cast(tmp_path: Path, method: str) -> None:
+    assert "not understood: use_amp" in of_reader(tmp_path, CAST.format(method))
+
+
+def test_a_position_that_all_functions_call_a_dtype(tmp_path: Path) -> None:
+    out = of_reader(tmp_path, FAMILIES.format("dtype", "dtype"))
+    assert "(argument of create(dtype=), train.py:" in out
+
+
+@pytest.mark.parametrize("names", [("dtype", "kind"), ("kind", "kind"), ("dtype", "*more")])
+def test_positions_without_one_name(tmp_path: Path, names: tuple[str, str]) -> None:
+    assert "not understood: use_amp" in of_reader(tmp_path, FAMILIES.format(*names))
+
+
+HYDRA = """\
+import hydra
+from tool import Engine
+
+@hydra.main(config_path="conf/fit", config_name="config")
+def main(config):
+    print(config.epochs, config.lr, config.data, config.model, config.seed)
+    Engine("m", {}=config.train.kind_dtype)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("path", ["conf/fit/train/a.yaml", "recipe/fit/train/a.yaml"])
+def test_groups_of_hydra(tmp_path: Path, path: str) -> None:
+    files = {
+        "fit.py": HYDRA.format("dtype"),
+        "conf/fit/config.yaml": "defaults: [train: b]\n",
+        "conf/fit/train/b.yaml": FILE.format("other: 1"),
+        path: FILE.format("kind_dtype: float16"),
+        "run.sh": f"python fit.py --config-dir {path.partition('/train')[0]} train=a\n",
+        "README.md": f"    python fit.py --copy {path}\n",
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert f"(argument of Engine(dtype=), fit.py:7)  {path}:6" in out
+
+
+@pytest.mark.parametrize(
+    ("path", "first"),
+    [
+        ("conf/fit/other/a.yaml", ""),
+        ("conf/fit/train/a.yaml", "# @package _global_\n"),
+        ("conf/fit/train/a.yaml", "# @package fit.optimizer\n"),
+        ("recipe/fit/tests/a.yaml", ""),
+    ],
+)
+def test_files_that_are_no_such_group(tmp_path: Path, path: str, first: str) -> None:
+    files = {
+        "fit.py": HYDRA.format("dtype"),
+        "conf/fit/config.yaml": "a: 1\n",
+        "conf/fit/train/b.yaml": FILE.format("other: 1"),
+        path: first + FILE.format("kind_dtype: float16"),
+        "README.md": f"    python fit.py --copy {path}\n",
+    }
+    assert "Engine(dtype=)" not in run("explain-config", cwd=project(tmp_path, files)).out
+
+
+@pytest.mark.parametrize(
+    ("imported", "call"),
+    [
+        ("import torch\n", "FlaxNet.from_pretrained(config.model, dtype=config.use_amp)"),
+        ("import torch\n", "Net.from_config(config.model, dtype=config.use_amp, rngs=1)"),
+        ("import jax\n", "Net.from_pretrained(config.model, dtype=config.use_amp)"),
+        ("from flax import nnx\n", "Net.from_pretrained(config.model, dtype=config.use_amp)"),
+    ],
+)
+def test_the_dtype_of_flax_is_not_that_of_weights(imported: str, call: str, tmp_path: Path) -> None:
+    reader = READER.replace("import torch\n", imported).replace("tool import", "tool import Net,")
+    files = {
+        "train.py": reader.format(f"def main():\n    return {call}\n"),
+        "a.yaml": FILE.format("use_amp: true"),
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "(argument of from_" in out
+
+
+@pytest.mark.parametrize("imported", ["import torch\n", "import torch\nimport jax\n", ""])
+def test_the_dtype_of_torch_is_that_of_weights(imported: str, tmp_path: Path) -> None:
+    call = "Net.from_pretrained(config.model, dtype=config.use_amp)"
+    reader = READER.replace("import torch\n", imported).replace("tool import", "tool import Net,")
+    files = {
+        "train.py": reader.format(f"def main():\n    return {call}\n"),
+        "a.yaml": FILE.format("use_amp: true"),
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "(weights of " in out
+
+
+MADE = """\
+def main():
+    {0}
+    {1}
+"""
+
+
+@pytest.mark.parametrize("name", ["normal", "zeros", "arange"])
+def test_what_makes_an_array_says_less_than_another_call(name: str, tmp_path: Path) -> None:
+    makes, loads = f"load.{name}(3, dtype=config.use_amp)", "Engine(1, dtype=config.use_amp)"
+    (first := tmp_path / "first").mkdir()
+    assert "(argument of Engine(dtype=)" in of_reader(first, MADE.format(makes, loads))
+    (only := tmp_path / "only").mkdir()
+    assert f"(argument of {name}(dtype=)" in of_reader(only, MADE.format(makes, "pass"))
+
+
+@pytest.mark.parametrize(
+    "first", ["load(path=config.use_amp)", "load.state(strict=config.use_amp)", "pass"]
+)
+def test_an_argument_that_is_about_precision_comes_first(first: str, tmp_path: Path) -> None:
+    out = of_reader(tmp_path, MADE.format(first, "Engine(1, amp=config.use_amp)"))
+    assert "(argument of Engine(amp=)" in out
+    assert "load" not in out
+
+
+INTERPOLATED = "epochs: 3\nlr: 0.1\ndata: d\nmodel: m\nseed: 1\nuse_amp: ${{{}}}\n"
+
+
+@pytest.mark.parametrize("value", ["model.precision", "oc.env:AMP"])
+def test_a_setting_that_another_one_gives(value: str, tmp_path: Path) -> None:
+    files = {
+        "train.py": READER.format(MADE.format("pass", "Engine(1, amp=config.use_amp)")),
+        "a.yaml": INTERPOLATED.format(value),
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "(argument of Engine(amp=)" in out
+
+
+@pytest.mark.parametrize("line", ["use_lamp: ${a}\n", "use_amp: {}\n", "use_amp: []\n", ""])
+def test_files_that_say_nothing_of_precision(line: str, tmp_path: Path) -> None:
+    files = {
+        "train.py": READER.format(MADE.format("pass", "Engine(1, amp=config.use_amp)")),
+        "a.yaml": FILE.format(line),
+    }
+    assert "a.yaml" not in run("explain-config", cwd=project(tmp_path, files)).out

@@ -497,3 +497,85 @@ def test_a_program_that_names_a_small_file_and_reads_its_precision(
         (other := tmp_path / str(number)).mkdir()
         files = {"conf/a.yaml": text, "train.py": MANY.replace(*change)}
         assert "read by train.py" not in explained(other, files)
+
+
+LIBRARY_OF_ALL = (
+    "import yaml\n" + READS + "def build(config):\n    Engine(dtype=config.kind_dtype)\n"
+)
+USES_ALL = (
+    "import sys\nfrom everything import build\n"
+    + LOADS
+    + "print({})\n"
+    + ENGINE.replace("Engine(dtype=config.kind_dtype)\n", "")
+)
+
+
+@pytest.mark.parametrize("name", ["preprocess", "convert_weights", "llama_preprocess", "download"])
+def test_a_program_for_data_imports_what_mentions_the_keys(name: str, tmp_path: Path) -> None:
+    files = {
+        "everything.py": LIBRARY_OF_ALL,
+        f"{name}.py": USES_ALL.format("config.other"),
+        "run.py": USES_ALL.format("config.other"),
+        "a.yaml": FILE,
+    }
+    assert f"{name}.py" not in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("preprocess", "config.kind_dtype"),
+        ("preprocessor", "config.other"),
+        ("train", "config.other"),
+        ("reconvert", "config.other"),
+    ],
+)
+def test_programs_that_are_not_only_for_data(name: str, line: str, tmp_path: Path) -> None:
+    files = {
+        "everything.py": LIBRARY_OF_ALL,
+        f"{name}.py": USES_ALL.format(line),
+        "a.yaml": FILE,
+    }
+    out = explained(tmp_path, files)
+    assert f"read by {name}.py" in out or "(argument of Engine(dtype=)" in out
+
+
+COMPOSING = (
+    'import hydra\n@hydra.main(config_path="conf", config_name="{}")\ndef main(config):\n    '
+    + READS
+    + "    Engine(dtype=config.kind_dtype)\nif __name__ == '__main__':\n    main()\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("programs", "name", "reader"),
+    [
+        (("train_agent", "eval_agent"), "a", "train_agent"),
+        (("train_agent", "eval_agent"), "a_eval", "eval_agent"),
+        (("train_agent", "show"), "a", "train_agent"),
+        (("show",), "a", "show"),
+    ],
+)
+def test_the_program_that_trains_composes_the_folder(
+    programs: tuple[str, ...], name: str, reader: str, tmp_path: Path
+) -> None:
+    files = {f"{program}.py": COMPOSING.format("base") for program in programs}
+    out = explained(tmp_path, files | {f"conf/{name}.yaml": FILE, "conf/base.yaml": "lr: 1\n"})
+    assert f"read by {reader}.py" in out or f"{reader}.py:" in out
+
+
+@pytest.mark.parametrize(
+    ("programs", "name"),
+    [
+        (("train_one", "train_two"), "a"),
+        (("show", "play"), "a"),
+        (("train_one", "train_two"), "a_eval"),
+        (("eval_one", "eval_two"), "a"),
+    ],
+)
+def test_none_of_several_programs_that_compose_the_folder(
+    programs: tuple[str, ...], name: str, tmp_path: Path
+) -> None:
+    files = {f"{program}.py": COMPOSING.format("base") for program in programs}
+    out = explained(tmp_path, files | {f"conf/{name}.yaml": FILE, "conf/base.yaml": "lr: 1\n"})
+    assert "read by" not in out

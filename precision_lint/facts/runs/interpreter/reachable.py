@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from precision_lint.facts.frameworks.own_commands import functions_called
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.started import offered
 from precision_lint.model.memo import fact
@@ -43,6 +44,8 @@ def _used_names(program: Program) -> frozenset[str]:
             if index == 0 or scope != _MAIN:
                 mentioned.setdefault(scope, set()).update(names)
     found = mentioned.get(_TOP, set()) | mentioned.get(_MAIN, set())
+    called = functions_called(program.path, program.project)
+    found |= called.union(*(mentioned.get(name, set()) for name in called))
     pending = list(found)
     while pending:
         new = mentioned.get(pending.pop(), set()) - found

@@ -1,0 +1,77 @@
+"""Which of several models with files of the same names a configuration is for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+READER = """\
+import sys
+import yaml
+from models.wide_net.trainer import Trainer as Wide
+from models.deep_net.trainer import Trainer as Deep
+
+config = yaml.safe_load(open(sys.argv[1]))
+print(config.epochs, config.lr, config.data, config.name, config.seed)
+
+def main():
+    {}[config.name](config).train(1)
+
+if __name__ == "__main__":
+    main()
+"""
+TRAINER = """\
+import torch
+from tool import load
+
+class Trainer:
+    def __init__(self, config):
+        self.config = config
+
+    def train(self, x):
+        with torch.autocast("cuda", enabled=self.config.use_{}):
+            return x
+"""
+KEYS = "epochs: 3\nlr: 0.1\ndata: d\nname: {}\nseed: 1\nuse_amp: true\n"
+FILES = {
+    "train.py": READER.format("TABLE"),
+    "models/wide_net/trainer.py": TRAINER.format("amp"),
+    "models/deep_net/trainer.py": TRAINER.format("amp"),
+}
+WIDE = "(autocast, models/wide_net/trainer.py:9)"
+DEEP = "(autocast, models/deep_net/trainer.py:9)"
+
+
+def explained(tmp_path: Path, files: dict[str, str]) -> str:
+    return run("explain-config", cwd=project(tmp_path, files)).out
+
+
+@pytest.mark.parametrize("name", ["WideNet", "wide_net", "wide-net", "WideNet2D"])
+def test_the_model_that_a_file_names(name: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, FILES | {"a.yaml": KEYS.format(name)})
+    assert WIDE in out
+    assert DEEP not in out
+
+
+@pytest.mark.parametrize("name", ["Other", "wide", "WideNetAndMore", "net", "models", "1"])
+def test_names_that_choose_none(name: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, FILES | {"a.yaml": KEYS.format(name)})
+    assert DEEP in out
+
+
+def test_only_a_file_at_the_same_place_is_passed_over(tmp_path: Path) -> None:
+    files = FILES | {"models/wide_net/trainer.py": "from tool import Trainer\n"}
+    (same := tmp_path / "same").mkdir()
+    assert DEEP not in explained(same, files | {"a.yaml": KEYS.format("WideNet")})
+    reader = READER.format("TABLE").replace("deep_net.trainer", "deep_net.engine")
+    files = {
+        "train.py": reader,
+        "models/wide_net/trainer.py": "from tool import Trainer\n",
+        "models/deep_net/engine.py": TRAINER.format("amp"),
+    }
+    (other := tmp_path / "other").mkdir()
+    out = explained(other, files | {"a.yaml": KEYS.format("WideNet")})
+    assert DEEP.replace("trainer", "engine") in out

@@ -1,0 +1,164 @@
+"""Settings that certainly nothing reads, and those that something may read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+PROGRAM = """\
+import argparse
+import logging
+import tool
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--use-amp", action="store_true", help="use_amp for speed")
+    parser.add_argument("--lr")
+    args = parser.parse_args()
+    logging.info("options: %s", args)
+    {}
+    train(args.lr)
+
+main()
+"""
+DEAD = "not understood: --use-amp (run.sh:1); declared in train.py, line 7; nothing reads it"
+
+
+def explained(tmp_path: Path, files: dict[str, str]) -> str:
+    return run("explain-config", cwd=project(tmp_path, files)).out
+
+
+@pytest.mark.parametrize("line", ["pass", "helper(args)", "tool.run(args.lr)", "print(vars(tool))"])
+def test_an_option_that_nothing_reads(line: str, tmp_path: Path) -> None:
+    files = {"run.sh": "python train.py --use-amp\n", "train.py": PROGRAM.format(line)}
+    assert DEAD in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tool.run(args)",
+        "train(**vars(args))",
+        "config = vars(args)",
+        "for name in names: getattr(args, name)",
+        "config = args.__dict__",
+        "print(args['use_amp'])",
+        "use_amp = True",
+        "tool.Run(config=args)",
+        "train(use_amp=1)",
+    ],
+)
+def test_an_option_that_something_may_read(line: str, tmp_path: Path) -> None:
+    files = {"run.sh": "python train.py --use-amp\n", "train.py": PROGRAM.format(line)}
+    assert "nothing reads it" not in explained(tmp_path, files)
+
+
+SCRIPT = "precision=bf16\n{}\npython train.py --lr 1 > log.txt\n"
+NAMED = "nothing reads it: it is printed, or a part of the names of outputs"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        'echo "running in $precision"',
+        'log_dir=logs/run-${precision}-1\nmkdir -p "$log_dir"\necho x > $log_dir/a.txt',
+        "python train.py --run_name base_$precision",
+        "python train.py 2>&1 | tee train_${precision}.log",
+        'printf "%s\\n" "$precision" | tee -a summary.txt',
+    ],
+)
+def test_variables_that_only_name_outputs(lines: str, tmp_path: Path) -> None:
+    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
+    assert NAMED in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        'if [ "$precision" = bf16 ]; then echo yes; fi',
+        "case $precision in bf16) echo yes;; esac",
+        "export precision\necho $precision",
+        "python other.py $precision",
+        "python train.py --config configs/$precision.yaml",
+        "python train.py --model_path models/$precision",
+        'echo "python train.py --dtype $precision" | bash',
+        "log_args=--x=$precision\npython other.py $log_args",
+        "source env_$precision.sh",
+        "echo nothing",
+        "set -a\necho $precision",
+    ],
+)
+def test_variables_that_something_may_get(lines: str, tmp_path: Path) -> None:
+    files = {"run.sh": SCRIPT.format(lines), "train.py": PROGRAM.format("pass")}
+    out = explained(tmp_path, files)
+    assert NAMED not in out
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "precisions=(fp32 tf32 bf16)",
+        'precision="${1#--precision=}"',
+        "precision=$(echo $1 | cut -f2 -d=)",
+        'ARGS=""\nif [ $1 ]; then\n  ARGS+=" \\\n    --use-amp \\\n    "\nfi',
+    ],
+)
+def test_settings_of_scripts_that_are_listed(line: str, tmp_path: Path) -> None:
+    files = {"run.sh": line + "\necho done\n"}
+    assert "not understood: " in explained(tmp_path, files)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "precisions=(1 2 3 many)",
+        "precisions=()",
+        "names=(fp32x b)",
+        "fp32_time=$(grep x log.txt)",
+        "fp16_size=$(du -h model)",
+        "python train.py --fp8-recipe conf/a.json",
+        'name="${1#--name=}"',
+        "rate=$(echo $1 | cut -f2 -d=)",
+    ],
+)
+def test_lines_of_scripts_that_are_no_settings(line: str, tmp_path: Path) -> None:
+    files = {"run.sh": line + "\necho done\n", "other.sh": "precision=bf16\n"}
+    out = explained(tmp_path, files)
+    assert "(other.sh:1)" in out
+    assert "(run.sh:" not in out
+
+
+SECTION = """\
+model:
+  class_path: {}
+  init_args:
+    inner:
+      seed: 1
+      weights_dtype: half
+other:
+  fp16_level: half
+"""
+GIVEN = "weights_dtype: half (a.yaml:6); given to far.away.Net, which is not in the project"
+
+
+@pytest.mark.parametrize("text", [SECTION, SECTION.replace("class_path", "_target_")])
+def test_the_class_of_a_library_that_gets_a_section(text: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"a.yaml": text.format("far.away.Net")})
+    assert GIVEN in out
+    assert "fp16_level: half (a.yaml:8); given" not in out
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        (SECTION.format("near.net.Net"), {"near/net.py": "class Net:\n    pass\n"}),
+        (SECTION.format("Net"), {}),
+        (SECTION.replace("class_path", "path").format("far.away.Net"), {}),
+        (SECTION.format("'far away/Net'"), {}),
+    ],
+)
+def test_no_class_of_a_library(text: str, files: dict[str, str], tmp_path: Path) -> None:
+    assert "which is not in the project" not in explained(tmp_path, files | {"a.yaml": text})
