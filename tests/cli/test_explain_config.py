@@ -284,7 +284,8 @@ def test_what_is_not_understood_is_listed(tmp_path: Path) -> None:
         "  not understood: dtype: float16 (a.yaml:2); no Python file of the project mentions it",
         "",
         "run.sh:1: no framework is known to read it, started as train.py",
-        "  not understood: --mixed_precision bf16 (run.sh:2); no code of the program mentions it",
+        "  not understood: --mixed_precision bf16 (run.sh:2); "
+        "no file that the program imports mentions it",
     ]
     found = explained(cwd=tmp_path)
     assert [(one["framework"], one["program"]) for one in found] == [
@@ -292,7 +293,7 @@ def test_what_is_not_understood_is_listed(tmp_path: Path) -> None:
     ]  # fmt: skip
     (unread,) = found[1]["not_understood"]
     assert unread["text"] == "--mixed_precision bf16"
-    assert unread["reason"] == "no code of the program mentions it"
+    assert unread["reason"] == "no file that the program imports mentions it"
 
 
 def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
@@ -309,7 +310,8 @@ def test_why_a_setting_is_not_understood(tmp_path: Path) -> None:
         "not understood: other_dtype: half (a.yaml:2); no Python file of the project mentions it",
         "not understood: --kind-dtype half (run.sh:1); read in train.py, line 5; "
         "what for is not seen",
-        "not understood: --other_dtype half (run.sh:1); no code of the program mentions it",
+        "not understood: --other_dtype half (run.sh:1); "
+        "no file that the program imports mentions it",
         "not understood: OUR_DTYPE=half (run.sh:3); no program is seen to get it",
         "not understood: THEIR_DTYPE=$1 (run.sh:4); no program is seen to get it",
         "not understood: --fp16 (run.sh:2); the program is not in the project",

@@ -24,7 +24,7 @@ from precision_lint.source.shell.variables import Assigned
 from precision_lint.source.shell.words import UNKNOWN
 
 _NO_CODE = "no Python file of the project mentions it"
-_NOT_IN_PROGRAM = "no code of the program mentions it"
+_NOT_IN_PROGRAM = "no file that the program imports mentions it"
 _NO_PROGRAM = "the program is not in the project"
 _UNKNOWN_PROGRAM = "which program it starts is not known"
 _NO_READER = "no program is seen to read the file"
@@ -64,7 +64,7 @@ def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recordi
     if missed.read is None:
         program = _shown(missed.program, project)
         if not _is_mentioned(one.name, missed.program, project):
-            return f"no code of {program} mentions it"
+            return f"neither {program} nor what it imports mentions it"
         row = declared_in_vain(normal(one.name.rpartition(".")[2]), missed.program, project)
         if row is not None:
             return f"declared in {program}, line {row}; nothing reads it"
@@ -104,7 +104,7 @@ def _reason(one: Occurrence, rest: Unread, project: Recording) -> str:
 
 
 def _is_mentioned(option: str, program: Path, project: Recording) -> bool:
-    """True if code of a program mentions the last part of an option."""
+    """True if a program, or what it imports, mentions the last part of an option."""
     name = normal(option.rpartition(".")[2])
     word = re.compile(rf"\b{re.escape(name).replace('_', '[_-]')}\b")
     text = project.config_files.text
