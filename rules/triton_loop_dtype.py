@@ -72,6 +72,7 @@ RULE = Rule(
     fix="sometimes",
     triggers=((b"triton",), (b"jit",)),
     pitfalls=("G02",),
+    preview=True,
 )
 
 
@@ -87,4 +88,6 @@ def _message(rejection: ReportedError) -> str:
             return f"{name} is None before the loop, but the loop assigns it"
         case "constexpr":
             return f"{name} is fixed at compile time, and the loop assigns it"
+        case _ if before == after:
+            return f"{name} is {before} before the loop, and has another shape after an iteration"
     return f"{name} is {before} before the loop, but the loop makes it {after}"

@@ -1455,7 +1455,7 @@ RULES: tuple[Rule, ...] = (
         precisions=("fp16", "bf16"),
         pitfalls=("G02",),
         yields_to=(),
-        preview=False,
+        preview=True,
         hooks=frozenset({"check_kernel"}),
     ),
     Rule(
