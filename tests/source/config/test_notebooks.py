@@ -85,6 +85,8 @@ def test_code_cells_are_numbered_among_all() -> None:
         ('pip -q install "torch<=2.6"', None),
         ("pip - q", "python"),
         ("cd ../x", None),
+        ("ls {folders[0]}", None),
+        ("not {folders[0]}", "python"),
         ("import torch", "python"),
         ("print(x) if x else y", "python"),
         ("x if y else z", "python"),
