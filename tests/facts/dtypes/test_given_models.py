@@ -191,3 +191,25 @@ def test_a_function_that_the_top_level_calls_in_a_region(tmp_path: Path) -> None
     run = "def run(net, x):\n    return net(x).numpy()\n"
     source = f"{run}{REGION}\n    run(nn.Linear(8, 3), torch.randn(2, 8))\n"
     assert described(last_call(tmp_path, main=source).receiver) == "bfloat16"
+
+
+CONTEXT = "ctx = torch.autocast('cuda', dtype=torch.bfloat16)\n"
+USED = "y = nn.Linear(8, 3)(torch.randn(2, 8))\n"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        f"{CONTEXT}ctx.__enter__()\nctx.__exit__(None, None, None)\n{USED}y.numpy()\n",
+        f"{CONTEXT}if a:\n    ctx.__enter__()\nelse:\n    {USED}    y.numpy()\n",
+        f"{CONTEXT}with torch.no_grad():\n    ctx.__enter__()\n{USED}y.numpy()\n",
+    ],
+    ids=["after its end", "on the other side of a branch", "after the block around it"],
+)
+def test_where_autocast_that_was_entered_by_a_call_is_off(source: str, tmp_path: Path) -> None:
+    assert described(last_call(tmp_path, main=source).receiver) == "float32"
+
+
+def test_autocast_that_one_side_of_a_branch_enters_is_on_after_it(tmp_path: Path) -> None:
+    source = f"{CONTEXT}if a:\n    ctx.__enter__()\n{USED}y.numpy()\n"
+    assert described(last_call(tmp_path, main=source).receiver) == "bfloat16"

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from precision_lint.facts.dtypes.interpreter import budget
 from precision_lint.facts.dtypes.program_run import calls_in_program
-from precision_lint.facts.dtypes.whole_program.activations import Activations
 from precision_lint.source.text.text import SourceText
 from tests.context import python_file, recording
 from tests.facts.dtypes.following import HEAD, described
@@ -32,19 +30,6 @@ def judged(root: Path, **files: str) -> list[str]:
     file = python_file(SourceText.from_bytes(path, path.read_bytes()), recording(root, ()))
     calls = calls_in_program(file, frozenset({"matmul"}))
     return [described(call.receiver) for call in calls]
-
-
-@pytest.fixture
-def interpreted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each function is interpreted."""
-    run, found = Activations.run, Counter[str]()
-
-    def counted(self: Activations, definition: Any, *arguments: Any, **options: Any) -> Any:
-        found[definition.name] += 1
-        return run(self, definition, *arguments, **options)
-
-    monkeypatch.setattr(Activations, "run", counted)
-    return found
 
 
 def test_other_modules_do_not_use_up_the_budget_of_a_program(

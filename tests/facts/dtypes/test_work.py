@@ -12,7 +12,6 @@ import pytest
 from precision_lint.facts.dtypes.domain.environment import Environment
 from precision_lint.facts.dtypes.interpreter import budget
 from precision_lint.facts.dtypes.whole_program import instances
-from precision_lint.facts.dtypes.whole_program.activations import Activations
 from tests.facts.dtypes.following import calls_of, described
 
 HOLDER = """
@@ -31,19 +30,6 @@ class Holder:
         return {two}
 """
 NET, WEIGHTS = "self.net(x).numpy()", "self.weights.numpy()"
-
-
-@pytest.fixture
-def interpreted(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How often each function is interpreted."""
-    run, found = Activations.run, Counter[str]()
-
-    def counted(self: Activations, definition: Any, *arguments: Any, **options: Any) -> Any:
-        found[definition.name] += 1
-        return run(self, definition, *arguments, **options)
-
-    monkeypatch.setattr(Activations, "run", counted)
-    return found
 
 
 def test_attributes_that_a_slice_shows_are_not_traced_again(

@@ -36,14 +36,22 @@ def _guess(node: ast.expr, syntax: SyntaxTree, hops: int) -> ast.IfExp | None:
             values = [inner]
         case ast.Attribute(value=inner, attr="type"):
             values = [inner]
-        case ast.Name():
-            held = binding(node, syntax)
-            values = held if isinstance(held, list) else []
-        case ast.Attribute(value=ast.Name(id="self")):
-            owner = enclosing_class(node, syntax)
-            values = (attribute(node, owner, syntax) if owner is not None else None) or []
+        case ast.Name() | ast.Attribute():
+            values = _assigned(node, syntax)
     found = [_guess(value, syntax, hops - 1) for value in values] if hops else []
     return found[0] if found and all(found) else None
+
+
+def _assigned(node: ast.Name | ast.Attribute, syntax: SyntaxTree) -> list[ast.expr]:
+    """What a variable or an attribute of `self` is assigned; nothing where that is not seen."""
+    match node:
+        case ast.Name():
+            held = binding(node, syntax)
+            return held if isinstance(held, list) else []
+        case ast.Attribute(value=ast.Name(id="self")):
+            owner = enclosing_class(node, syntax)
+            return (attribute(node, owner, syntax) if owner is not None else None) or []
+    return []
 
 
 def may_be_cuda(made: AutocastCall, syntax: SyntaxTree) -> bool:
@@ -82,12 +90,8 @@ def _types(node: ast.expr, syntax: SyntaxTree, hops: int) -> frozenset[str]:
             qualified(func, syntax.names) == "torch.device"
         ):
             values = [inner]
-        case ast.Name():
-            held = binding(node, syntax)
-            values = held if isinstance(held, list) else []
-        case ast.Attribute(value=ast.Name(id="self")):
-            owner = enclosing_class(node, syntax)
-            values = (attribute(node, owner, syntax) if owner is not None else None) or []
+        case ast.Name() | ast.Attribute():
+            values = _assigned(node, syntax)
     found = [_types(value, syntax, hops - 1) for value in values] if hops else []
     return frozenset().union(*found) if all(found) else frozenset()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from precision_lint.facts.dtypes.domain.calls import Region
 from precision_lint.facts.dtypes.domain.environment import (
     Environment,
     bind,
@@ -40,7 +41,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
     condition_excludes_bfloat16,
     guard_excludes_bfloat16,
 )
-from precision_lint.facts.dtypes.syntax.relevance import entered_by_call, may_open_autocast
+from precision_lint.facts.dtypes.syntax.relevance import context_call, may_open_autocast
 from precision_lint.facts.dtypes.syntax.rewriting import Rewriting, rewriting
 from precision_lint.facts.origin import PathCondition
 from precision_lint.source.python.statements import (
@@ -118,8 +119,8 @@ class StatementInterpreter:
                 self.assignments.augmented(node, env)
             case ast.Expr(value=expression):
                 self.frame.discarded = expression
-                self.changes.expression(expression, env)
-                self.enter(expression, env)
+                if not self.enters_or_leaves(expression, env):
+                    self.changes.expression(expression, env)
                 return not is_leaving(node)
             case ast.Return(value=expression):
                 returned: Value = Constant(None)
@@ -200,6 +201,8 @@ class StatementInterpreter:
     ) -> bool:
         span = self.evaluate.span_of(test)
         sides = []
+        around = len(self.frame.autocast)
+        entered: list[Region | None] = []
         known = self.evaluate.holds(test, env)
         for statements, holds in ((body, True), (orelse, False)):
             if known is not None and known is not holds:
@@ -208,6 +211,9 @@ class StatementInterpreter:
             self.frame.guards.append(PathCondition(span, holds))
             sides.append((branch, holds, self.block(statements, branch)))
             self.frame.guards.pop()
+            entered += self.frame.autocast[around:]  # the other side does not run in them
+            del self.frame.autocast[around:]
+        self.frame.autocast += entered
         for branch, holds, _ in sides:
             if guard_excludes_bfloat16(PathCondition(span, holds), self.evaluate.source):
                 for other in [each for each, at, _ in sides if at is not holds]:
@@ -287,12 +293,17 @@ class StatementInterpreter:
         self.block([*found.before], inner)
         replace_everywhere(held, Dictionary(self.evaluate(found.value, inner)), env)
 
-    def enter(self, expression: ast.expr, env: Environment) -> None:
+    def enters_or_leaves(self, expression: ast.expr, env: Environment) -> bool:
         """`torch.autocast(…).__enter__()`: the rest of the body, or of the block of a `with`."""
-        if (opened := entered_by_call(expression)) is not None:
-            context = self.evaluate.read(opened, env)
-            if isinstance(context, AutocastContext):
-                self.frame.autocast.append(region_of(context))
+        method, opened = context_call(expression)
+        context = None if opened is None else self.evaluate.read(opened, env)
+        if not isinstance(context, AutocastContext):
+            return False
+        if method == "__enter__":
+            self.frame.autocast.append(region_of(context))
+        else:
+            del self.frame.autocast[-1:]
+        return True
 
     def context(self, node: With, env: Environment) -> bool:
         before = len(self.frame.autocast)

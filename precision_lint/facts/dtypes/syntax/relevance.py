@@ -60,12 +60,12 @@ def may_open_autocast(context: ast.expr, source: SourceText) -> bool:
     return is_held and "autocast" in source.text
 
 
-def entered_by_call(node: ast.expr) -> ast.expr | None:
-    """The context of `context.__enter__()`."""
+def context_call(node: ast.expr) -> tuple[str, ast.expr | None]:
+    """The method and the context of `context.__enter__()` and of `context.__exit__(…)`."""
     match node:
-        case ast.Call(func=ast.Attribute(value=context, attr="__enter__")):
-            return context
-    return None
+        case ast.Call(func=ast.Attribute(value=context, attr="__enter__" | "__exit__" as method)):
+            return method, context
+    return "", None
 
 
 @dataclass(eq=False)
@@ -114,7 +114,7 @@ class DefUse:
     @property
     def is_always_seen(self) -> bool:
         """True for what casts what is computed then: autocast, and casts of parameters."""
-        if isinstance(self.node, ast.Expr) and entered_by_call(self.node.value) is not None:
+        if isinstance(self.node, ast.Expr) and context_call(self.node.value)[0]:
             return True
         if not isinstance(self.node, With):
             return self.casts_parameters

@@ -15,7 +15,7 @@ from precision_lint.facts.dtypes.libraries import hooks
 from precision_lint.facts.dtypes.operators.autocast import region_of
 from precision_lint.facts.dtypes.syntax.bodies import Body
 from precision_lint.facts.dtypes.syntax.definitions import Function, Module
-from precision_lint.facts.dtypes.syntax.relevance import entered_by_call
+from precision_lint.facts.dtypes.syntax.relevance import context_call
 from precision_lint.facts.dtypes.whole_program.calling import Calling
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.source.python.statements import own_statements
@@ -135,11 +135,11 @@ def _enters_regions(module: Module) -> bool:
     """True if the top level of a module, its functions aside, may enter a region."""
 
     def enters(node: ast.stmt) -> bool:
-        is_call = isinstance(node, ast.Expr) and entered_by_call(node.value) is not None
+        is_call = isinstance(node, ast.Expr) and bool(context_call(node.value)[0])
         return is_call or isinstance(node, ast.With)
 
     statements = own_statements(module.file.tree.body)
-    return module.fact((_enters_regions,), lambda: any(map(enters, statements)))
+    return module.fact(_enters_regions, lambda: any(map(enters, statements)))
 
 
 def _mentions_autocast(body: Body) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from precision_lint.facts.dtypes.domain.lattice import join, join_all
 from precision_lint.facts.dtypes.domain.values import (
@@ -27,7 +27,7 @@ def fillers(module: Module, table: str) -> frozenset[str]:
 
     `def register(cls): MODELS[cls.__name__] = cls`, or a function inside of `register(name)`.
     """
-    return module.fact((fillers, table), lambda: frozenset(_fillers(module, table)))
+    return module.fact(fillers, lambda: _by_table(module)).get(table, frozenset())
 
 
 def filled(program: Program, module: Module, table: str, value: Dictionary) -> Dictionary:
@@ -39,26 +39,24 @@ def filled(program: Program, module: Module, table: str, value: Dictionary) -> D
     return Dictionary(join(value.item, item), None, value.default)
 
 
-def _fillers(module: Module, table: str) -> Iterator[str]:
+def _by_table(module: Module) -> Mapping[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
     for name, function in module.top.items():
-        if isinstance(function, Function) and any(
-            _stores(node, table, _parameters(function)) for node in walk(function.node)
-        ):
-            yield name
+        for table in _filled_by(function) if isinstance(function, Function) else ():
+            found.setdefault(table, set()).add(name)
+    return {table: frozenset(names) for table, names in found.items()}
 
 
-def _parameters(function: Function) -> frozenset[str]:
-    """The parameters of a function, and of those inside of it."""
-    return frozenset(node.arg for node in walk(function.node) if isinstance(node, ast.arg))
-
-
-def _stores(node: ast.AST, table: str, parameters: frozenset[str]) -> bool:
-    match node:
-        case ast.Assign(
-            targets=[ast.Subscript(value=ast.Name(id=owner))], value=ast.Name(id=given)
-        ):
-            return owner == table and given in parameters
-    return False
+def _filled_by(function: Function) -> Iterator[str]:
+    """The names that a function, or one inside of it, puts its parameters into by a key."""
+    nodes = [*walk(function.node)]
+    parameters = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    for node in nodes:
+        match node:
+            case ast.Assign(
+                targets=[ast.Subscript(value=ast.Name(id=table))], value=ast.Name(id=given)
+            ) if given in parameters:
+                yield table
 
 
 def _registered(program: Program, module: Module, table: str) -> Iterator[Value]:
