@@ -59,14 +59,21 @@ def never_read(run: RunEnvironment) -> Iterator[tuple[Option, ast.Call, ParsedPy
         value = option.value
         if UNKNOWN in option.text or str(value).lower() in _NOTHING:
             continue
-        found = run.program.argument(name) if chooses_precision(name, value) else None
-        if found is None:
-            continue
-        file, call = found
-        if _action(call) not in _PLAIN or _is_read(_destination(call, name), run.program):
-            continue
-        if _is_in_sight(run.program):
+        found = declared_in_vain(name, run.program) if chooses_precision(name, value) else None
+        if found is not None:
+            file, call = found
             yield option, call, file
+
+
+def declared_in_vain(name: str, program: Program) -> tuple[ParsedPython, ast.Call] | None:
+    """The call that declares an option which nothing reads; None if something may read it."""
+    found = program.argument(name)
+    if found is None:
+        return None
+    _, call = found
+    if _action(call) not in _PLAIN or _is_read(_destination(call, name), program):
+        return None
+    return found if _is_in_sight(program) else None
 
 
 def _action(call: ast.Call) -> str:

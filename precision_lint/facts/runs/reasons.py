@@ -10,10 +10,11 @@ from pathlib import Path
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.dead_options import declared_in_vain
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
+from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.named_classes import foreign_class
 from precision_lint.facts.runs.names_of_outputs import names_outputs
+from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.purposes import Missed
 from precision_lint.facts.runs.understood import Written, written_at
 from precision_lint.facts.runs.unread import Unread
@@ -65,9 +66,12 @@ def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recordi
         program = _shown(missed.program, project)
         if not _is_mentioned(one.name, missed.program, project):
             return f"neither {program} nor what it imports mentions it"
-        row = declared_in_vain(normal(one.name.rpartition(".")[2]), missed.program, project)
-        if row is not None:
-            return f"declared in {program}, line {row}; nothing reads it"
+        name = normal(one.name.rpartition(".")[2])
+        declared = declared_in_vain(name, Program(missed.program, project))
+        if declared is not None:
+            file, call = declared
+            place = _shown(file.text.path, project)
+            return f"declared in {place}, line {call.lineno}; nothing reads it"
         return f"{program} is not seen to read it"
     path, row = missed.read
     return f"read in {_shown(path, project)}, line {row}; what for is not seen"
