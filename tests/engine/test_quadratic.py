@@ -10,7 +10,7 @@ import pytest
 from precision_lint.engine.check import check_bytes
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.frameworks import own_commands
-from precision_lint.facts.runs import dead_options, handed_words
+from precision_lint.facts.runs import handed_words, never_read
 from precision_lint.facts.settings import sightings
 from precision_lint.project.discovery import kind_of
 from precision_lint.project.gitignore import Ignores, parse
@@ -58,8 +58,8 @@ def test_a_long_text(name: str, tmp_path: Path) -> None:
         (own_commands._SCRIPT, "a" * MANY),
         (own_commands._SECTION, "console_scripts=[" * (MANY // 17)),
         (own_commands._SECTION, "[project.scripts]" * (MANY // 17)),
-        (dead_options._AS_A_WHOLE, "a." * (MANY // 2)),
-        (dead_options._AS_A_WHOLE, "**a" + "b" * MANY),
+        (never_read._HIDDEN, "eval(x " * (MANY // 7)),
+        (never_read._DEFINITION, "async def " * (MANY // 10)),
         (handed_words._KEYWORD, "then if " * (MANY // 8)),
         (handed_words._SHORT, "[ a " * (MANY // 4)),
         (sightings._TYPER, b"a: " * (MANY // 3)),

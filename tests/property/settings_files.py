@@ -70,7 +70,8 @@ class Yaml(Writer):
                 plain = yaml.safe_dump(value, allow_unicode=True, width=1000)
                 plain = plain.removesuffix("\n").removesuffix("\n...")
                 quoted = json.dumps(value, ensure_ascii=False), "'" + value.replace("'", "''") + "'"
-                block = () if flow else (f"|-\n        {value}", f">-\n        {value}")
+                inside = " " * 24  # deeper than any mapping
+                block = () if flow else (f"|-\n{inside}{value}", f">-\n{inside}{value}")
                 return self.pick(plain, *quoted, *block)
             case _:
                 return str(value)

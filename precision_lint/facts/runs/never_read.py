@@ -37,7 +37,7 @@ _RECORDING = frozenset({
 _RECORDERS = ("wandb.init", "wandb.config.update", "swanlab.init", "deepspeed.initialize")
 _HIDDEN = re.compile(
     r"_get_kwargs\(|\bdir\(|\bsys\.argv|\bimport_module\(|\b__import__\("
-    r"|(?<![.\w])(?:exec|eval)\([^\n]*\b(?:args|opts?|hparams|options|FLAGS|flags|open)\b"
+    r"|(?<![.\w])(?:exec|eval)\([^\n]{0,300}\b(?:args|opts?|hparams|options|FLAGS|flags|open)\b"
 )
 """Texts of programs that may read settings by names which they do not write."""
 _DEFINITION = re.compile(
