@@ -150,7 +150,10 @@ def containers(held: st.SearchStrategy[Value]) -> Mapping[type, st.SearchStrateg
     attributes = st.dictionaries(st.sampled_from(["x", "y", "z"]), held, max_size=2)
     return {
         Sequence: st.builds(Sequence, held)
-        | st.lists(held, max_size=3).map(lambda made: Sequence(join_all(made), tuple(made))),
+        | st.lists(held, max_size=3).map(lambda made: Sequence(join_all(made), tuple(made)))
+        | st.lists(held, min_size=1, max_size=3).map(
+            lambda made: Sequence(join_all(made), head=tuple(made[:-1]))
+        ),
         Dictionary: st.builds(Dictionary, held)
         | st.builds(_mapping, by_key, st.just(BOTTOM) | held),
         Instance: st.builds(
@@ -303,8 +306,8 @@ def test_a_reader_sees_one_kind(value: Value) -> None:
 def is_of_one_kind(value: Value) -> bool:
     """True if neither a value nor an item of a container is mixed."""
     match value:
-        case Sequence(item=item, items=items):
-            return all(map(is_of_one_kind, (item, *(items or ()))))
+        case Sequence(item=item, beginning=beginning):
+            return all(map(is_of_one_kind, (item, *beginning)))
         case Dictionary(item=item, items=items):
             return all(map(is_of_one_kind, (item, *(one for _, one in items or ()))))
     return not isinstance(value, Mixed)

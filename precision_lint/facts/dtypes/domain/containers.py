@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from precision_lint.facts.dtypes.domain.lattice import by_facet, join, join_all, reading
+from precision_lint.facts.dtypes.domain.lattice import (
+    by_facet,
+    join,
+    join_all,
+    of_each_item,
+    reading,
+)
 from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
@@ -56,8 +62,8 @@ def item_of(value: Value) -> Value:
 def unpacked(value: Value, position: int) -> Value:
     """What the target at a position gets of a value that is unpacked."""
     match reading(value):
-        case Sequence(items=tuple(items)) if position < len(items):
-            return items[position]
+        case Sequence(beginning=beginning) if position < len(beginning):
+            return beginning[position]
         case Instance(definition=definition, fields=fields) if (
             definition.is_named_tuple and position < len(fields)
         ):
@@ -103,9 +109,10 @@ def value_of(value: Value) -> Value:
 def concatenated(left: Sequence, right: Value) -> Sequence:
     """The list `[*left, *right]`."""
     item = join(left.item, item_of(right))
-    if isinstance(right, Sequence) and left.items is not None and right.items is not None:
-        return Sequence(item, left.items + right.items)
-    return Sequence(item)
+    if left.items is None or not isinstance(right, Sequence):
+        return Sequence(item, head=left.beginning)
+    whole = left.items + right.beginning
+    return Sequence(item, head=whole) if right.items is None else Sequence(item, whole)
 
 
 def with_item(mapping: Dictionary, key: Value, value: Value) -> Dictionary:
@@ -154,8 +161,8 @@ def in_containers(function: Callable[[Value], Value], value: Value) -> Value:
     match value:
         case OneOf(members=members):
             return join_all(map(function, members))
-        case Sequence(item=item, items=items):
-            return Sequence(function(item), items and tuple(map(function, items)))
+        case Sequence():
+            return of_each_item(function, value)
         case Dictionary(item=item, items=items):
             kept = items and tuple((key, function(one)) for key, one in items)
             return replace(value, item=function(item), items=kept)

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from itertools import takewhile
 
 from precision_lint.facts.dtypes.domain.containers import item_of, unpacked, with_item
 from precision_lint.facts.dtypes.domain.lattice import by_facet, join, join_all, reading
@@ -161,8 +162,9 @@ def _bind_path(path: str | None, value: Value, env: Environment) -> None:
 
 def _unpack(targets: list[ast.expr], value: Value, env: Environment) -> None:
     value = reading(value)
-    if isinstance(value, Sequence) and value.items is not None and len(value.items) != len(targets):
-        value = Sequence(value.item)
+    if isinstance(value, Sequence) and (value.items is None or len(value.items) != len(targets)):
+        plain = takewhile(lambda target: not isinstance(target, ast.Starred), targets)
+        value = Sequence(value.item, head=value.beginning[: len(list(plain))])
     for position, target in enumerate(targets):
         bind(target, unpacked(value, position), env)
 

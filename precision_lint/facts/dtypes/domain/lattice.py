@@ -189,9 +189,10 @@ def _join_arrays(left: NonTensor, right: NonTensor) -> NonTensor:
 
 def _join_sequences(left: Sequence, right: Sequence) -> Sequence:
     item = join(left.item, right.item)
+    common = tuple(map(join, left.beginning, right.beginning))  # as long as the shorter one
     if left.items is None or right.items is None or len(left.items) != len(right.items):
-        return Sequence(item)
-    return Sequence(item, tuple(map(join, left.items, right.items)))
+        return Sequence(item, head=common)
+    return Sequence(item, common)
 
 
 def _join_mappings(left: Dictionary, right: Dictionary) -> Dictionary:
@@ -510,6 +511,12 @@ def _vague(tensor: Tensor, other: Value = UNKNOWN) -> Tensor:
     return replace(join_tensors(tensor, some_tensor(other)), scalar=tensor.scalar)
 
 
+def of_each_item(function: Callable[[Value], Value], sequence: Sequence) -> Sequence:
+    """A sequence with a function applied to what it holds."""
+    items = None if sequence.items is None else tuple(map(function, sequence.items))
+    return Sequence(function(sequence.item), items, tuple(map(function, sequence.head)))
+
+
 def by_dtypes(function: Callable[[_D], _D], value: Value) -> Value:
     """The value with a function applied to each set of dtypes in it."""
     mapped: Callable[[Any], Any] = partial(by_dtypes, function)
@@ -520,8 +527,8 @@ def by_dtypes(function: Callable[[_D], _D], value: Value) -> Value:
             return ModelOutput(mapped(tensor))
         case Model(parameters=parameters):
             return replace(value, parameters=mapped(parameters))
-        case Sequence(item=item, items=items):
-            return Sequence(mapped(item), None if items is None else tuple(map(mapped, items)))
+        case Sequence():
+            return of_each_item(mapped, value)
         case Dictionary(item=item, items=items, default=default):
             kept = None if items is None else tuple((key, mapped(one)) for key, one in items)
             return Dictionary(mapped(item), kept, mapped(default))
@@ -580,10 +587,8 @@ def by_facet(function: Callable[[Value], Value], value: Value) -> Value:
 def deep_reading(value: Value) -> Value:
     """The same for what containers hold, too."""
     match reading(value):
-        case Sequence(item=item, items=items):
-            return Sequence(
-                deep_reading(item), None if items is None else tuple(map(deep_reading, items))
-            )
+        case Sequence() as sequence:
+            return of_each_item(deep_reading, sequence)
         case Dictionary(item=item, items=items):
             return Dictionary(
                 deep_reading(item),

@@ -199,10 +199,20 @@ class LibraryObject:
 
 @frozen
 class Sequence:
-    """A list, tuple, set or iterator. `items` when each is known, else what any item can be."""
+    """A list, tuple, set or iterator. `items` when each is known, else what any item can be.
+
+    `head` is what it begins with, whatever follows: `[x, *others]`, or `[x]` and a loop that
+    appends.
+    """
 
     item: Value
     items: tuple[Value, ...] | None = None
+    head: tuple[Value, ...] = ()
+
+    @property
+    def beginning(self) -> tuple[Value, ...]:
+        """The items that are there in any case."""
+        return self.head if self.items is None else self.items
 
 
 @frozen

@@ -182,6 +182,8 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
             if -len(items) <= position < len(items):
                 return items[position]
             return owner.item
+        case Sequence(head=head), Constant(value=int(position)) if 0 <= position < len(head):
+            return head[position]
         case Sequence(items=tuple(items)), _ if isinstance(node.slice, ast.Slice):
             return _slice(owner, items, node.slice)
         case Sequence(), _ if isinstance(node.slice, ast.Slice):

@@ -96,10 +96,14 @@ class Evaluator:
         return attributes.attribute(self, self.read(node.value, env), node)
 
     def display(self, node: ast.Tuple | ast.List | ast.Set, env: Environment) -> Value:
-        if any(isinstance(item, ast.Starred) for item in node.elts):
-            return Sequence(join_all([self.spread(item, env) for item in node.elts]))
-        items = tuple(self(item, env) for item in node.elts)
-        return Sequence(join_all(items), None if _is_long(node) else items)
+        items = tuple(self.spread(item, env) for item in node.elts)
+        if _is_long(node):
+            return Sequence(join_all(items))
+        starred = (at for at, item in enumerate(node.elts) if isinstance(item, ast.Starred))
+        first = next(starred, None)
+        if first is None:
+            return Sequence(join_all(items), items)
+        return Sequence(join_all(items), head=items[:first])
 
     def spread(self, node: ast.expr, env: Environment) -> Value:
         """An element of a display or an argument; of a starred one, what it yields."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.containers import item_of
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, join_into
-from precision_lint.facts.dtypes.domain.lattice import by_facet, reading
+from precision_lint.facts.dtypes.domain.lattice import by_facet, of_each_item, reading
 from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
@@ -185,8 +185,8 @@ def without_bfloat16(value: Value) -> Value:
         case ModelOutput(tensor=tensor):
             stripped = without_bfloat16(tensor)
             return ModelOutput(stripped) if isinstance(stripped, Tensor) else value
-        case Sequence(item=item, items=None):
-            return Sequence(without_bfloat16(item))
+        case Sequence(items=None):
+            return of_each_item(without_bfloat16, value)
         case Mixed():
             return by_facet(without_bfloat16, value)
     return value

@@ -79,10 +79,11 @@ def items_of(value: Value) -> list[Value]:
     match as_tensor(value):
         case Sequence(items=tuple(items)) if 0 < len(items) <= _MOST_OPERANDS:
             return [_item(item) for item in items]
-        case Sequence(item=Tensor() as item):
-            return [item] * min(3, len(item.dtypes) + item.caller_chosen + item.may_be_other)
-        case Sequence(item=item):
-            return [_item(item)]
+        case Sequence(item=Tensor() as item, head=head):
+            of_others = min(3, len(item.dtypes) + item.caller_chosen + item.may_be_other)
+            return [*map(_item, head[:_MOST_OPERANDS]), *[item] * of_others]
+        case Sequence(item=item, head=head):
+            return [*map(_item, head[:_MOST_OPERANDS]), _item(item)]
         case single:
             return [single]
 

@@ -37,8 +37,8 @@ def leads_to(module: Module, values: Iterable[Value | None]) -> bool:
                 pending += [value for _, value in fields]
             case Model(members=members) | OneOf(members=members):
                 pending += members
-            case Sequence(item=item, items=items):
-                pending += [item, *(items or ())]
+            case Sequence(item=item, beginning=beginning):
+                pending += [item, *beginning]
             case Dictionary(item=item, items=members, default=default):
                 pending += [item, default, *(value for _, value in members or ())]
             case Partial(function=function, arguments=arguments, keywords=keywords):

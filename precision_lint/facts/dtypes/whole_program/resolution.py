@@ -97,8 +97,8 @@ class Resolution:
                     return held
                 found = self._tensor(parameters)
                 return replace(value, parameters=found) if isinstance(found, Tensor) else value
-            case Sequence(items=None, item=item):
-                return Sequence(self(item))
+            case Sequence(items=None, item=item, head=head):
+                return Sequence(self(item), head=tuple(map(self, head)))
             case Sequence(items=tuple(items)):
                 known_items = tuple(map(self, items))
                 return Sequence(join_all(known_items), known_items)

@@ -282,8 +282,9 @@ def _key(value: Value) -> Hashable:
             return "output", _key(tensor)
         case Model(parameters=parameters, cast=cast, adapter=adapter):
             return value, _key(parameters), _place(cast), _place(adapter)
-        case Sequence(items=items, item=item):
-            return "sequence", _key(item), None if items is None else tuple(map(_key, items))
+        case Sequence(items=items, item=item, head=head):
+            known = None if items is None else tuple(map(_key, items))
+            return "sequence", _key(item), known, tuple(map(_key, head))
         case Dictionary(items=items, item=item, default=default):
             return (
                 "dictionary",
