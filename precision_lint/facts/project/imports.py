@@ -30,7 +30,7 @@ _USED = re.compile(
 """A word that is defined, called, assigned or cast: what leads to it, and what follows."""
 _WORD = re.compile(rb"\w+")
 _OF_TENSORS = (b"torch", b"tensor", b"model", b"lightning", b"accelerate", b"CfgNode")
-"""A file that mentions none of them passes no tensors, and declares no settings of yacs."""
+"""A file that mentions none of them makes no tensors, and declares no settings of yacs."""
 
 
 class Program(Iterable[Path]):
@@ -268,17 +268,22 @@ class Imports:
 
     @cached_property
     def of_tensors(self) -> Sequence[Path]:
-        """The Python files that may pass tensors."""
+        """The Python files that may pass tensors: they name them, or import what may."""
         files = self._project.python_files
         self._files.share(files)
-        return [path for path in files if self._records.of("imports", path) != NO_TENSORS]
+        return [path for path in files if self._may_pass_tensors(path)]
+
+    def _may_pass_tensors(self, path: Path) -> bool:
+        if not self._records.of("imports", path).startswith(NO_TENSORS):
+            return True
+        return any(map(self._may_be_own, self._records.of("modules", path).split("\n")))
 
     @cached_property
     def _importers(self) -> Mapping[str, Sequence[Path]]:
         """For each word of an import statement, the files with an import that contains it."""
         found: dict[str, list[Path]] = {}
         for path in self.of_tensors:
-            for word in self._records.of("imports", path).split("\n"):
+            for word in self._records.of("imports", path).removeprefix(NO_TENSORS).split("\n"):
                 found.setdefault(word, []).append(path)
         found.pop("", None)
         return found
@@ -288,11 +293,10 @@ NO_TENSORS = "-"
 
 
 def words_of_imports(path: Path, content: bytes, argument: str = "") -> str:
-    """The record of the words in the imports of a Python file, if it may pass tensors."""
-    if not any(word in content for word in _OF_TENSORS):
-        return NO_TENSORS
+    """The record of the words in the imports of a Python file, marked if it makes no tensors."""
     words = {word for line in _IMPORT.findall(b"\n" + content) for word in _WORD.findall(line)}
-    return b"\n".join(sorted(words)).decode("ascii")
+    mark = "" if any(word in content for word in _OF_TENSORS) else NO_TENSORS
+    return mark + b"\n".join(sorted(words)).decode("ascii")
 
 
 def names_of_modules(path: Path, content: bytes, argument: str = "") -> str:

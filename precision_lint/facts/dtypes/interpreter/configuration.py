@@ -20,11 +20,15 @@ Scenario = Callable[[ast.expr], bool | None]
 """Whether a condition holds in one run of the project; None if the settings of it do not say."""
 
 _WIDENING = re.compile(
-    r"(?:AutoModel|CodeGen|Cohere|GPTJ|GPTNeo|Gemma2?|Granite|Jamba|Llama|Mistral|Mixtral|Nemotron"
-    r"|Olmoe?|Phi3?|Qwen2(?:Moe)?|Starcoder2)ForCausalLM\.from_pretrained$"
+    r"(?:(?:AutoModel|CodeGen|Cohere|GPTJ|GPTNeo|Gemma2?|Granite|Jamba|Llama|Mistral|Mixtral"
+    r"|Nemotron|Olmoe?|Phi3?|Qwen2(?:Moe)?|Starcoder2)ForCausalLM"
+    r"|(?:Chameleon|Idefics2|Llava(?:Next(?:Video)?|Onevision)?|PaliGemma|Qwen2VL|VideoLlava"
+    r"|VipLlava)ForConditionalGeneration"
+    r"|AutoModelForVision2Seq)\.from_pretrained$"
 )
-"""Classes of transformers 4.45.2 whose forward pass ends with `logits.float()`, and what loads one
-of them (read; 4.31.0 is the first whose Llama does, 4.46.3 the first whose Llama does not).
+"""Classes of transformers 4.45.2 whose forward pass ends with `logits.float()`, those of vision that
+return the logits of one of them, and what loads one of all these (read; 4.31.0 is the first whose
+Llama does, 4.46.3 the first whose Llama does not).
 """
 _WIDENING_SINCE, _WIDENING_UNTIL = (4, 31), (4, 46)
 

@@ -478,12 +478,14 @@ def _of_method(
         case _ if name in hooking.HOOKS:
             _call_hook(evaluator, name, receiver, given, node, env)
             return UNKNOWN
-        case _, Model(parameters=weights) | (Tensor(scalar=None) as weights) if (
+        case _, Model() | Tensor(scalar=None) if (
             name not in METHODS
             and sources.MODEL_NAME.search(name)
             and not sources.MAKING_NAME.search(name)
         ):
-            return models.called(Model(weights), given)  # a layer
+            whole = receiver if isinstance(receiver, Model) else Model(receiver)
+            output = models.called(Model(whole.parameters), given)  # of a layer
+            return lookup.widened(output) if models.widens_inside(whole, name) else output
     match receiver:
         case Model():
             if name in sources.PLAIN_ATTRIBUTES:

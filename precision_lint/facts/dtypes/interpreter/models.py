@@ -420,7 +420,16 @@ def attribute(model: Model, name: str, origin: Origin) -> Value:
     parameters = model.parameters
     if model.name is not None:  # it is made in the code, and so is what is inside
         parameters = replace(parameters, origin=parameters.origin or origin)
-    return Model(parameters, kind, is_known=model.is_known, kin=model.kin)
+    widens = widens_inside(model, name)
+    return Model(parameters, kind, widens=widens, is_known=model.is_known, kin=model.kin)
+
+
+def widens_inside(model: Model, name: str) -> bool:
+    """True if a module inside returns float32, since the whole one does.
+
+    Vision-language models return the logits of their `language_model` (transformers 4.45.2).
+    """
+    return model.widens and name == "language_model"
 
 
 def of_output(output: ModelOutput, name: str, step: Step | None = None) -> Value:
