@@ -26,9 +26,10 @@ _WIDENING = re.compile(
     r"|VipLlava)ForConditionalGeneration"
     r"|AutoModelForVision2Seq)\.from_pretrained$"
 )
-"""Classes of transformers 4.45.2 whose forward pass ends with `logits.float()`, those of vision that
-return the logits of one of them, and what loads one of all these (read; 4.31.0 is the first whose
-Llama does, 4.46.3 the first whose Llama does not).
+"""Classes of transformers 4.45.2 whose forward pass ends with `logits.float()`.
+
+Those of vision may return the logits of another one, and the automatic ones load them (read; 4.31.0
+is the first whose Llama does, 4.46.3 the first whose Llama does not).
 """
 _WIDENING_SINCE, _WIDENING_UNTIL = (4, 31), (4, 46)
 
