@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32
 from precision_lint.model.finding import Related, Span
+from precision_lint.source.python.syntax import callee_name
 
 LOADING = SETUPS | {"from_pretrained", "train"}
 """The calls that show it."""
@@ -90,7 +92,7 @@ def _with_flash_attention(call: Call, file: PythonFile) -> LoadDtype | None:
     if not (call.function or "").startswith("transformers.") or "**" in call.keywords:
         return None
     asked = call.keywords.get("dtype") or call.keywords.get("torch_dtype")
-    if _SETS_HALF.search(file.text.text) is not None:
+    if _SETS_HALF.search(file.text.text) is not None or _is_set_elsewhere(file):
         return None
     version = file.project.version_of("transformers")
     if asked is None and (version is None or version >= (5, 0)):
@@ -100,3 +102,21 @@ def _with_flash_attention(call: Call, file: PythonFile) -> LoadDtype | None:
     place = file.related(given.span, f"`{name}` is chosen here")
     dtype = "" if asked is None else FLOAT32
     return LoadDtype(call.span, "flash", dtype, name, place)
+
+
+def _is_set_elsewhere(file: PythonFile) -> bool:
+    """True if a trainer of the file gets arguments that the file does not show.
+
+    `bf16=True` may be among them, and the trainer then runs the model under autocast.
+    """
+    for node in file.nodes:
+        if isinstance(node, ast.Call):
+            name = callee_name(node) or ""
+            is_whole = all(keyword.arg is not None for keyword in node.keywords)
+            if name in _PARSERS or (name.endswith(_OF_TRAINERS) and not is_whole):
+                return True
+    return False
+
+
+_PARSERS = frozenset({"HfArgumentParser", "TrlParser"})
+_OF_TRAINERS = ("Arguments", "Config", "Trainer")
