@@ -7,6 +7,7 @@ from dataclasses import field, replace
 from typing import NamedTuple
 
 from precision_lint.facts.dtypes.domain.lattice import deep_reading, reading
+from precision_lint.facts.dtypes.domain.terms import Term
 from precision_lint.facts.dtypes.domain.values import (
     UNKNOWN,
     Dtype,
@@ -47,7 +48,12 @@ class Region:
     @property
     def of_step(self) -> tuple[str, tuple[str, ...]]:
         """The region as the step of a term has it."""
-        return self.device or "", tuple(sorted(self.dtype.dtypes))
+        terms = (one for clause in self.dtype.clauses for one in clause)
+        return self.device or "", tuple(sorted({*self.dtype.dtypes, *map(_name_of, terms)}))
+
+
+def _name_of(term: Term | str) -> str:
+    return term if isinstance(term, str) else term.root.place
 
 
 class Rejection(NamedTuple):

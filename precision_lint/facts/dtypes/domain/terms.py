@@ -41,11 +41,13 @@ class Step:
     """A use of an object: where it is, and what takes part in it.
 
     "each" is what iterating yields, "value" any value of a mapping, "as tensor" what is in a branch
-    for tensors, "no tensor" what is in the other one. `position` is that of an unpacked item,
-    `name` a keyword that `f(**mapping)` gives, `operand` the value of an index, or of the other
-    side of an operator, or the `CallSite` of a call; `module` the module that it is written in.
-    `region` is the autocast region around a call, its device and its dtypes: a body can be called
-    in one and outside of it.
+    for tensors, "no tensor" what is in the other one, "region" the dtype of the autocast region
+    that a context opens, if it is one, "outside" the object where the region of the dtype `operand`
+    is off. `position` is that of an unpacked item, `name` a keyword that `f(**mapping)` gives,
+    `operand` the value of an index, or of the other side of an operator, or the `CallSite` of a
+    call; `module` the module that it is written in. `region` is the autocast
+    region around a call, its device, and its dtypes or the places of its terms: a body can be
+    called in one and outside of it.
     """
 
     kind: Literal[
@@ -57,6 +59,8 @@ class Step:
         "keyword",
         "call",
         "method",
+        "region",
+        "outside",
         "left of",
         "right of",
         "as tensor",

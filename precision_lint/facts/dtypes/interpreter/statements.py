@@ -25,6 +25,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Sequence,
     Unknown,
     Value,
+    Variable,
 )
 from precision_lint.facts.dtypes.interpreter import iterating
 from precision_lint.facts.dtypes.interpreter.annotations import annotated
@@ -36,12 +37,16 @@ from precision_lint.facts.dtypes.interpreter.loaded_in_half import returned as h
 from precision_lint.facts.dtypes.interpreter.loops import certainly_passes, without_pass
 from precision_lint.facts.dtypes.interpreter.narrowing import refine, refine_case, without_bfloat16
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
-from precision_lint.facts.dtypes.operators.autocast import region_of
+from precision_lint.facts.dtypes.operators.autocast import region_given, region_of
 from precision_lint.facts.dtypes.syntax.conditions import (
     condition_excludes_bfloat16,
     guard_excludes_bfloat16,
 )
-from precision_lint.facts.dtypes.syntax.relevance import context_call, may_open_autocast
+from precision_lint.facts.dtypes.syntax.relevance import (
+    context_call,
+    is_named_as_context,
+    may_open_autocast,
+)
 from precision_lint.facts.dtypes.syntax.rewriting import Rewriting, rewriting
 from precision_lint.facts.origin import PathCondition
 from precision_lint.source.python.statements import (
@@ -316,6 +321,10 @@ class StatementInterpreter:
             if item.optional_vars is not None:
                 bind(item.optional_vars, self.entered(value), env)
             context = reading(value)
+            if isinstance(context, Variable) and not self.analysis.is_intraprocedural:
+                if self.frame.region is None and self._may_be_given_region(opened):
+                    self.frame.autocast.append(region_given(context))
+                continue
             if is_named and not isinstance(context, AutocastContext):
                 context = AutocastContext(None, SOME_DTYPE)  # a wrapper of the project's own
             elif isinstance(context, Unknown) and self._may_be_region(opened):
@@ -331,6 +340,9 @@ class StatementInterpreter:
         if self.analysis.is_program_run:
             return not isinstance(opened, ast.Call) or callee_name(opened) not in _NO_REGIONS
         return self.analysis.is_intraprocedural and may_open_autocast(opened, self.evaluate.source)
+
+    def _may_be_given_region(self, opened: ast.expr) -> bool:
+        return may_open_autocast(opened, self.evaluate.source) or is_named_as_context(opened)
 
     def entered(self, context: Value) -> Value:
         """What `with context as x` gives to `x`."""

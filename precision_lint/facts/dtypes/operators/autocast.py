@@ -5,16 +5,24 @@ from __future__ import annotations
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.calls import Argument, CallSite, Region
-from precision_lint.facts.dtypes.domain.lattice import join
+from precision_lint.facts.dtypes.domain.lattice import join, join_all, reading
+from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
+    ANONYMOUS,
+    BOTTOM,
     SOME_DTYPE,
     AutocastContext,
+    Clause,
     Constant,
     Dtype,
     LibraryObject,
+    ModelOutput,
+    OneOf,
     Tensor,
     Unknown,
     Value,
+    Variable,
+    clauses_of,
     some_tensor,
 )
 from precision_lint.facts.dtypes.libraries import parallel
@@ -66,6 +74,23 @@ def region_of(context: AutocastContext) -> Region | None:
     return None if context.dtype is None else Region(context.device, context.dtype)
 
 
+def region_given(context: Variable) -> Region:
+    """The region of a context that somebody else gives: none, if that opens none."""
+    return Region(None, Dtype(may_be_other=True, clauses=clauses_of(context.then(Step("region")))))
+
+
+def dtype_of(context: Value) -> Value:
+    """The dtype of the region that a context opens; bottom if it opens none."""
+    match reading(context):
+        case AutocastContext(dtype=Dtype() as dtype):
+            return dtype
+        case OneOf(members=members):
+            return join_all(map(dtype_of, members))
+        case Variable() as variable:
+            return variable.then(Step("region"))
+    return BOTTOM
+
+
 def _default_dtype(device: str, given: CallSite) -> Dtype:
     """What autocast runs in where no dtype is given (torch 2.13): bfloat16 on CPU, XLA and HPU."""
     if not device:
@@ -92,6 +117,7 @@ def cast(operand: Value, row: Operator, region: Region | None) -> Value:
     match row.cpu if region.device == "cpu" else row.cuda:
         case "float32":
             result = _cast_to(given, _SINGLE)
+            given = _tensor_outside(given, region)
         case "lower":
             result = _cast_to(given, region.dtype)
         case _:
@@ -99,6 +125,35 @@ def cast(operand: Value, row: Operator, region: Region | None) -> Value:
     # Of a region whose dtype is unknown we do not know that it is on either.
     is_certain = region.dtype.dtypes or region.dtype.caller_chosen
     return result if is_certain else join(given, result)
+
+
+def outside(value: Value, region: Region) -> Value:
+    """A value as it is if a given region is off."""
+    match value:
+        case Variable():
+            return value.then(_step_outside(region))
+        case Tensor():
+            return _tensor_outside(value, region)
+        case ModelOutput(tensor=tensor):
+            return ModelOutput(_tensor_outside(tensor, region))
+    return value
+
+
+def _tensor_outside(tensor: Tensor, region: Region) -> Tensor:
+    if not region.dtype.clauses:
+        return tensor
+    step = _step_outside(region)
+    return replace(tensor, clauses=frozenset(_after(clause, step) for clause in tensor.clauses))
+
+
+def _step_outside(region: Region) -> Step:
+    return Step("outside", operand=region.dtype, region=region.of_step)
+
+
+def _after(clause: Clause, step: Step) -> Clause:
+    """A clause whose terms take a step; what is too far to follow is not known."""
+    after = [one if isinstance(one, str) else one.then(step) for one in clause]
+    return ANONYMOUS if None in after else frozenset(filter(None, after))
 
 
 def _cast_to(operand: Tensor, target: Dtype) -> Tensor:

@@ -30,7 +30,7 @@ from precision_lint.source.python.statements import (
     single_targets,
     targets,
 )
-from precision_lint.source.python.syntax import callee_name, with_defaults
+from precision_lint.source.python.syntax import callee_name, last_name, with_defaults
 from precision_lint.source.text.text import SourceText
 
 BUILTINS = frozenset(
@@ -48,16 +48,22 @@ _NAME = re.compile(r"(?<![\w.])(?:self\.)?[^\W\d]\w*")
 """A variable, or an attribute of `self`. Words in strings are read along: a slice may be larger."""
 
 
-_CONTEXT = re.compile(r"ctx|context|amp|precision")
-"""How functions are named that return a region of autocast."""
+_CONTEXT = re.compile(r"ctx|context|amp|precision|autocast")
+"""How a region of autocast is named, or a function that returns one."""
 
 
 def may_open_autocast(context: ast.expr, source: SourceText) -> bool:
     """True for what may hold a region of autocast: `with ctx:`, `with get_context(args):`."""
     is_held = isinstance(context, ast.Name | ast.Attribute) or (
-        isinstance(context, ast.Call) and _CONTEXT.search(callee_name(context)) is not None
+        isinstance(context, ast.Call) and is_named_as_context(context)
     )
     return is_held and "autocast" in source.text
+
+
+def is_named_as_context(context: ast.expr) -> bool:
+    """True for `amp_ctx` and `self.autocast()`, which may be given by a file that makes regions."""
+    named = context.func if isinstance(context, ast.Call) else context
+    return _CONTEXT.search(last_name(named)) is not None
 
 
 def context_call(node: ast.expr) -> tuple[str, ast.expr | None]:
@@ -119,7 +125,9 @@ class DefUse:
         if not isinstance(self.node, With):
             return self.casts_parameters
         return self.mentions_dtype or any(
-            may_open_autocast(item.context_expr, self.source) for item in self.node.items
+            may_open_autocast(item.context_expr, self.source)
+            or is_named_as_context(item.context_expr)
+            for item in self.node.items
         )
 
 

@@ -50,6 +50,7 @@ from precision_lint.facts.dtypes.interpreter import attributes, defaults, invoca
 from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
+from precision_lint.facts.dtypes.operators.autocast import dtype_of, outside
 from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.dtypes.operators.promotion import promote
 from precision_lint.facts.origin import Setting
@@ -199,6 +200,14 @@ class Resolution:
             return value_of(value)
         if step.kind == "keyword":
             return keyword_of(value, step.name)
+        if step.kind == "region":
+            return dtype_of(value)
+        if step.kind == "outside":
+            assert isinstance(step.operand, Dtype)
+            around = self.dtype(step.operand)
+            if around.clauses:  # of a function whose callers are not asked yet
+                return outside(value, Region(None, around))
+            return BOTTOM if around.dtypes or around.is_open else value
         if step.kind == "as tensor":
             return narrowing.as_tensor(value)
         if step.kind == "no tensor":
@@ -234,12 +243,20 @@ class Resolution:
             given,
             arguments=tuple(map(self.argument, given.arguments)),
             keywords={name: self.argument(one) for name, one in given.keywords.items()},
+            autocast=self._region(given.autocast),
         )
 
     def dtype(self, dtype: Dtype) -> Dtype:
         """A dtype with its terms replaced."""
         value = self(dtype)
         return value if isinstance(value, Dtype) else SOME_DTYPE
+
+    def _region(self, region: Region | None) -> Region | None:
+        """A region with its terms replaced; none if they stand for none."""
+        if region is None or not region.dtype.clauses:
+            return region
+        dtype = self.dtype(region.dtype)
+        return Region(region.device, dtype) if dtype.dtypes or dtype.is_open else None
 
     def argument(self, argument: Argument) -> Argument:
         """An argument with its value resolved."""
@@ -259,14 +276,13 @@ class Resolution:
 
     def call(self, call: Call) -> Call:
         """A call that a rule asked for with its terms replaced."""
-        region = call.autocast
         return replace(
             call,
             receiver=as_receiver(reading(self._receiver(call.receiver))),
             called=reading(self(call.called)),
             arguments=tuple(self.argument(one).read() for one in call.arguments),
             keywords={name: self.argument(one).read() for name, one in call.keywords.items()},
-            autocast=region and Region(region.device, self.dtype(region.dtype)),
+            autocast=self._region(call.autocast),
             dtypes={name: self.dtype(value) for name, value in call.dtypes.items()},
         )
 
