@@ -13,6 +13,7 @@ from precision_lint.facts.dtypes.domain.containers import (
 )
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
 from precision_lint.facts.dtypes.domain.lattice import join, join_tensors
+from precision_lint.facts.dtypes.domain.terms import Step
 from precision_lint.facts.dtypes.domain.values import (
     BOTTOM,
     Dictionary,
@@ -25,10 +26,13 @@ from precision_lint.facts.dtypes.domain.values import (
     Tensor,
     Unknown,
     Value,
+    Variable,
+    as_variable,
     caller_chosen,
 )
 from precision_lint.facts.dtypes.interpreter import casts, models, training
 from precision_lint.facts.dtypes.interpreter.assignments import Assignments
+from precision_lint.facts.dtypes.interpreter.invocation import call_site
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.syntax.mutations import CHANGING, MUTATING, TAKING_IN, changed
 from precision_lint.facts.dtypes.syntax.relevance import kept_by, registration
@@ -63,23 +67,24 @@ class Changes:
                 held = self._assignments.parameter(self._evaluate(made[1], env), node)
                 target = ast.Attribute(ast.Name("self", ast.Load()), made[0], ast.Store())
                 self._assignments.assign(target, held, None, env)
-            case ast.Call(func=ast.Attribute() as method_call):
+            case ast.Call(func=ast.Attribute()):
                 module, methods = changed(node)
                 if methods & CHANGING:
-                    self._cast(module, value, method_call, env)
+                    for part, call in self._elements(module, node):
+                        result = value if call is node else self._unseen(call, env)
+                        self._cast(part, result, call, env)
         return value
 
     # Modules
 
-    def _cast(
-        self, module: ast.expr, value: Value, method: ast.Attribute, env: Environment
-    ) -> None:
+    def _cast(self, module: ast.expr, value: Value, node: ast.Call, env: Environment) -> None:
         """`model.bfloat16()`, `self.model.eval().to(dtype)`: the module changes in place."""
-        moved = _moved(self._evaluate.read(module, env), value)
+        known = _moved(self._evaluate.read(module, env), value)
+        moved = self._given_module(node, env) or known
         if moved is None:
             return
         if isinstance(moved, Model) and moved.cast is None:
-            moved = replace(moved, cast=self._cast_at(method))
+            moved = replace(moved, cast=self._cast_at(node.func))
         if isinstance(module, ast.Subscript):
             whole = self._evaluate(module.value, env)
             if isinstance(whole, Model):  # a layer of a Sequential: the others stay as they were
@@ -87,8 +92,34 @@ class Changes:
         casts.change(self._evaluate, module, self._evaluate(module, env), moved, env)
         self._cast_part(module, moved, env)
         self._record_cast(module, moved, env)
-        if isinstance(module, ast.Attribute) and _is_float32(moved):
+        if isinstance(module, ast.Attribute) and known is not None and _is_float32(known):
             training.widen(self._evaluate, module.value, env)
+
+    def _elements(self, module: ast.expr, node: ast.Call) -> list[tuple[ast.expr, ast.Call]]:
+        """What `for part in (self.a, self.b): part.half()` casts, and the call as one of each."""
+        parts = self._frame.elements.get(module.id) if isinstance(module, ast.Name) else None
+        if parts is None:
+            return [(module, node)]
+        calls = ((part, _called_on(part, node)) for part in parts)
+        return [(part, call) for part, call in calls if isinstance(call, ast.Call)]
+
+    def _unseen(self, node: ast.expr, env: Environment) -> Value:
+        """The value of an expression that stands for one of the file: rules do not see it."""
+        records, self._frame.records = self._frame.records, False
+        try:
+            return self._evaluate(node, env)
+        finally:
+            self._frame.records = records
+
+    def _given_module(self, node: ast.Call, env: Environment) -> Value | None:
+        """What a cast makes of what somebody else gives: another module, or the same tensor."""
+        analysis = self._evaluate.analysis
+        assert isinstance(node.func, ast.Attribute)
+        held = as_variable(self._evaluate.read(node.func.value, env))
+        if not isinstance(held, Variable) or analysis.is_intraprocedural:
+            return None
+        given = call_site(self._evaluate, node, env)
+        return held.then(Step("cast", node, operand=given, module=self._frame.module))
 
     def _cast_part(self, module: ast.expr, moved: Value, env: Environment) -> None:
         """`model.head.float()`: the object has parameters of more than one dtype."""
@@ -177,6 +208,16 @@ class Changes:
         if method in {"append", "extend"}:
             return concatenated(held, more)
         return Sequence(join(held.item, item_of(more)))
+
+
+def _called_on(part: ast.expr, node: ast.expr) -> ast.expr:
+    """A chain of calls of methods, on another object."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=inner, attr=name, ctx=context) as function):
+            method = ast.Attribute(_called_on(part, inner), name, context)
+            call = ast.Call(ast.copy_location(method, function), node.args, node.keywords)
+            return ast.copy_location(call, node)
+    return part
 
 
 def _moved(owner: Value, result: Value) -> Value | None:

@@ -74,6 +74,9 @@ class Frame:
     loops: int = 0
     iterated: list[ast.expr] = field(default_factory=list)
     """What the `for` loops around the current statement iterate over, innermost last."""
+    elements: dict[str, list[ast.expr]] = field(default_factory=dict)
+    """What the variables of the `for` loops around the current statement stand for, if the loop
+    names it: `for part in (self.encoder, self.decoder)`."""
     outer: set[str] = field(default_factory=set)
     """Names that are declared global or nonlocal."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Literal
 
@@ -38,6 +38,7 @@ from precision_lint.facts.dtypes.domain.values import (
     Variable,
     as_variable,
     caller_chosen,
+    tensor,
 )
 from precision_lint.facts.dtypes.interpreter import (
     attributes,
@@ -88,6 +89,22 @@ _READING = frozenset({"torch.load", "safetensors.torch.load_file"})
 def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
     """The value of a call."""
     receiver, function = _callee(evaluator, node, env)
+    given = call_site(evaluator, node, env)
+    evaluator.analysis.records.call(evaluator.frame, node, function, receiver, given, env)
+    if "**" in given.keywords:
+        given = replace(given, keywords=_spread(given.keywords))
+    result = applied(evaluator, node, receiver, function, given, env)
+    result = casts.with_kin(node, receiver, function, given, result)
+    casts.cast_in_place(evaluator, node, receiver, function, result, env)
+    training.apply_casts(evaluator, node, function, env)
+    out = given.keywords.get("out")
+    if out is not None and isinstance(out.value, Tensor):  # it takes the result's shape
+        replace_everywhere(out.value, replace(out.value, scalar=None), env)
+    return result
+
+
+def call_site(evaluator: Evaluate, node: ast.Call, env: Environment) -> CallSite:
+    """What a call gives."""
     arguments = tuple(each for one in node.args for each in _given(evaluator, one, env))
     keywords = {
         keyword.arg or "**": Argument(
@@ -95,7 +112,7 @@ def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
         )
         for keyword in node.keywords
     }
-    given = CallSite(
+    return CallSite(
         evaluator.source,
         evaluator.span_of(node.func),
         arguments,
@@ -104,16 +121,6 @@ def call(evaluator: Evaluate, node: ast.Call, env: Environment) -> Value:
         evaluator.analysis.default_dtype,
         tuple(evaluator.frame.guards),
     )
-    evaluator.analysis.records.call(evaluator.frame, node, function, receiver, given, env)
-    if "**" in keywords:
-        given = replace(given, keywords=_spread(keywords))
-    result = applied(evaluator, node, receiver, function, given, env)
-    result = casts.with_kin(node, receiver, function, given, result)
-    casts.cast_in_place(evaluator, node, receiver, function, result, env)
-    training.apply_casts(evaluator, node, function, env)
-    if "out" in keywords and isinstance(out := keywords["out"].value, Tensor):
-        replace_everywhere(out, replace(out, scalar=None), env)  # it takes the result's shape
-    return result
 
 
 def _given(evaluator: Evaluate, argument: ast.expr, env: Environment) -> Iterator[Argument]:
@@ -127,7 +134,7 @@ def _given(evaluator: Evaluate, argument: ast.expr, env: Environment) -> Iterato
     yield Argument(evaluator.spread(argument, env), span, isinstance(argument, ast.Starred))
 
 
-def _spread(keywords: dict[str, Argument]) -> dict[str, Argument]:
+def _spread(keywords: Mapping[str, Argument]) -> dict[str, Argument]:
     """Keyword arguments with the items of `**mapping`, where they are known."""
     spread: dict[str, Argument] = {}
     for name, argument in keywords.items():
@@ -420,6 +427,9 @@ def _of_symbol(
         return ModelOutput(value)
     if last == "from_pretrained" and sources.PRETRAINED.search(name):
         return _loaded(evaluator, name, name, given)
+    if sources.CONFIGURED.search(name):
+        widens = evaluator.analysis.configuration.widens_logits(f"{name}.from_pretrained")
+        return Model(tensor(given.default_dtype), widens=widens, is_known=True)
     if last in _APPLYING and given.arguments:
         return _applied(evaluator, node, last, given, env)
     match name:

@@ -42,6 +42,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
     condition_excludes_bfloat16,
     guard_excludes_bfloat16,
 )
+from precision_lint.facts.dtypes.syntax.mutations import elements
 from precision_lint.facts.dtypes.syntax.relevance import (
     context_call,
     is_named_as_context,
@@ -252,6 +253,7 @@ class StatementInterpreter:
         self.frame.loops += 1
         iterated = [] if isinstance(node, ast.While) else [node.iter]
         self.frame.iterated += iterated
+        around, self.frame.elements = self.frame.elements, self.frame.elements | elements(node)
         untouched = env.copy()
         for _ in range(_PASSES if self.frame.loops <= 2 else 2):
             before = env.copy()
@@ -278,6 +280,7 @@ class StatementInterpreter:
             _give_up(before, env)
         self.frame.loops -= 1
         del self.frame.iterated[len(self.frame.iterated) - len(iterated) :]
+        self.frame.elements = around
         left, self.frame.left = self.frame.left, outer
         if found is not None and isinstance(node, ast.For) and self.frame.evaluates(node):
             self.rewrite(node, found, start, env)

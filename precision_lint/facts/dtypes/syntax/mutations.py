@@ -47,6 +47,16 @@ def changed(node: ast.expr) -> tuple[ast.expr, frozenset[str]]:
                 return node, frozenset(methods)
 
 
+def elements(loop: ast.stmt | None) -> dict[str, list[ast.expr]]:
+    """What the variable of a loop stands for, under its name: `for part in (self.a, self.b)`."""
+    match loop:
+        case ast.For(
+            target=ast.Name(id=name), iter=ast.List(elts=items) | ast.Tuple(elts=items)
+        ) if all(isinstance(item, ast.Name | ast.Attribute) for item in items):
+            return {name: items}
+    return {}
+
+
 def root(node: ast.expr) -> ast.expr:
     """The variable or attribute that holds what an expression is a part of: `d` of `d["x"][0]`."""
     while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from precision_lint.facts.dtypes.syntax.mutations import ADDING, CHANGING, STAYING, root
+from precision_lint.facts.dtypes.syntax.mutations import ADDING, CHANGING, STAYING, elements, root
 from precision_lint.facts.dtypes.syntax.relevance import kept_by, registration
 from precision_lint.source.python.statements import (
     AnyFunction,
@@ -19,7 +19,9 @@ from precision_lint.source.python.syntax import callee_name, positional_paramete
 def attributes_assigned(function: AnyFunction) -> set[str]:
     """The attributes that the function itself assigns or changes in place."""
     found: set[str] = set()
+    held: dict[str, list[ast.expr]] = {}
     for node in own_statements(function.body if isinstance(function.body, list) else []):
+        held |= elements(node)
         match node:
             case ast.Expr(value=ast.Call() as call) if kept := kept_by(call):
                 found |= kept.keys()
@@ -31,6 +33,9 @@ def attributes_assigned(function: AnyFunction) -> set[str]:
                 match root(owner if method in ADDING else call):
                     case ast.Attribute(value=ast.Name(id="self"), attr=name):
                         found.add(name)
+                    case ast.Name(id=name):  # `for part in (self.a, self.b): part.half()`
+                        for part in held.get(name, ()):
+                            found |= {*_self_attributes(part)}
             case _:
                 found |= {name for target in targets(node) for name in _self_attributes(target)}
     return found

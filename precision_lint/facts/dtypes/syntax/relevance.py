@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from precision_lint.facts.dtypes.syntax.mutations import leaves_all, leaves_given, root
+from precision_lint.facts.dtypes.syntax.mutations import elements, leaves_all, leaves_given, root
 from precision_lint.facts.dtypes.syntax.scopes import changed_by, lambdas_of, own_names
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import cached_property
@@ -310,6 +310,8 @@ def _effect(
         case ast.Expr(value=ast.Call() as call):
             writes |= _changed_by(call) - modules
             writes |= {f"self.{name}" for name in kept_by(call)}
+            held = (elements(parent).get(name, ()) for name in writes.copy())
+            writes = writes.union(*(roots(each) for items in held for each in items))
         case ast.Assign(value=ast.Call() as call):
             writes |= _changed_by_hooks(call)
         case ast.Assert(test=test):  # it narrows what it asks about

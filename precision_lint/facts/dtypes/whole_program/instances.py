@@ -274,7 +274,7 @@ class Instances:
         """What other code assigns to an attribute of objects of a class."""
         for module in self._program.assigning(name):
             self._trace_rows(module, rows_where_assigned(module.file.text, name))
-        values = self._recorded_from_outside(definition, name)
+        values = map(self._resolve, self._recorded_from_outside(definition, name))
         # a dtype that is set is a setting: see `amp.bfloat16_search`
         known = join_all([each for each in values if not isinstance(each, Unknown | Dtype)])
         return known if isinstance(known, Bottom) else join(known, UNKNOWN)  # others may, too
@@ -284,7 +284,9 @@ class Instances:
         for module in self._program.casting(name):
             self._trace_rows(module, rows_where_cast(module.file.text, name))
         values = self._recorded_from_outside(definition, name)
-        return join_all([each for each in values if isinstance(each, Model)])
+        return join_all(
+            [each for each in values if isinstance(self._resolve(each), Model | Instance)]
+        )
 
     def _trace_rows(self, module: Module, rows: list[int]) -> None:
         """Trace the bodies of a module that hold some rows."""
@@ -294,7 +296,7 @@ class Instances:
     def _recorded_from_outside(self, definition: Class, name: str) -> list[Value]:
         """What the traced bodies give to an attribute of objects of a class."""
         return [
-            self._resolve(value)
+            value
             for holder, value in self._analysis.records.assigned_from_outside.get(name, ())
             if self._classes.is_object_of(definition, reading(self._resolve(holder)))
         ]

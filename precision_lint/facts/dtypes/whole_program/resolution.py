@@ -227,7 +227,11 @@ class Resolution:
                 return evaluator.operate(value, reading(operand), type(op))
             case "right of", ast.BinOp(op=op) | ast.AugAssign(op=op):
                 return evaluator.operate(reading(operand), value, type(op))
-            case (("call" | "method"), ast.Call() as node) if isinstance(step.operand, CallSite):
+            case "cast", _ if not isinstance(value, Model | Instance | OneOf):
+                return value.then(step) if isinstance(value, Variable) else value
+            case (("call" | "method" | "cast"), ast.Call() as node) if isinstance(
+                step.operand, CallSite
+            ):
                 given = self.given(step.operand)
                 env = Environment()
                 if step.kind == "call":
