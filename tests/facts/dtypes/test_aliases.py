@@ -57,6 +57,26 @@ class Narrowing:
         self.model = model.half()
 
 
+class Made(nn.Module):
+    def __init__(self, also=None):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+        self.also = also
+
+    def forward(self, x):
+        return self.layer(x)
+
+
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one = self.two = Made()
+
+
+def make():
+    return Made()
+
+
 def wrapped(module):
     return Outer(module)
 
@@ -113,6 +133,22 @@ CASTS = [
 COPIES = [
     ("a copy stays", "other = copy.deepcopy(inner)\n    inner.half()\n    other(x)"),
     ("the module stays", "other = copy.deepcopy(inner).half()\n    inner(x)\n    other(x.half())"),
+    ("another object of its class", "a = Made()\n    b = Made().half()\n    a(x)\n    b(x.half())"),
+    (
+        "another object, cast alone",
+        "a = Made()\n    b = Made()\n    b.half()\n    a(x)\n    b(x.half())",
+    ),
+    (
+        "another object of a function",
+        "a = make()\n    b = make().half()\n    a(x)\n    b(x.half())",
+    ),
+    ("a part of it", "a = Made()\n    b = Made()\n    b.layer.half()\n    a(x)\n    b(x.half())"),
+    ("one part under two names", "a = Twice()\n    a.one.half()\n    a.two(x.half())"),
+    ("a part that it was given", "a = Made(also=inner)\n    a.half()\n    inner(x.half())"),
+    (
+        "another object with the same part",
+        "a = Made(inner)\n    b = Made(inner)\n    b.half()\n    a.also(x.half())\n    a(x)",
+    ),
 ]
 
 

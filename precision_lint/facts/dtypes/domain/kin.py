@@ -81,6 +81,21 @@ def recast(before: Value, after: Value) -> Iterator[tuple[Value, Value]]:
                 yield from recast(part, became[name])
 
 
+def made(value: Instance, given: frozenset[Site], kin: frozenset[Site]) -> Instance:
+    """An object that a call makes: the modules in it are its own, but for those that it is given.
+
+    Two calls of a class make two objects, although they are worked out once.
+    """
+    copies: dict[int, Value] = {}
+
+    def own(part: Value) -> Value:
+        if not isinstance(part, Model | Instance) or not given.isdisjoint(kin_of(part)):
+            return part
+        return copies.setdefault(id(part), copied(part, kin))
+
+    return replace(value, fields=tuple((name, own(part)) for name, part in value.fields))
+
+
 def copied(value: Value, kin: frozenset[Site]) -> Value:
     """A copy of an object: it shares nothing with the object."""
     match value:

@@ -7,11 +7,12 @@ from collections.abc import Iterable
 
 from precision_lint.facts.dtypes.domain.calls import CallSite
 from precision_lint.facts.dtypes.domain.environment import Environment, bind, replace_everywhere
-from precision_lint.facts.dtypes.domain.kin import copied, forget_kin, kin_of, recast, related
+from precision_lint.facts.dtypes.domain.kin import copied, forget_kin, kin_of, made, recast, related
 from precision_lint.facts.dtypes.domain.lattice import join
 from precision_lint.facts.dtypes.domain.terms import Parameter
 from precision_lint.facts.dtypes.domain.values import (
     UNKNOWN,
+    ClassObject,
     Dictionary,
     FunctionValue,
     Instance,
@@ -44,7 +45,25 @@ def with_kin(
     values = [*given.values, *(one.value for one in given.keywords.values())]
     if any(result is value for value in values):
         return result
-    return related(result, _site(given).union(kin_of(receiver), *map(kin_of, values)))
+    others = kin_of(receiver).union(*map(kin_of, values))
+    if isinstance(result, Instance) and _makes(function, result):
+        result = made(result, others, _site(given))
+    return related(result, _site(given) | others)
+
+
+def _makes(function: Value, result: Instance) -> bool:
+    """True for a class, and for a function with the call that makes the object."""
+    match function:
+        case ClassObject():
+            return True
+        case FunctionValue(definition=definition):
+            file = definition.module.file
+            body = file.span_of(definition.node)
+            return any(
+                path == file.text.path and body.start <= span.start < body.end
+                for path, span in result.kin
+            )
+    return False
 
 
 def _site(given: CallSite) -> frozenset[Site]:
