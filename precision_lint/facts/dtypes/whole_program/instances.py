@@ -284,9 +284,10 @@ class Instances:
         for module in self._program.casting(name):
             self._trace_rows(module, rows_where_cast(module.file.text, name))
         values = self._recorded_from_outside(definition, name)
-        return join_all(
-            [each for each in values if isinstance(self._resolve(each), Model | Instance)]
-        )
+        modules = [each for each in values if isinstance(self._resolve(each), Model | Instance)]
+        # what was read while the attribute was being worked out is known by its name alone
+        given = [each for each in modules if isinstance(each, Variable)]
+        return join_all(given or modules)
 
     def _trace_rows(self, module: Module, rows: list[int]) -> None:
         """Trace the bodies of a module that hold some rows."""
