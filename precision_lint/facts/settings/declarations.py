@@ -215,10 +215,43 @@ def _option(call: ast.Call) -> Iterator[_Declaration]:
         key_path(on),
         [*long, name][0].partition("/")[0],
         default=given.get("default"),
-        offered=given.get("choices") or _choice_type(given.get("type")),
+        offered=_offered(given, action),
         is_switch=action in _SWITCHES or "is_flag" in given or bool(slash),
         implied=False if "is_flag" in given else _IMPLIED.get(action),
     )
+
+
+def _offered(given: Mapping[str | None, ast.expr], action: str) -> ast.expr | None:
+    """The values that an option can have besides its default, as a display."""
+    if action == "store_const" and "const" in given:
+        return ast.List([given["const"]], ast.Load())
+    return (
+        given.get("choices")
+        or _choice_type(given.get("type"))
+        or _named_by_help(given.get("default"), given.get("help"))
+    )
+
+
+_DTYPE = re.compile(r"\b(?:bfloat16|bf16|float16|fp16|float32|fp32)\b")
+_RESERVING = re.compile(
+    r"\b(?:not|no|never|only|unless|except|unsupported|instead|deprecated)\b|n't"
+)
+
+
+def _named_by_help(default: ast.expr | None, text: ast.expr | None) -> ast.expr | None:
+    """`help="float32 or bfloat16"`: the dtypes that an option takes, if its default is one.
+
+    One dtype may be named for other reasons, and so may be those of a text with a reservation.
+    """
+    match default, text:
+        case ast.Constant(value=str(first)), ast.Constant(value=str(words)):
+            names = dict.fromkeys(_DTYPE.findall(words))
+            if _DTYPE.fullmatch(first) and len(names) > 1 and not _RESERVING.search(words):
+                items: list[ast.expr] = [
+                    ast.copy_location(ast.Constant(name), text) for name in names
+                ]
+                return ast.List(items, ast.Load())
+    return None
 
 
 def names_of_option(call: ast.Call) -> set[str]:

@@ -417,6 +417,8 @@ def _of_symbol(
             )
         if last == "ModuleList" and isinstance(modules := reading(given.first), Sequence):
             return modules
+        if last == "Sequential":
+            given = models.with_layers(given)
         is_followed = last == "Sequential" and evaluator.analysis.is_program_run
         if is_followed and (made := models.sequential(given)) is not None:
             return made

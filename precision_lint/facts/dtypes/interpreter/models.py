@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
-from precision_lint.facts.dtypes.domain.calls import CallSite
+from precision_lint.facts.dtypes.domain.calls import Argument, CallSite
 from precision_lint.facts.dtypes.domain.containers import keyword_of
 from precision_lint.facts.dtypes.domain.lattice import (
     join_all,
@@ -38,8 +38,9 @@ from precision_lint.facts.dtypes.interpreter import training
 from precision_lint.facts.dtypes.libraries.networks import IMAGES
 from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.dtypes.operators.autocast import cast
+from precision_lint.facts.dtypes.operators.conversions import is_setting_of_dtype
 from precision_lint.facts.dtypes.syntax import mutations, sources
-from precision_lint.facts.origin import Origin
+from precision_lint.facts.origin import Origin, Setting
 from precision_lint.model.dtypes import FLOAT32, FLOATING, HALF, INT64
 
 OF_THE_OUTPUT = "model outputs have the model's dtype"
@@ -150,6 +151,14 @@ def of_torch(name: str, given: CallSite) -> Model:
         else:
             parameters = caller_chosen(given.origin(_OF_THE_MODEL))
     return Model(parameters, name, layers=layers, is_known=name not in _CONTAINERS or bool(layers))
+
+
+def with_layers(given: CallSite) -> CallSite:
+    """`Sequential(OrderedDict(conv=…, act=…))` as if the layers were given one by one."""
+    match given.values:
+        case [Dictionary(items=tuple(items))]:
+            return replace(given, arguments=tuple(Argument(one, given.span) for _, one in items))
+    return given
 
 
 def sequential(given: CallSite) -> Model | None:
@@ -397,6 +406,8 @@ def _moved(model: Model, given: CallSite) -> Model:
         match argument.value:
             case Dtype() as dtype:
                 return _cast(model, dtype.of_tensor(), given)
+            case Setting() as setting if is_setting_of_dtype(setting):
+                return _cast(model, functions.as_dtype(setting).of_tensor(), given)
             case Tensor() as other:
                 return _cast(model, other, given)
             case Constant() | NonTensor():

@@ -77,6 +77,11 @@ def as_dtype(value: Value) -> Dtype:
     return SOME_DTYPE
 
 
+def is_setting_of_dtype(setting: Setting) -> bool:
+    """True if all values of a setting name dtypes, as `const=torch.bfloat16` of an option does."""
+    return bool(setting.choices) and all(each.value in _STRINGS for each in setting.choices)
+
+
 def _of_choice(choice: Choice) -> Dtype:
     name = _STRINGS.get(choice.value) if isinstance(choice.value, str) else None
     return SOME_DTYPE if name is None else configured(Dtype(frozenset({name})), choice.origin)
@@ -139,6 +144,8 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
         match value:
             case Dtype():
                 return value.of_tensor()
+            case Setting() if is_setting_of_dtype(value):
+                return as_dtype(value).of_tensor()
             case Tensor():
                 return value
             case ModelOutput():

@@ -110,17 +110,34 @@ def builtin(name: str, given: CallSite) -> Value:
 
 
 def _dictionary(given: CallSite) -> Value:
-    """`dict(a=x)`, `dict(other, a=x)`."""
+    """`dict(a=x)`, `dict(other, a=x)`, `dict([("a", x)])`."""
     match given.arguments, given.keywords:
         case (Argument(value=Variable() as copied),), {**none} if not none:
             return copied
         case (), {"**": Argument(value=Variable() as copied), **none} if not none:
             return copied
-    start = given.first if given.arguments else Dictionary(BOTTOM, ())
-    if not isinstance(start, Dictionary):
+    start = _mapping(given.first) if given.arguments else Dictionary(BOTTOM, ())
+    if start is None:
         return UNKNOWN
     keywords = [(None if name == "**" else name, one.value) for name, one in given.keywords.items()]
     return updated(start, (), keywords)
+
+
+def _mapping(value: Value) -> Dictionary | None:
+    """A mapping, or what pairs of keys and values make; None for anything else."""
+    match value:
+        case Dictionary():
+            return value
+        case Sequence(items=tuple(pairs)):
+            items: dict[object, Value] = {}
+            for pair in pairs:
+                match pair:
+                    case Sequence(items=(Constant(value=key), held)):
+                        items[key] = held
+                    case _:
+                        return None
+            return Dictionary(join_all(items.values()), tuple(items.items()))
+    return None
 
 
 def _sum(addends: Sequence, default: str) -> Value:

@@ -67,8 +67,13 @@ def is_named_as_context(context: ast.expr) -> bool:
 
 
 def context_call(node: ast.expr) -> tuple[str, ast.expr | None]:
-    """The method and the context of `context.__enter__()` and of `context.__exit__(…)`."""
+    """The method and the context of `context.__enter__()` and of `context.__exit__(…)`.
+
+    `stack.enter_context(context)` enters it as well.
+    """
     match node:
+        case ast.Call(func=ast.Attribute(attr="enter_context"), args=[context], keywords=[]):
+            return "__enter__", context
         case ast.Call(func=ast.Attribute(value=context, attr="__enter__" | "__exit__" as method)):
             return method, context
     return "", None
