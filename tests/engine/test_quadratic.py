@@ -32,6 +32,7 @@ TEXTS = {
     "pyproject.toml": 'x = "torch = {' * (MANY // 14) + "\n[project.scripts]\n" + "a" * MANY,
     "environment.yml": "- " * MANY,
     "app.py": "# /// script\n#" + "install " * (MANY // 8) + "'torch" * (MANY // 6) + " " * MANY,
+    "run.sh": "# bf16\n" + "a \\\n" * (MANY // 8),
     "jobs.yaml": "fp16: " + "{{ " * (MANY // 3) + "\nbf16: ${{",
 }
 

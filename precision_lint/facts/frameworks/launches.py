@@ -131,8 +131,7 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
             own = words[index + 2 :]
         if text.endswith(".py") and not _starts_another(words, index + 1):
             return Launch(span, text, words[index + 1 :], own[: _length(own, words, index)])
-        is_starting = following in _LAUNCHING_MODULES or _starts_another(words, index + 2)
-        if text in _MODULE and following and not is_starting:
+        if text in _MODULE and following and not _starts_more(words, index + 1):
             length = _length(own, words, index)
             return Launch(span, following, words[index + 2 :], own[:length])
     first = words[0].text
@@ -141,6 +140,11 @@ def _started(words: tuple[Word, ...]) -> Launch | None:
     subcommand = [word.text for word in words[1:2] if re.fullmatch(r"[a-z][\w-]*", word.text)]
     program = " ".join([first.rpartition("/")[2], *subcommand])
     return Launch(span, program, words[1 + len(subcommand) :])
+
+
+def _starts_more(words: tuple[Word, ...], at: int) -> bool:
+    """True for a module that starts another program, as `torch.distributed.run` does."""
+    return words[at].text in _LAUNCHING_MODULES or _starts_another(words, at + 1)
 
 
 def _starts_another(words: tuple[Word, ...], start: int) -> bool:
