@@ -175,6 +175,7 @@ def _merged(
         given = join(declared, given) if given.dtypes or given.caller_chosen else UNKNOWN
     is_known_better = (
         isinstance(declared, Unknown | Tensor | Model)
+        or (isinstance(declared, Dtype) and isinstance(given, Dtype))
         or (_is_record_of_tensors(declared) and isinstance(given, Instance | OneOf))
         or (_holds_anything(declared) and isinstance(given, Dictionary))
         or _holds_tensors_like(declared, given)
