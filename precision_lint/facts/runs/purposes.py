@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -25,7 +25,7 @@ from precision_lint.facts.frameworks.sources import (
     RolesSource,
 )
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.counterparts import is_of_another, names_in
+from precision_lint.facts.runs.counterparts import is_of_another, names_in, plain
 from precision_lint.facts.runs.flows import Asked, first_read, flows, paths_of
 from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
@@ -70,7 +70,7 @@ _MAKING = frozenset({
     "asarray", "tensor", "zeros_like", "ones_like", "full_like", "linspace", "eye",
 })  # fmt: skip
 """Functions that make an array, which may stand for any input."""
-_MOST_PLACES = 12
+_MOST_PLACES = 24
 """Places of one setting that are looked at."""
 
 
@@ -197,7 +197,8 @@ class Purposes:
                 if not _is_for_another_value(place, asked.name, written.value)
                 and not is_of_another(place.file.text.path, paths, names)
             ]
-            best = _best(places, written, evaluator, is_called=bool(asked.owner)) or _of_target(
+            is_called = bool(asked.owner)
+            best = _best(_named_first(places, names), written, evaluator, is_called) or _of_target(
                 written, run.program
             )
             if best is not None:
@@ -306,6 +307,17 @@ def _holds_for(test: ast.expr, name: str, value: str) -> bool | None:
         case left, texts, is_positive if key_of_holder(left) == name:
             return (value in texts) is is_positive
     return None
+
+
+def _named_first(places: list[TorchPlace], names: Set[str]) -> list[TorchPlace]:
+    """The places in classes that a file names, `model: DualEncoder`, if there are any, or all."""
+    named = [
+        place
+        for place in places
+        if (owner := enclosing_class(place.node, syntax_tree(place.file))) is not None
+        and plain(owner.name) in names
+    ]
+    return named or places
 
 
 def _best(

@@ -21,6 +21,7 @@ from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
 from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
+from precision_lint.facts.runs.own_options import options_alone
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
@@ -151,6 +152,17 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     return _best(close, here, project)
 
 
+def candidates(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
+    """The programs of which one may read a file, where nothing says which: those that get it, or
+    that load such files and mention half of its keys.
+    """
+    here = file.text.path
+    keys = keys_of(file, project)
+    if (started := given(here, project)) or not keys.names:
+        return started
+    return tuple(row.path for row in _around(_near(keys, file, project), here, project))
+
+
 def _may_take_name(path: Path, project: Recording) -> bool:
     """True for a program that may get the name of a file, and does not open another one always."""
     parts = parts_of(path, project)
@@ -203,6 +215,10 @@ def _near(
         if share < NAMED_SHARE or _is_for_another(path.stem, path_words):
             continue
         if _PREPARING.search(path.stem) and not keys.precise & words_of((path,), project):
+            continue
+        parts = parts_of(path, project)
+        known = keys.precise & mentioned
+        if known and known == options_alone(known, parts, project):
             continue
         if is_loading or (share >= clear and len(keys.names) >= _CLEAR_KEYS):
             row = _Near(share, len(_words(path.stem) & path_words), path)

@@ -75,3 +75,34 @@ def test_only_a_file_at_the_same_place_is_passed_over(tmp_path: Path) -> None:
     (other := tmp_path / "other").mkdir()
     out = explained(other, files | {"a.yaml": KEYS.format("WideNet")})
     assert DEEP.replace("trainer", "engine") in out
+
+
+CLASSES = """\
+import sys
+import yaml
+from tool import Engine
+
+config = yaml.safe_load(open(sys.argv[1]))
+print(config.epochs, config.lr, config.data, config.name, config.seed)
+
+class Plain:
+    def forward(self, x):
+        return Engine(x, use_amp=config.use_amp)
+
+class Dual:
+    def forward(self, x):
+        return Engine(x, use_amp=config.use_amp)
+
+def main():
+    globals()[config.name]().train(1)
+    print(Plain, Dual)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(("name", "row"), [("Plain", 10), ("Dual", 14), ("Other", 10)])
+def test_the_class_that_a_file_names(name: str, row: int, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": CLASSES, "a.yaml": KEYS.format(name)})
+    assert f"(argument of Engine(use_amp=), train.py:{row})" in out
