@@ -182,8 +182,8 @@ def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near
     return [
         row
         for row in near
-        if (row.path in commands or not is_elsewhere(row.path, here, project))
-        and (not composing or row.path in composing)
+        if row.path in composing
+        or (not composing and (row.path in commands or not is_elsewhere(row.path, here, project)))
     ]
 
 

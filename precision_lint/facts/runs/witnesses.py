@@ -15,6 +15,11 @@ from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import typed
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.composing import (
+    composed_folders,
+    composing_modules,
+    users_of_composing,
+)
 from precision_lint.facts.runs.keys import Keys, all_keys, parts_of, words_of
 from precision_lint.facts.runs.loading import loads
 from precision_lint.facts.runs.started import started_programs
@@ -142,7 +147,7 @@ def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
 def composed_by(path: Path, project: Recording) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """The programs that start from a file, and those that compose the files of its folder."""
     starting, composing = [], []
-    for program in project.python_sources_matching(rb"hydra\.main\("):
+    for program in _composing_programs(project):
         for folder, name in _composing(program, project):
             if folder in path.parents and not project.is_test(program):
                 composing.append(program)
@@ -165,10 +170,29 @@ def group_of(path: Path, program: Path, project: Recording) -> str:
 
 def _composing(program: Path, project: Recording) -> Iterator[tuple[Path, str]]:
     """The folders that a program composes files of, and the name of the first file."""
+    for module in composing_modules(project):
+        if program in _calling(module, project):
+            yield from composed_folders(module, project)
     for match in _HYDRA.finditer(project.config_files.text(program)):
         said = {name: text for name, _, text in _TEXT.findall(match[1])}
         folder = _composed_folder(program, said.get("config_path", "."), project)
         yield folder, said.get("config_name", "").removesuffix(".yaml")
+
+
+def _composing_programs(project: Recording) -> tuple[Path, ...]:
+    """The programs that compose files by a decorator, or by what they call."""
+    calling = (each for module in composing_modules(project) for each in _calling(module, project))
+    return tuple(dict.fromkeys((*project.python_sources_matching(rb"hydra\.main\("), *calling)))
+
+
+def _calling(module: Path, project: Recording) -> tuple[Path, ...]:
+    """The programs that call what composes files in a module."""
+
+    def compute() -> tuple[Path, ...]:
+        users = users_of_composing(module, project)
+        return tuple(path for path in users if _is_started(path, project))
+
+    return project.config_files.once(("composing by", module), compute)
 
 
 def _composed_folder(program: Path, said: str, project: Recording) -> Path:
