@@ -37,6 +37,7 @@ from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
+from precision_lint.facts.runs.taking_calls import is_of_apex
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import Written, understood, written_at
 from precision_lint.facts.runs.unread import Unread
@@ -389,11 +390,13 @@ def _is_akin(place: TorchPlace, program: Program) -> bool:
 
 
 def _rank(place: TorchPlace, program: Program) -> int:
-    """How little a place says: a dtype of torch, whether a loss is scaled, what a library gets, and
-    then a call of its own.
+    """How little a place says: a dtype of torch, apex, whether a loss is scaled, what a library
+    gets, and then a call of its own.
     """
     if place.kind not in ("argument", "cast"):
         return int(place.kind == "scaler")
+    if isinstance(place.node, ast.Call) and is_of_apex(place.node, place.file):
+        return 0
     name = callee_name(place.node) if isinstance(place.node, ast.Call) else ""
     given = _ARGUMENT.search(place.subject)
     if given is not None and not may_choose_precision(given[1]):
