@@ -21,12 +21,14 @@ from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
 from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
+from precision_lint.facts.runs.named_classes import modules_named
 from precision_lint.facts.runs.own_options import options_alone
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
     composed_by,
+    gets_others,
     given,
     is_elsewhere,
     named_in,
@@ -83,8 +85,32 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
     found = dict.fromkeys((*readers(file, project), *_witnessed(file, project)))
     if not found and len(included := _including(file, project)) == 1:
         found = included
+    found |= dict.fromkeys(_of_modules(file, project))
     programs = (path for path in found if not project.is_test(path))
     return tuple(islice(programs, _MOST_POSSIBLE))
+
+
+def _of_modules(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The modules whose classes a file names by their paths, or a file that it names: what runs
+    them reads its settings.
+    """
+    for one in (file, *_named_files(file, project)):
+        for module in modules_named(one, project):
+            if all_keys(file).precise & words_of((module,), project):
+                yield module
+
+
+def _named_files(
+    file: ParsedConfig, project: Recording, hops: int = _MOST_HOPS
+) -> Iterator[ParsedConfig]:
+    """The files of the same kind that a file names, and those that they name: its bases."""
+    here = file.text.path
+    for name in [*dict.fromkeys(_FILE.findall(file.text.text))][:_MOST_REFERRING] if hops else ():
+        found = project.config_files.find(name, here)
+        base = project.config_files.at(found) if found not in (None, here) else None
+        if found is not None and base is not None and found.suffix == here.suffix:
+            yield base
+            yield from _named_files(base, project, hops - 1)
 
 
 def _witnessed(file: ParsedConfig, project: Recording) -> Iterator[Path]:
@@ -184,6 +210,7 @@ def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near
         for row in near
         if row.path in composing
         or (not composing and (row.path in commands or not is_elsewhere(row.path, here, project)))
+        if not gets_others(row.path, here, project)
     ]
 
 

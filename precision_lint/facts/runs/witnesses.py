@@ -113,6 +113,41 @@ def given(path: Path, project: Recording) -> tuple[Path, ...]:
     return files.once(("given to", path), lambda: tuple(dict.fromkeys(_given(path, project))))
 
 
+def gets_others(program: Path, path: Path, project: Recording) -> bool:
+    """True for a program that commands give other files of this kind, where they give those of the
+    file's folder to other programs: a viewer that gets what the training wrote.
+    """
+    own = _given_in(path.parent, path.suffix, project)
+    return bool(own) and program not in own and _gets_files(program, path.suffix, project)
+
+
+def _given_in(folder: Path, suffix: str, project: Recording) -> frozenset[Path]:
+    """The programs that commands give some file of a folder."""
+
+    def compute() -> frozenset[Path]:
+        names = [name for name in _names_in(folder) if name.endswith(suffix)]
+        paths = (folder / name for name in names[:_MOST_SIBLINGS])
+        return frozenset(program for each in paths for program in given(each, project))
+
+    return project.config_files.once(("given in", folder, suffix), compute)
+
+
+def _gets_files(program: Path, suffix: str, project: Recording) -> bool:
+    """True if a command starts a program with a word that names a file of a kind."""
+
+    def compute() -> bool:
+        scripts = project.config_files.referring(program)
+        return any(
+            word.text.endswith(suffix)
+            for script in scripts
+            for _, launch, started in started_programs(script, project, by_example=True)
+            if started == program
+            for word in launch.words
+        )
+
+    return project.config_files.once(("gets files", program, suffix), compute)
+
+
 def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
     """The programs that read a file with the same keys beside this one, and take its name from
     their command line: that of `a_base.json` for `a_large.json`, and not that of `b.json`.
