@@ -207,7 +207,8 @@ class Purposes:
                 value = _shown_of(written)
                 if by is not None:
                     value = f"not used: {by.name} is {_shown(by.value)}"
-                yield Use(sink, value, False, (written,), written)
+                alike = _alike_places(sink, places, evaluator) if by is None else 1
+                yield Use(sink, value, False, (written,), written, alike=alike)
 
 
 def _shown_with(used: Sequence[Use], run: RunEnvironment) -> Iterator[EffectiveConfig]:
@@ -349,6 +350,23 @@ def _best(
             by = None
         idle = idle or (place, by)
     return idle
+
+
+def _alike_places(best: TorchPlace, places: list[TorchPlace], evaluator: Evaluator) -> int:
+    """In how many files a run may come to a place of the same kind, if it is not seen to come to the
+    first: each model of a family may have one.
+    """
+    program = evaluator.program
+    if best not in places or reached(best.node, best.file, evaluator):
+        return 1
+    files = {best.file.text.path}
+    like = best.kind, _rank(best, program), may_run(best.node, best.file, program)
+    for place in places:
+        own = place.kind, _rank(place, program), may_run(place.node, place.file, program)
+        if own == like and place.file.text.path not in files:
+            if reached(place.node, place.file, evaluator) is not False:
+                files.add(place.file.text.path)
+    return len(files)
 
 
 def _of_target(
