@@ -31,7 +31,7 @@ from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.facts.runs.interpreter.reachable import CALLED, may_run
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
@@ -331,10 +331,11 @@ def _best(
     program = evaluator.program
     idle: tuple[TorchPlace, Occurrence | None] | None = None
 
-    def order(place: TorchPlace) -> tuple[bool, int, bool, bool]:
+    def order(place: TorchPlace) -> tuple[bool, bool, int, bool, bool]:
         runs = may_run(place.node, place.file, program)
         is_own = place.file.text.path == program.path
-        return not _is_akin(place, program), _rank(place, program), not runs, not is_own
+        is_akin, is_used = _is_akin(place, program), _is_used(place, program)
+        return not is_akin, not is_used, _rank(place, program), not runs, not is_own
 
     for place in sorted(places, key=order):
         is_mentioned = is_called or _is_mentioned(place, program)
@@ -353,8 +354,8 @@ def _best(
 
 
 def _alike_places(best: TorchPlace, places: list[TorchPlace], evaluator: Evaluator) -> int:
-    """In how many files a run may come to a place of the same kind, if it is not seen to come to the
-    first: each model of a family may have one.
+    """In how many files a run may come to a place of the same kind, if it is not seen to come to
+    the first: each model of a family may have one.
     """
     program = evaluator.program
     if best not in places or reached(best.node, best.file, evaluator):
@@ -363,9 +364,9 @@ def _alike_places(best: TorchPlace, places: list[TorchPlace], evaluator: Evaluat
     like = best.kind, _rank(best, program), may_run(best.node, best.file, program)
     for place in places:
         own = place.kind, _rank(place, program), may_run(place.node, place.file, program)
-        if own == like and place.file.text.path not in files:
-            if reached(place.node, place.file, evaluator) is not False:
-                files.add(place.file.text.path)
+        is_new = own == like and place.file.text.path not in files
+        if is_new and reached(place.node, place.file, evaluator) is not False:
+            files.add(place.file.text.path)
     return len(files)
 
 
@@ -388,11 +389,31 @@ def _of_target(
 
 def _is_mentioned(place: TorchPlace, program: Program) -> bool:
     """True if code mentions the function of a place: what calls it may be far from the start."""
+    name = _function_of(place)
+    return not name or program.project.python_source_matches(_mentioning(name).encode())
+
+
+def _is_used(place: TorchPlace, program: Program) -> bool:
+    """True if the program mentions the function of a place: others may share what defines it."""
+    name = _function_of(place)
+    files = program.project.config_files
+
+    def compute() -> bool:
+        mentions = re.compile(_mentioning(name))
+        return any(mentions.search(files.text(path)) for path in paths_of(program))
+
+    return not name or files.once(("mentioned in a program", program.path, name), compute)
+
+
+def _function_of(place: TorchPlace) -> str:
+    """The name of the function around a place, if somebody has to mention it."""
     function = syntax_tree(place.file).function(place.node)
     name = getattr(function, "name", "")
-    if not name or name.startswith("__"):
-        return True
-    return program.project.python_source_matches(rb"(?<!def )\b%s\b" % name.encode())
+    return "" if name.startswith("__") or name in CALLED else name
+
+
+def _mentioning(name: str) -> str:
+    return rf"(?<!def )\b{name}\b"
 
 
 def _is_akin(place: TorchPlace, program: Program) -> bool:
