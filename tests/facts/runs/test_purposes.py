@@ -1097,7 +1097,7 @@ def own(size, dtype):
 def test_a_function_that_only_other_programs_call_comes_last(
     name: str, row: int, tmp_path: Path
 ) -> None:
-    program = READS.format(f"from shared import {name}\n\ndef main():\n    {name}(settings)\n")
+    program = READS.format(f"import shared\n\ndef main():\n    start('{name}', settings)\n")
     other = "from shared import stand_ins, network\n\nstand_ins(network(1))\n"
     files = {"a.yaml": FILE.format("kind_dtype: fp16"), "train.py": program}
     out = run("explain-config", cwd=project(tmp_path, files | {"shared.py": SHARED, "b.py": other}))
