@@ -290,6 +290,7 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
         for row in left
         if _shared(row.path, here) == folders or row.path in commands  # no file is far from them
     ]
+    paths = _without_helpers(paths, project)
     # One that imports another one mentions what that does.
     shares = {row.path: row.share for row in left}
     own = [
@@ -303,6 +304,17 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
     likely = [one for one in own or paths if not _is_aside(one, project)] or own or paths
     training = [path for path in likely if "train" in path.name] or likely
     return tuple(training) if len(training) == 1 else ()
+
+
+def _without_helpers(paths: Sequence[Path], project: Recording) -> list[Path]:
+    """The programs without those that only parse the command line for another one of them."""
+    mains = [path for path in paths if "__main__" in project.config_files.text(path)]
+    helpers = {
+        path
+        for path in paths
+        if path not in mains and any(path in {*project.program(main)} for main in mains)
+    }
+    return [path for path in paths if path not in helpers]
 
 
 def _is_aside(program: Path, project: Recording) -> bool:

@@ -608,3 +608,43 @@ def test_a_program_that_gets_what_another_one_has_written(
         "run.sh": commands,
     }
     assert ("read by view.py" in explained(tmp_path, files)) is is_read
+
+
+PARSES = """\
+import argparse
+import yaml
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--config")
+    config = yaml.safe_load(open(parser.parse_args().config))
+    print(config["epochs"], config["lr"], config["data"], config["model"], config["seed"])
+    print(config["kind_dtype"])
+    return config
+"""
+USES = """\
+import torch
+from {} import parse
+from tool import Engine
+
+{}
+    config = parse()
+    Engine(dtype=config["kind_dtype"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "start", "reader"),
+    [
+        ("options", "if __name__ == '__main__':", "main.py"),
+        ("elsewhere", "if __name__ == '__main__':", "options.py"),
+        ("options", "def start():", "options.py"),
+    ],
+)
+def test_what_parses_the_command_line_for_a_program_is_a_part_of_it(
+    module: str, start: str, reader: str, tmp_path: Path
+) -> None:
+    files = {"conf/a.yaml": FILE, "options.py": PARSES, "main.py": USES.format(module, start)}
+    out = explained(tmp_path, files)
+    is_main = "(argument of Engine(dtype=), main.py" in out
+    assert is_main is (reader == "main.py")
