@@ -611,6 +611,7 @@ def test_a_program_that_gets_what_another_one_has_written(
 
 
 PARSES = """\
+import torch
 import argparse
 import yaml
 
