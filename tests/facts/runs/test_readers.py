@@ -622,14 +622,15 @@ def parse():
     print(config["epochs"], config["lr"], config["data"], config["model"], config["seed"])
     print(config["kind_dtype"])
     return config
+
+config = parse()
 """
 USES = """\
 import torch
-from {} import parse
+from {} import config
 from tool import Engine
 
 {}
-    config = parse()
     Engine(dtype=config["kind_dtype"])
 """
 
