@@ -45,6 +45,12 @@ Engine("m", dtype=args.dtype, amp=not args.no_amp)
             "python train.py $MORE\n",
             ["bf16 (argument of Engine(dtype=), train.py:8)"],
         ),
+        (
+            'AMP_ARGS=(--seed 1)\nif [ -n "$1" ]; then\n  AMP_ARGS=(--no-amp)\nfi\n'
+            'python train.py "${AMP_ARGS[@]}"\n',
+            ["true (argument of Engine(amp=), train.py:8)"],
+        ),
+        ('AMP_ARGS=(--no-amp)\npython other.py "${AMP_ARGS[@]}"\n', []),
         ("if [ $1 ]; then DTYPE=bf16; fi\npython other.py --dtype $DTYPE\n", []),
         ("if [ $1 ]; then DTYPE=bf16; fi\npython train.py --seed 1\n", []),
     ],
