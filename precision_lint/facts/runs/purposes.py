@@ -198,8 +198,8 @@ class Purposes:
                 if not _is_for_another_value(place, asked.name, written.value)
                 and not is_of_another(place.file.text.path, paths, names)
             ]
-            is_called = bool(asked.owner)
-            best = _best(_named_first(places, names), written, evaluator, is_called) or _of_target(
+            places = _named_first(places, names)
+            best = _best(places, written, evaluator, is_called=bool(asked.owner)) or _of_target(
                 written, run.program
             )
             if best is not None:
