@@ -12,7 +12,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.keys import parts_of
 from precision_lint.facts.runs.ways import members
+from precision_lint.facts.settings.given import normal
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, last_name
 
@@ -24,43 +26,48 @@ _MERGING = re.compile(
 _PARSING = frozenset({"parse_args", "parse_known_args"})
 
 
-def options_alone(
-    names: frozenset[str], parts: Sequence[Path], project: Recording
-) -> frozenset[str]:
+_DECLARED = re.compile(r"""["']--([\w-]+)["']""")
+
+
+def options_alone(names: frozenset[str], program: Path, project: Recording) -> frozenset[str]:
     """Those of some names that a program declares as options, and reads from these alone."""
-    text = project.config_files.text
-    declared = frozenset(
-        name for name in names if any(_declaring(name).search(text(part)) for part in parts)
+    declared, holders = project.config_files.once(
+        ("options alone", program), lambda: _options(parts_of(program, project), project)
     )
-    if not declared or any(_MERGING.search(text(part)) for part in parts):
-        return frozenset()
-    holders = frozenset(
-        holder
-        for part in parts
-        if any(each in text(part) for each in _PARSING)
-        for file in (project.module(part),)
-        if file is not None
-        for holder in _parsed(file)
-    )
-    return frozenset(name for name in declared if _is_alone(name, holders, parts, project))
+    found = names & declared
+    return frozenset(name for name in found if _is_alone(name, holders, program, project))
 
 
-def _is_alone(
-    name: str, holders: frozenset[str], parts: Sequence[Path], project: Recording
-) -> bool:
+def _options(parts: Sequence[Path], project: Recording) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of the options that the files of a program declare, and of what holds them; none if
+    it brings them together with what it loads.
+    """
+    texts = {part: project.config_files.text(part) for part in parts}
+    if any(_merges(part, project) for part in parts):
+        return frozenset(), frozenset()
+    declared = (normal(name) for text in texts.values() for name in _DECLARED.findall(text))
+    parsing = (part for part in parts if any(each in texts[part] for each in _PARSING))
+    files = filter(None, map(project.module, parsing))
+    return frozenset(declared), frozenset(holder for file in files for holder in _parsed(file))
+
+
+def _merges(part: Path, project: Recording) -> bool:
+    files = project.config_files
+    return files.once(
+        ("merges options", part), lambda: _MERGING.search(files.text(part)) is not None
+    )
+
+
+def _is_alone(name: str, holders: frozenset[str], program: Path, project: Recording) -> bool:
     """True if code reads a name, and from what holds options alone: `self.args.amp`."""
     is_read = False
-    for part in parts:
+    for part in parts_of(program, project):
         file = project.module(part) if name in project.config_files.text(part) else None
         for _, holder in members(file).get(name, ()) if file is not None else ():
             is_read = True
             if last_name(holder) not in holders:
                 return False
     return is_read
-
-
-def _declaring(name: str) -> re.Pattern[str]:
-    return re.compile(rf"""["']--{re.escape(name).replace("_", "[_-]")}["']""")
 
 
 def _parsed(file: ParsedPython) -> Iterator[str]:

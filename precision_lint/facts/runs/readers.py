@@ -243,9 +243,8 @@ def _near(
             continue
         if _PREPARING.search(path.stem) and not keys.precise & words_of((path,), project):
             continue
-        parts = parts_of(path, project)
         known = keys.precise & mentioned
-        if known and known == options_alone(known, parts, project):
+        if known and known == options_alone(known, path, project):
             continue
         if is_loading or (share >= clear and len(keys.names) >= _CLEAR_KEYS):
             row = _Near(share, len(_words(path.stem) & path_words), path)
