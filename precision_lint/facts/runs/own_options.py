@@ -24,8 +24,6 @@ _MERGING = re.compile(
 )
 """How a program puts what it loads into the object that holds its options, or the other way."""
 _PARSING = frozenset({"parse_args", "parse_known_args"})
-
-
 _DECLARED = re.compile(r"""["']--([\w-]+)["']""")
 
 

@@ -459,6 +459,13 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
             section, _, name = one.name.rpartition(".")
             declared = run.program.flags.get(normal(name))
             name = declared.path[-1] if declared is not None else normal(name)
+            positive = name.removeprefix("no_")
+            if (
+                one.value is True
+                and name not in run.program.options
+                and (positive != name and positive in run.program.options)
+            ):  # of `BooleanOptionalAction`
+                name, one = positive, replace(one, value=False)
             yield one, Asked(name, normal(section.rpartition(".")[2]), words=words)
         return
     names = sections(rest.file)
