@@ -46,6 +46,10 @@ _LOADERS = (
 """How programs load configurations by themselves; JSON is loaded for many other reasons."""
 
 
+_PROGRAMS = rb"__main__|\.parse_(?:known_)?args\(|\bhydra\.main\b|\bFire\("
+"""What a file holds that is started."""
+
+
 def readings(
     file: ParsedConfig, project: Recording, *, is_open: bool = False
 ) -> Iterator[EffectiveConfig]:
@@ -295,12 +299,15 @@ def _is_refuted(framework: Framework, program: Path | None, project: Recording) 
 
 
 def _is_read_by_others(framework: Framework, project: Recording) -> bool:
-    """True if the project loads its files by itself, and has no code that knows the framework."""
-    return (
-        bool(framework.reach)
-        and project.python_source_matches(_LOADERS)
-        and not project.python_source_matches(any_of(framework.reach).encode())
-    )
+    """True if no code of the project knows the framework, and it loads its files by itself, or has
+    programs and no page that tells how the framework is started.
+    """
+    reach = any_of(framework.reach).encode()
+    if not framework.reach or project.python_source_matches(reach):
+        return False
+    if project.python_source_matches(_LOADERS):
+        return True
+    return project.python_source_matches(_PROGRAMS) and not project.page_matches(reach)
 
 
 @lru_cache(maxsize=64)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from precision_lint.facts.frameworks.called_scripts import called, scripts_called
+from precision_lint.facts.frameworks.families import any_of_family, family, named_by
 from precision_lint.facts.frameworks.hardware import gpu_of
 from precision_lint.facts.frameworks.hydra import composed
 from precision_lint.facts.frameworks.launches import Launch, launch
@@ -44,7 +45,7 @@ from precision_lint.facts.runs.formats.yacs_files import refused_in
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.readers import readers
+from precision_lint.facts.runs.readers import candidates, readers
 from precision_lint.facts.runs.roles import may_give_roles, readings_of_roles
 from precision_lint.facts.runs.targets import refused_arguments
 from precision_lint.facts.runs.understood import understood
@@ -308,22 +309,24 @@ class _Linker:
 
         It is that of a more special one, if the program calls only that: the keys of `SFTConfig`
         are mostly those of `TrainingArguments`. A program that knows nothing of the framework
-        reads it by itself.
+        reads it by itself. Where the program is not known, all that it may be have to agree.
         """
         file, source, framework = reading.file, reading.source, reading.framework
-        is_file = isinstance(source, MappingSource) and file.python is None
-        found = readers(file, self.project) if is_file and framework.reach else ()
-        reach = any_of(framework.reach)
-        if found and not any(self.project.reaches(path, reach) for path in found):
+        if not isinstance(source, MappingSource) or file.python is not None or not framework.reach:
+            yield reading
             return
-        special = [one for one in frameworks().values() if framework.slug in ancestors(one)]
-        for path in found if special else ():
-            called = called_frameworks(self.program_at(path))
-            more = [one for one in special if one.slug in called]
-            if framework.slug not in called and len(more) == 1:
-                yield replace(reading, framework=more[0])
-                return
-        yield reading
+        found = readers(file, self.project)
+        programs = found or candidates(file, self.project)
+        reach = any_of(framework.reach)
+        knowing = [path for path in programs if self.project.reaches(path, reach)]
+        if len(knowing) < len(programs) and not (found and knowing):
+            return  # it may be for one that reads it by itself
+        slugs = frozenset[str]().union(
+            *(called_frameworks(self.program_at(path)) for path in knowing)
+        )
+        called = [one for one in family(framework) if one.slug in slugs]
+        named = called or named_by(framework, knowing, self.project)
+        yield replace(reading, framework=any_of_family(framework, named))
 
     def overridden(
         self, path: Path, file: ParsedConfig, started: Launch

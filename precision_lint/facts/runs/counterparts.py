@@ -30,7 +30,7 @@ def _texts(file: ParsedConfig) -> Iterator[str]:
         for entry in mapping.entries:
             match entry.value:
                 case Scalar(value=str(text)) if len(text) <= _MOST_LETTERS and "/" not in text:
-                    yield _plain(text)
+                    yield plain(text)
 
 
 def is_of_another(path: Path, paths: Iterable[Path], names: Set[str]) -> bool:
@@ -48,7 +48,7 @@ def is_of_another(path: Path, paths: Iterable[Path], names: Set[str]) -> bool:
 
 
 def _is_chosen(folder: str, names: Set[str]) -> bool:
-    name = _plain(folder)
+    name = plain(folder)
     if len(name) < _LEAST_LETTERS:
         return False
     return any(
@@ -57,5 +57,6 @@ def _is_chosen(folder: str, names: Set[str]) -> bool:
     )
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """A name without what spellings differ in: `MS-Net` and `MSNet`."""
     return _OTHER.sub("", text.lower())

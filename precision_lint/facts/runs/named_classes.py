@@ -14,7 +14,13 @@ from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.settings_tree import Mapping, Scalar, Sequence, Value
+from precision_lint.source.config.settings_tree import (
+    Mapping,
+    Scalar,
+    Sequence,
+    Value,
+    mappings,
+)
 
 _NAMING = ("_target_", "class_path", "target", "type", "class_name")
 _CALLED = ("_target_", "class_path")
@@ -40,6 +46,19 @@ def named_classes(file: ParsedConfig, project: Recording) -> dict[int, NamedClas
         if own is not None:
             found[id(mapping)] = own
     return found
+
+
+def modules_named(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The modules of the project whose classes a file names by their whole paths, under any key:
+    `task_cls: tasks.fit.FitTask`.
+    """
+    for mapping in mappings(file.documents):
+        for entry in mapping.entries:
+            match entry.value:
+                case Scalar(value=str(text)) if text.count(".") > 1 and _PATH.fullmatch(text):
+                    named = _located(text, text.rpartition(".")[2], project)
+                    if named is not None and _is_at(named.path, tuple(text.split(".")[:-1])):
+                        yield named.path
 
 
 def foreign_class(mapping: Mapping, file: ParsedConfig, project: Recording) -> str:

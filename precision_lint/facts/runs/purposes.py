@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -25,18 +25,19 @@ from precision_lint.facts.frameworks.sources import (
     RolesSource,
 )
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.counterparts import is_of_another, names_in
+from precision_lint.facts.runs.counterparts import is_of_another, names_in, plain
 from precision_lint.facts.runs.flows import Asked, first_read, flows, paths_of
 from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.facts.runs.interpreter.reachable import CALLED, may_run
 from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
+from precision_lint.facts.runs.taking_calls import is_of_apex
 from precision_lint.facts.runs.torch_sinks import TorchPlace
 from precision_lint.facts.runs.understood import Written, understood, written_at
 from precision_lint.facts.runs.unread import Unread
@@ -70,7 +71,7 @@ _MAKING = frozenset({
     "asarray", "tensor", "zeros_like", "ones_like", "full_like", "linspace", "eye",
 })  # fmt: skip
 """Functions that make an array, which may stand for any input."""
-_MOST_PLACES = 12
+_MOST_PLACES = 24
 """Places of one setting that are looked at."""
 
 
@@ -197,6 +198,7 @@ class Purposes:
                 if not _is_for_another_value(place, asked.name, written.value)
                 and not is_of_another(place.file.text.path, paths, names)
             ]
+            places = _named_first(places, names)
             best = _best(places, written, evaluator, is_called=bool(asked.owner)) or _of_target(
                 written, run.program
             )
@@ -205,7 +207,8 @@ class Purposes:
                 value = _shown_of(written)
                 if by is not None:
                     value = f"not used: {by.name} is {_shown(by.value)}"
-                yield Use(sink, value, False, (written,), written)
+                alike = _alike_places(sink, places, evaluator) if by is None else 1
+                yield Use(sink, value, False, (written,), written, alike=alike)
 
 
 def _shown_with(used: Sequence[Use], run: RunEnvironment) -> Iterator[EffectiveConfig]:
@@ -308,6 +311,17 @@ def _holds_for(test: ast.expr, name: str, value: str) -> bool | None:
     return None
 
 
+def _named_first(places: list[TorchPlace], names: Set[str]) -> list[TorchPlace]:
+    """The places in classes that a file names, `model: DualEncoder`, if there are any, or all."""
+    named = [
+        place
+        for place in places
+        if (owner := enclosing_class(place.node, syntax_tree(place.file))) is not None
+        and plain(owner.name) in names
+    ]
+    return named or places
+
+
 def _best(
     places: list[TorchPlace], written: Occurrence, evaluator: Evaluator, is_called: bool = False
 ) -> tuple[TorchPlace, Occurrence | None] | None:
@@ -317,10 +331,11 @@ def _best(
     program = evaluator.program
     idle: tuple[TorchPlace, Occurrence | None] | None = None
 
-    def order(place: TorchPlace) -> tuple[bool, int, bool, bool]:
+    def order(place: TorchPlace) -> tuple[bool, bool, int, bool, bool]:
         runs = may_run(place.node, place.file, program)
         is_own = place.file.text.path == program.path
-        return not _is_akin(place, program), _rank(place, program), not runs, not is_own
+        is_akin, is_used = _is_akin(place, program), _is_used(place, program)
+        return not is_akin, not is_used, _rank(place, program), not runs, not is_own
 
     for place in sorted(places, key=order):
         is_mentioned = is_called or _is_mentioned(place, program)
@@ -336,6 +351,23 @@ def _best(
             by = None
         idle = idle or (place, by)
     return idle
+
+
+def _alike_places(best: TorchPlace, places: list[TorchPlace], evaluator: Evaluator) -> int:
+    """In how many files a run may come to a place of the same kind, if it is not seen to come to
+    the first: each model of a family may have one.
+    """
+    program = evaluator.program
+    if best not in places or reached(best.node, best.file, evaluator):
+        return 1
+    files = {best.file.text.path}
+    like = best.kind, _rank(best, program), may_run(best.node, best.file, program)
+    for place in places:
+        own = place.kind, _rank(place, program), may_run(place.node, place.file, program)
+        is_new = own == like and place.file.text.path not in files
+        if is_new and reached(place.node, place.file, evaluator) is not False:
+            files.add(place.file.text.path)
+    return len(files)
 
 
 def _of_target(
@@ -357,11 +389,31 @@ def _of_target(
 
 def _is_mentioned(place: TorchPlace, program: Program) -> bool:
     """True if code mentions the function of a place: what calls it may be far from the start."""
+    name = _function_of(place)
+    return not name or program.project.python_source_matches(_mentioning(name).encode())
+
+
+def _is_used(place: TorchPlace, program: Program) -> bool:
+    """True if the program mentions the function of a place: others may share what defines it."""
+    name = _function_of(place)
+    files = program.project.config_files
+
+    def compute() -> bool:
+        mentions = re.compile(_mentioning(name))
+        return any(mentions.search(files.text(path)) for path in paths_of(program))
+
+    return not name or files.once(("mentioned in a program", program.path, name), compute)
+
+
+def _function_of(place: TorchPlace) -> str:
+    """The name of the function around a place, if somebody has to mention it."""
     function = syntax_tree(place.file).function(place.node)
     name = getattr(function, "name", "")
-    if not name or name.startswith("__"):
-        return True
-    return program.project.python_source_matches(rb"(?<!def )\b%s\b" % name.encode())
+    return "" if name.startswith("__") or name in CALLED else name
+
+
+def _mentioning(name: str) -> str:
+    return rf"(?<!def )\b{name}\b"
 
 
 def _is_akin(place: TorchPlace, program: Program) -> bool:
@@ -377,11 +429,13 @@ def _is_akin(place: TorchPlace, program: Program) -> bool:
 
 
 def _rank(place: TorchPlace, program: Program) -> int:
-    """How little a place says: a dtype of torch, whether a loss is scaled, what a library gets, and
-    then a call of its own.
+    """How little a place says: a dtype of torch, apex, whether a loss is scaled, what a library
+    gets, and then a call of its own.
     """
     if place.kind not in ("argument", "cast"):
         return int(place.kind == "scaler")
+    if isinstance(place.node, ast.Call) and is_of_apex(place.node, place.file):
+        return 0
     name = callee_name(place.node) if isinstance(place.node, ast.Call) else ""
     given = _ARGUMENT.search(place.subject)
     if given is not None and not may_choose_precision(given[1]):
@@ -405,6 +459,13 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
             section, _, name = one.name.rpartition(".")
             declared = run.program.flags.get(normal(name))
             name = declared.path[-1] if declared is not None else normal(name)
+            positive = name.removeprefix("no_")
+            if (
+                one.value is True
+                and name not in run.program.options
+                and (positive != name and positive in run.program.options)
+            ):  # of `BooleanOptionalAction`
+                name, one = positive, replace(one, value=False)
             yield one, Asked(name, normal(section.rpartition(".")[2]), words=words)
         return
     names = sections(rest.file)

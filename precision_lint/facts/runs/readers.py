@@ -21,11 +21,14 @@ from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
 from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
+from precision_lint.facts.runs.named_classes import modules_named
+from precision_lint.facts.runs.own_options import options_alone
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
     composed_by,
+    gets_others,
     given,
     is_elsewhere,
     named_in,
@@ -82,8 +85,32 @@ def possible_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]
     found = dict.fromkeys((*readers(file, project), *_witnessed(file, project)))
     if not found and len(included := _including(file, project)) == 1:
         found = included
+    found |= dict.fromkeys(_of_modules(file, project))
     programs = (path for path in found if not project.is_test(path))
     return tuple(islice(programs, _MOST_POSSIBLE))
+
+
+def _of_modules(file: ParsedConfig, project: Recording) -> Iterator[Path]:
+    """The modules whose classes a file names by their paths, or a file that it names: what runs
+    them reads its settings.
+    """
+    for one in (file, *_named_files(file, project)):
+        for module in modules_named(one, project):
+            if all_keys(file).precise & words_of((module,), project):
+                yield module
+
+
+def _named_files(
+    file: ParsedConfig, project: Recording, hops: int = _MOST_HOPS
+) -> Iterator[ParsedConfig]:
+    """The files of the same kind that a file names, and those that they name: its bases."""
+    here = file.text.path
+    for name in [*dict.fromkeys(_FILE.findall(file.text.text))][:_MOST_REFERRING] if hops else ():
+        found = project.config_files.find(name, here)
+        base = project.config_files.at(found) if found not in (None, here) else None
+        if found is not None and base is not None and found.suffix == here.suffix:
+            yield base
+            yield from _named_files(base, project, hops - 1)
 
 
 def _witnessed(file: ParsedConfig, project: Recording) -> Iterator[Path]:
@@ -151,6 +178,17 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     return _best(close, here, project)
 
 
+def candidates(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
+    """The programs of which one may read a file, where nothing says which: those that get it, or
+    that load such files and mention half of its keys.
+    """
+    here = file.text.path
+    keys = keys_of(file, project)
+    if (started := given(here, project)) or not keys.names:
+        return started
+    return tuple(row.path for row in _around(_near(keys, file, project), here, project))
+
+
 def _may_take_name(path: Path, project: Recording) -> bool:
     """True for a program that may get the name of a file, and does not open another one always."""
     parts = parts_of(path, project)
@@ -170,8 +208,9 @@ def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near
     return [
         row
         for row in near
-        if (row.path in commands or not is_elsewhere(row.path, here, project))
-        and (not composing or row.path in composing)
+        if row.path in composing
+        or (not composing and (row.path in commands or not is_elsewhere(row.path, here, project)))
+        if not gets_others(row.path, here, project)
     ]
 
 
@@ -203,6 +242,9 @@ def _near(
         if share < NAMED_SHARE or _is_for_another(path.stem, path_words):
             continue
         if _PREPARING.search(path.stem) and not keys.precise & words_of((path,), project):
+            continue
+        known = keys.precise & mentioned
+        if known and known == options_alone(known, path, project):
             continue
         if is_loading or (share >= clear and len(keys.names) >= _CLEAR_KEYS):
             row = _Near(share, len(_words(path.stem) & path_words), path)
@@ -247,6 +289,7 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
         for row in left
         if _shared(row.path, here) == folders or row.path in commands  # no file is far from them
     ]
+    paths = _without_helpers(paths, project)
     # One that imports another one mentions what that does.
     shares = {row.path: row.share for row in left}
     own = [
@@ -260,6 +303,17 @@ def _best(near: Sequence[_Near], here: Path, project: Recording) -> tuple[Path, 
     likely = [one for one in own or paths if not _is_aside(one, project)] or own or paths
     training = [path for path in likely if "train" in path.name] or likely
     return tuple(training) if len(training) == 1 else ()
+
+
+def _without_helpers(paths: Sequence[Path], project: Recording) -> list[Path]:
+    """The programs without those that only parse the command line for another one of them."""
+    mains = [path for path in paths if "__main__" in project.config_files.text(path)]
+    helpers = {
+        path
+        for path in paths
+        if path not in mains and any(path in {*project.program(main)} for main in mains)
+    }
+    return [path for path in paths if path not in helpers]
 
 
 def _is_aside(program: Path, project: Recording) -> bool:

@@ -30,6 +30,8 @@ from precision_lint.model.finding import Related, Span
 from precision_lint.source.config.options import options
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+ONE_OF = ", one of "
+"""What follows the name of a place that is the first of several in as many files."""
 _SLUG = "pytorch"
 _FILE = re.compile(r"\.(?:ya?ml|json|toml)\b")
 
@@ -141,6 +143,8 @@ def of_place(use: Use, run: RunEnvironment) -> tuple[str, Occurrence]:
     sink = use.sink
     subject = f" of {sink.subject}" if sink.subject else ""
     name = f"{sink.kind}{subject} in {sink.file.text.path.name}, line {sink.node.lineno}"
+    if use.alike > 1:
+        name += f"{ONE_OF}{use.alike} places"
     return name, _occurrence(name, use, run)
 
 

@@ -122,7 +122,9 @@ def _of_variable(
 def _are_precisions(assigned: Assigned) -> bool:
     """True for `precisions=(fp32 bf16)`, which a loop goes through."""
     names = [word.text for word in assigned.elements]
-    return bool(names) and all(is_setting_of_precision("precision", name) for name in names)
+    return bool(names) and not any(
+        name.startswith("-") or not is_setting_of_precision("precision", name) for name in names
+    )
 
 
 def _is_in_known(file: ParsedConfig, name: str, known: Known) -> bool:

@@ -43,6 +43,8 @@ class Use:
     """The setting that decides it; None for what the program says itself."""
     is_reached: bool = True
     """False if a setting of precision is the reason why the place is not reached."""
+    alike: int = 1
+    """The places of its kind in several files, of which this one is the first."""
 
 
 def uses(evaluator: Evaluator) -> Iterator[Use]:

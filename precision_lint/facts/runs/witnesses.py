@@ -15,6 +15,11 @@ from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import typed
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.composing import (
+    composed_folders,
+    composing_modules,
+    users_of_composing,
+)
 from precision_lint.facts.runs.keys import Keys, all_keys, parts_of, words_of
 from precision_lint.facts.runs.loading import loads
 from precision_lint.facts.runs.started import started_programs
@@ -108,6 +113,41 @@ def given(path: Path, project: Recording) -> tuple[Path, ...]:
     return files.once(("given to", path), lambda: tuple(dict.fromkeys(_given(path, project))))
 
 
+def gets_others(program: Path, path: Path, project: Recording) -> bool:
+    """True for a program that commands give other files of this kind, where they give those of the
+    file's folder to other programs: a viewer that gets what the training wrote.
+    """
+    own = _given_in(path.parent, path.suffix, project)
+    return bool(own) and program not in own and _gets_files(program, path.suffix, project)
+
+
+def _given_in(folder: Path, suffix: str, project: Recording) -> frozenset[Path]:
+    """The programs that commands give some file of a folder."""
+
+    def compute() -> frozenset[Path]:
+        names = [name for name in _names_in(folder) if name.endswith(suffix)]
+        paths = (folder / name for name in names[:_MOST_SIBLINGS])
+        return frozenset(program for each in paths for program in given(each, project))
+
+    return project.config_files.once(("given in", folder, suffix), compute)
+
+
+def _gets_files(program: Path, suffix: str, project: Recording) -> bool:
+    """True if a command starts a program with a word that names a file of a kind."""
+
+    def compute() -> bool:
+        scripts = project.config_files.referring(program)
+        return any(
+            word.text.endswith(suffix)
+            for script in scripts
+            for _, launch, started in started_programs(script, project, by_example=True)
+            if started == program
+            for word in launch.words
+        )
+
+    return project.config_files.once(("gets files", program, suffix), compute)
+
+
 def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[Path]:
     """The programs that read a file with the same keys beside this one, and take its name from
     their command line: that of `a_base.json` for `a_large.json`, and not that of `b.json`.
@@ -142,7 +182,7 @@ def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
 def composed_by(path: Path, project: Recording) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
     """The programs that start from a file, and those that compose the files of its folder."""
     starting, composing = [], []
-    for program in project.python_sources_matching(rb"hydra\.main\("):
+    for program in _composing_programs(project):
         for folder, name in _composing(program, project):
             if folder in path.parents and not project.is_test(program):
                 composing.append(program)
@@ -165,10 +205,29 @@ def group_of(path: Path, program: Path, project: Recording) -> str:
 
 def _composing(program: Path, project: Recording) -> Iterator[tuple[Path, str]]:
     """The folders that a program composes files of, and the name of the first file."""
+    for module in composing_modules(project):
+        if program in _calling(module, project):
+            yield from composed_folders(module, project)
     for match in _HYDRA.finditer(project.config_files.text(program)):
         said = {name: text for name, _, text in _TEXT.findall(match[1])}
         folder = _composed_folder(program, said.get("config_path", "."), project)
         yield folder, said.get("config_name", "").removesuffix(".yaml")
+
+
+def _composing_programs(project: Recording) -> tuple[Path, ...]:
+    """The programs that compose files by a decorator, or by what they call."""
+    calling = (each for module in composing_modules(project) for each in _calling(module, project))
+    return tuple(dict.fromkeys((*project.python_sources_matching(rb"hydra\.main\("), *calling)))
+
+
+def _calling(module: Path, project: Recording) -> tuple[Path, ...]:
+    """The programs that call what composes files in a module."""
+
+    def compute() -> tuple[Path, ...]:
+        users = users_of_composing(module, project)
+        return tuple(path for path in users if _is_started(path, project))
+
+    return project.config_files.once(("composing by", module), compute)
 
 
 def _composed_folder(program: Path, said: str, project: Recording) -> Path:

@@ -108,6 +108,7 @@ def test_a_script_that_is_sourced_is_a_part_of_the_run(tmp_path: Path) -> None:
         assert {one.code for one in found(tmp_path, name)} == {"MP703"}, name
 
 
+CONVERTS = "import json\n\nif __name__ == '__main__':\n    main()\n"
 RECIPE = (
     "bf16: true\nfp16: true\noutput_dir: o\nper_device_train_batch_size: 2\nlearning_rate: 1e-5\n"
 )
@@ -121,6 +122,11 @@ RECIPE = (
         ({"train.py": "import yaml\nyaml.safe_load(f)\n"}, False),
         ({"train.py": "import yaml\nyaml.safe_load(f)\n", "a.py": "import trl\n"}, True),
         ({"train.py": "OmegaConf.load(f)\nTrainingArguments(**c)\n"}, True),
+        # It has programs, and none that knows the Trainer.
+        ({"convert.py": CONVERTS}, False),
+        ({"convert.py": CONVERTS, "a.py": "from transformers import TrainingArguments\n"}, True),
+        ({"convert.py": CONVERTS, "README.md": "Start it with `trl sft --config a.yaml`.\n"}, True),
+        ({"convert.py": CONVERTS, "run.sh": "trl sft --config a.yaml\n"}, True),
     ],
 )
 def test_a_project_that_loads_its_files_by_itself(

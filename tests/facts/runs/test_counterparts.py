@@ -75,3 +75,73 @@ def test_only_a_file_at_the_same_place_is_passed_over(tmp_path: Path) -> None:
     (other := tmp_path / "other").mkdir()
     out = explained(other, files | {"a.yaml": KEYS.format("WideNet")})
     assert DEEP.replace("trainer", "engine") in out
+
+
+CLASSES = """\
+import sys
+import yaml
+from tool import Engine
+
+config = yaml.safe_load(open(sys.argv[1]))
+print(config.epochs, config.lr, config.data, config.name, config.seed)
+
+class Plain:
+    def forward(self, x):
+        return Engine(x, use_amp=config.use_amp)
+
+class Dual:
+    def forward(self, x):
+        return Engine(x, use_amp=config.use_amp)
+
+def main():
+    globals()[config.name]().train(1)
+    print(Plain, Dual)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(("name", "row"), [("Plain", 10), ("Dual", 14), ("Other", 10)])
+def test_the_class_that_a_file_names(name: str, row: int, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train.py": CLASSES, "a.yaml": KEYS.format(name)})
+    assert f"(argument of Engine(use_amp=), train.py:{row})" in out
+
+
+MODELS = """\
+import torch
+
+class {0}:
+    def fit(self, x):
+        with torch.autocast("cuda", enabled=self.config.use_amp):
+            return x
+"""
+CHOOSES = """\
+import sys
+import yaml
+import {}
+
+config = yaml.safe_load(open(sys.argv[1]))
+print(config.epochs, config.lr, config.data, config.name, config.seed)
+
+def main():
+    if is_for(config):
+        made(wide.Wide, deep.Deep)(config).fit(1)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("imports", "name", "shown"),
+    [
+        ("wide, deep", "Wide", "(autocast, wide.py:5)"),
+        ("wide, deep", "Other", ":5, one of 2 places)"),
+        ("wide", "Other", "(autocast, wide.py:5)"),
+    ],
+)
+def test_places_of_several_models(imports: str, name: str, shown: str, tmp_path: Path) -> None:
+    files = {"wide.py": MODELS.format("Wide"), "deep.py": MODELS.format("Deep")}
+    files |= {"train.py": CHOOSES.format(imports), "a.yaml": KEYS.format(name)}
+    assert shown in explained(tmp_path, files)

@@ -45,6 +45,12 @@ Engine("m", dtype=args.dtype, amp=not args.no_amp)
             "python train.py $MORE\n",
             ["bf16 (argument of Engine(dtype=), train.py:8)"],
         ),
+        (
+            'AMP_ARGS=(--seed 1)\nif [ -n "$1" ]; then\n  AMP_ARGS=(--no-amp)\nfi\n'
+            'python train.py "${AMP_ARGS[@]}"\n',
+            ["true (argument of Engine(amp=), train.py:8)"],
+        ),
+        ('AMP_ARGS=(--no-amp)\npython other.py "${AMP_ARGS[@]}"\n', []),
         ("if [ $1 ]; then DTYPE=bf16; fi\npython other.py --dtype $DTYPE\n", []),
         ("if [ $1 ]; then DTYPE=bf16; fi\npython train.py --seed 1\n", []),
     ],
@@ -193,3 +199,17 @@ def test_other_values_in_a_file_that_the_script_writes(value: str, tmp_path: Pat
     out = run("explain-config", cwd=project(tmp_path, {"run.sh": text})).out
     assert "(run.sh:2)" in out
     assert "also read" not in out
+
+
+@pytest.mark.parametrize(
+    ("declared", "shown"),
+    [
+        ('"--amp", action=argparse.BooleanOptionalAction', "false (argument of Engine(amp=)"),
+        ('"--other"', "not understood"),
+    ],
+)
+def test_an_option_that_switches_another_one_off(declared: str, shown: str, tmp_path: Path) -> None:
+    program = PROGRAM.replace('"--no-amp", action="store_true"', declared)
+    script = 'if [ -n "$1" ]; then\n  FLAG="--no-amp"\nfi\npython train.py $FLAG\n'
+    files = {"run.sh": script, "train.py": program.replace("not args.no_amp", "args.amp")}
+    assert shown in run("explain-config", cwd=project(tmp_path, files)).out

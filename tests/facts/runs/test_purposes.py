@@ -1077,3 +1077,28 @@ def test_files_that_say_nothing_of_precision(line: str, tmp_path: Path) -> None:
         "a.yaml": FILE.format(line),
     }
     assert "a.yaml" not in run("explain-config", cwd=project(tmp_path, files)).out
+
+
+SHARED = """\
+import tool
+
+def stand_ins(config):
+    return tool.prepare(1, dtype=config.kind_dtype)
+
+def network(config):
+    return own(2, dtype=config.kind_dtype)
+
+def own(size, dtype):
+    return size
+"""
+
+
+@pytest.mark.parametrize(("name", "row"), [("network", 7), ("stand_ins", 4)])
+def test_a_function_that_only_other_programs_call_comes_last(
+    name: str, row: int, tmp_path: Path
+) -> None:
+    program = READS.format(f"import shared\n\ndef main():\n    start('{name}', settings)\n")
+    other = "from shared import stand_ins, network\n\nstand_ins(network(1))\n"
+    files = {"a.yaml": FILE.format("kind_dtype: fp16"), "train.py": program}
+    out = run("explain-config", cwd=project(tmp_path, files | {"shared.py": SHARED, "b.py": other}))
+    assert f"shared.py:{row}" in out.out

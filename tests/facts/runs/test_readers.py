@@ -579,3 +579,74 @@ def test_none_of_several_programs_that_compose_the_folder(
     files = {f"{program}.py": COMPOSING.format("base") for program in programs}
     out = explained(tmp_path, files | {f"conf/{name}.yaml": FILE, "conf/base.yaml": "lr: 1\n"})
     assert "read by" not in out
+
+
+VIEW = ALL + READS.replace("print", LOADS + "print", 1) + ENGINE
+GIVEN = "python fit.py --config conf/a.yaml\n"
+SHOWN = "python view.py --config out/a/settings.yaml\n"
+
+
+@pytest.mark.parametrize(
+    ("commands", "is_read"),
+    [
+        (GIVEN + SHOWN, False),
+        (GIVEN, True),
+        (SHOWN, True),
+        (GIVEN + SHOWN + "python view.py --config conf/c.yaml\n", True),
+        (GIVEN + "python view.py --name a\n", True),
+    ],
+)
+def test_a_program_that_gets_what_another_one_has_written(
+    commands: str, is_read: bool, tmp_path: Path
+) -> None:
+    files = {
+        "conf/a.yaml": "name: a\n",
+        "conf/b.yaml": FILE,
+        "conf/c.yaml": "name: c\n",
+        "view.py": VIEW,
+        "fit.py": "import sys\nif __name__ == '__main__':\n    main(sys.argv)\n",
+        "run.sh": commands,
+    }
+    assert ("read by view.py" in explained(tmp_path, files)) is is_read
+
+
+PARSES = """\
+import torch
+import argparse
+import yaml
+
+def parse():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--config")
+    config = yaml.safe_load(open(parser.parse_args().config))
+    print(config["epochs"], config["lr"], config["data"], config["model"], config["seed"])
+    print(config["kind_dtype"])
+    return config
+
+config = parse()
+"""
+USES = """\
+import torch
+from {} import config
+from tool import Engine
+
+{}
+    Engine(dtype=config["kind_dtype"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "start", "reader"),
+    [
+        ("options", "if __name__ == '__main__':", "main.py"),
+        ("elsewhere", "if __name__ == '__main__':", "options.py"),
+        ("options", "def start():", "options.py"),
+    ],
+)
+def test_what_parses_the_command_line_for_a_program_is_a_part_of_it(
+    module: str, start: str, reader: str, tmp_path: Path
+) -> None:
+    files = {"conf/a.yaml": FILE, "options.py": PARSES, "main.py": USES.format(module, start)}
+    out = explained(tmp_path, files)
+    is_main = "(argument of Engine(dtype=), main.py" in out
+    assert is_main is (reader == "main.py")

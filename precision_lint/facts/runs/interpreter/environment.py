@@ -12,13 +12,14 @@ from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Oc
 from precision_lint.facts.runs.interpreter.here_documents import WrittenFile, written_file
 from precision_lint.facts.runs.interpreter.known import CommandLine, Given, Items, Known, Settings
 from precision_lint.facts.runs.interpreter.program import Program
-from precision_lint.facts.settings.given import Kind
+from precision_lint.facts.settings.given import Kind, normal
 from precision_lint.facts.settings.vocabulary import names_precision
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import Memo, cached_property
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options
 from precision_lint.source.config.settings_tree import Mapping as Tree
+from precision_lint.source.config.settings_tree import mappings
 from precision_lint.source.shell.words import UNKNOWN, Text
 
 _BOOLEANS = {
@@ -76,9 +77,15 @@ class RunEnvironment(Memo):
         default = self.default(name)
         if option := self.given(name):
             return self._word(name, option, default)
-        if self.has_unknown_words or default is None:
+        if self.has_unknown_words or default is None or name in self.keys_opened:
             return None
         return default
+
+    @cached_property
+    def keys_opened(self) -> frozenset[str]:
+        """The keys of the file that the program opens: each may give the option of its name."""
+        documents = self.file.documents if self.opened is not None else ()
+        return frozenset(normal(name) for each in mappings(documents) for name in each.names)
 
     def is_silent(self, name: str) -> bool:
         """True if nothing of the run gives an option: it is what the program says."""

@@ -1,0 +1,74 @@
+"""Paths that code makes from where it is: `Path(__file__).resolve().parents[1] / "conf"`."""
+
+from __future__ import annotations
+
+import ast
+import os
+from pathlib import Path
+
+from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.syntax import callee_name
+from precision_lint.source.python.syntax_tree import syntax_tree
+
+_MOST_HOPS = 16
+_SAME = frozenset({"str", "Path", "PurePath", "abspath", "realpath", "normpath", "fspath"})
+"""Functions that leave a path what it is."""
+_SAME_METHODS = frozenset({"resolve", "absolute", "as_posix", "expanduser"})
+
+
+def own_path(node: ast.expr, file: ParsedPython, hops: int = _MOST_HOPS) -> Path | None:
+    """A path that is written out, relative to the folder of its file or from there."""
+    if not hops:
+        return None
+
+    def inner(each: ast.expr) -> Path | None:
+        return own_path(each, file, hops - 1)
+
+    match node:
+        case ast.Constant(value=str(text)):
+            return Path(text)
+        case ast.Name(id="__file__"):
+            return file.text.path
+        case ast.Name():
+            return _assigned(node, file, hops)
+        case ast.BinOp(left=left, op=ast.Div(), right=right):
+            return _joined([inner(left), inner(right)])
+        case ast.Attribute(value=value, attr="parent"):
+            found = inner(value)
+            return found.parent if found is not None and found.is_absolute() else None
+        case ast.Subscript(
+            value=ast.Attribute(value=value, attr="parents"), slice=ast.Constant(value=int(number))
+        ):
+            found = inner(value)
+            above = found.parents if found is not None and found.is_absolute() else ()
+            return above[number] if 0 <= number < len(above) else None
+        case ast.Call(func=ast.Attribute(value=value, attr=method), args=[]) if (
+            method in _SAME_METHODS
+        ):
+            return inner(value)
+        case ast.Call(func=ast.Attribute(value=value, attr="joinpath"), args=args):
+            return _joined([inner(value), *map(inner, args)])
+        case ast.Call(args=[first, *rest]) if callee_name(node) in ("join", *_SAME):
+            is_join = callee_name(node) in ("join", "Path", "PurePath")
+            return _joined([inner(first), *map(inner, rest)]) if is_join else inner(first)
+        case ast.Call(args=[first]) if callee_name(node) == "dirname":
+            found = inner(first)
+            return found.parent if found is not None else None
+    return None
+
+
+def _joined(parts: list[Path | None]) -> Path | None:
+    known = [part for part in parts if part is not None]
+    return Path(os.path.normpath(Path(*known))) if known and len(known) == len(parts) else None
+
+
+def _assigned(name: ast.Name, file: ParsedPython, hops: int) -> Path | None:
+    """What a variable holds that gets its value once."""
+    syntax = syntax_tree(file)
+    function = syntax.function(name)
+    stores = syntax.stores(function, name.id) if function is not None else []
+    stores = stores or syntax.stores(syntax.tree, name.id)
+    match [syntax.parent(store) for store in stores]:
+        case [ast.Assign(targets=[_], value=value) | ast.AnnAssign(value=ast.expr() as value)]:
+            return own_path(value, file, hops - 1)
+    return None

@@ -1,0 +1,72 @@
+"""Which framework of a family a file is for: `SFTConfig` extends `TrainingArguments`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import project, run
+
+FILE = (
+    "data: d\nseed: 1\nlearning_rate: 0.1\nper_device_train_batch_size: 1\nsave_steps: 1\n"
+    "lr_scheduler_type: cosine\nbf16: true\n"
+)
+SFT = "from trl import SFTConfig\nargs = SFTConfig(output_dir='o')\n"
+PLAIN = "from transformers import TrainingArguments\nargs = TrainingArguments(output_dir='o')\n"
+TRAINER = "a.yaml: Hugging Face Trainer\n"
+TRL = "a.yaml: TRL\n"
+EITHER = "a.yaml: Hugging Face Trainer or TRL\n"
+LOADS = """\
+import sys
+import yaml
+
+config = yaml.safe_load(open(sys.argv[1]))
+print(config["data"], config["seed"], config["learning_rate"], config["save_steps"])
+{}
+if __name__ == "__main__":
+    main()
+"""
+OWN = LOADS.format("from tool import Engine\nEngine(precision=config['bf16'])")
+
+
+def explained(tmp_path: Path, files: dict[str, str]) -> str:
+    return run("explain-config", cwd=project(tmp_path, {"a.yaml": FILE, **files})).out
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, TRAINER),
+        ({"one.py": SFT}, TRL),
+        ({"one.py": PLAIN}, TRAINER),
+        ({"one.py": SFT, "two.py": PLAIN}, EITHER),
+        ({"one.py": SFT, "tests/test_two.py": PLAIN}, TRL),
+        # Before there were configurations of TRL, its trainers took `TrainingArguments`.
+        ({"one.py": "from trl import SFTTrainer\n" + PLAIN}, TRAINER),
+        ({"one.py": SFT.replace("SFTConfig", "MySFTConfigs")}, TRAINER),
+    ],
+)
+def test_the_classes_that_a_project_names(
+    files: dict[str, str], expected: str, tmp_path: Path
+) -> None:
+    assert expected in explained(tmp_path, files)
+
+
+def test_what_they_do_not_agree_on_is_not_known(tmp_path: Path) -> None:
+    files = {"a.yaml": FILE.replace("bf16: true", "fp16: false"), "one.py": SFT}
+    out = explained(tmp_path, files | {"two.py": PLAIN})
+    assert EITHER in out
+    assert "bf16: false" not in out
+
+
+def test_programs_that_may_read_it_and_know_nothing_of_the_framework(tmp_path: Path) -> None:
+    out = explained(tmp_path, {"train_one.py": OWN, "train_two.py": OWN, "other.py": PLAIN})
+    assert "a.yaml: Hugging Face Trainer" not in out
+    assert "not understood: bf16: true" in out
+
+
+def test_programs_that_may_read_it_and_all_call_the_framework(tmp_path: Path) -> None:
+    program = LOADS.format(SFT + "print(args, config['bf16'])")
+    files = {"train_one.py": program, "train_two.py": program, "other.py": PLAIN}
+    assert TRL in explained(tmp_path, files)
