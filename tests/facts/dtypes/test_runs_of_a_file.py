@@ -17,7 +17,7 @@ USE = "y = decode({given})\ny.numpy()\n"
 
 
 @pytest.mark.parametrize(
-    ("is_one_program", "expected"), [(True, "float64 chosen partial"), (False, "Unknown")]
+    ("is_one_program", "expected"), [(True, "float64 chosen partial"), (False, "chosen")]
 )
 def test_only_code_of_the_same_program_sets_an_attribute(
     is_one_program: bool, expected: str, tmp_path: Path

@@ -118,7 +118,9 @@ class StatementInterpreter:
             case ast.AnnAssign(target=target, value=expression):
                 value = self.evaluate(expression, env)
                 if isinstance(reading(value), Unknown):
-                    value = annotated(self.analysis, self.frame.module, node.annotation, target)
+                    declared = annotated(self.analysis, self.frame.module, node.annotation, target)
+                    is_given = isinstance(value, Variable) and isinstance(declared, Instance)
+                    value = value if is_given else declared  # who gives an object knows more of it
                 if expression is not None or not isinstance(value, Unknown):
                     self.assignments.assign(target, value, expression, env)
             case ast.AugAssign():

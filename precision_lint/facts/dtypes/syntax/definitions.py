@@ -310,12 +310,6 @@ class Class:
             base.endswith("Output") for base in bases
         )
 
-    @cached_property
-    def is_record_of_tensors(self) -> bool:
-        """True for a record with a field whose annotation names tensors."""
-        annotations = (each.annotation for each in self.annotated.values())
-        return self.is_record and any("Tensor" in ast.unparse(each) for each in annotations)
-
     @property
     def is_named_tuple(self) -> bool:
         """True for a record that can be unpacked."""

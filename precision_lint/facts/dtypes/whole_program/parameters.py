@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import replace
 from typing import TypeVar
 
@@ -12,6 +13,7 @@ from precision_lint.facts.dtypes.domain.environment import Environment, bind
 from precision_lint.facts.dtypes.domain.lattice import by_dtypes, join, join_all
 from precision_lint.facts.dtypes.domain.terms import Parameter, Term
 from precision_lint.facts.dtypes.domain.values import (
+    NON_TENSOR,
     UNKNOWN,
     ClassObject,
     Constant,
@@ -111,7 +113,9 @@ def _declared_or_given(
     given = _given(analysis, definition, parameter.arg)
     if not isinstance(given, Variable):
         return value
-    if isinstance(value, Unknown) or _is_record_of_tensors(value) or _holds_anything(value):
+    is_name = value == NON_TENSOR and _OF_DTYPE.search(parameter.arg) is not None
+    is_record = isinstance(value, Instance) and not analysis.classes.has_weights(value.definition)
+    if is_name or is_record or isinstance(value, Unknown) or _holds_anything(value):
         return given
     chosen = by_dtypes(lambda one: _chosen_by(given, one), value)
     if isinstance(chosen, Model) and not _is_of_loaded(analysis, definition):
@@ -120,15 +124,14 @@ def _declared_or_given(
     return join(value, given) if is_default else chosen
 
 
+_OF_DTYPE = re.compile(r"dtype|precision")
+"""In names of parameters whose text names a dtype: `dtype: str = "float32"`."""
+
+
 def _is_of_loaded(analysis: Interprocedural, definition: Function) -> bool:
     """True for a method of a class whose objects `from_pretrained` makes: it gives them modules."""
     owner = definition.owner
     return owner is not None and analysis.classes.loaded(owner) is not None
-
-
-def _is_record_of_tensors(value: Value) -> bool:
-    """True for an object that is made of tensors: who gives it knows their dtypes."""
-    return isinstance(value, Instance) and value.definition.is_record_of_tensors
 
 
 def _holds_anything(value: Value) -> bool:
@@ -176,7 +179,8 @@ def _merged(
     is_known_better = (
         isinstance(declared, Unknown | Tensor | Model)
         or (isinstance(declared, Dtype) and isinstance(given, Dtype))
-        or (_is_record_of_tensors(declared) and isinstance(given, Instance | OneOf))
+        or (declared == NON_TENSOR and isinstance(given, Constant | Setting))
+        or (isinstance(declared, Instance) and isinstance(given, Instance | OneOf))
         or (_holds_anything(declared) and isinstance(given, Dictionary))
         or _holds_tensors_like(declared, given)
     )
