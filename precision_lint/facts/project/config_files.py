@@ -124,15 +124,8 @@ class ConfigFiles:
         return follow
 
     def _sourced(self, path: Path, read: dict[Path, Script | None]) -> Script | None:
-        from precision_lint.source.shell import parse as shell
-
-        try:
-            text = SourceText.from_bytes(path, disk.read(path, disk.ANY_SIZE))
-        except (OSError, UnicodeError):
-            return None
-        if len(text.text) > MAX_CHARACTERS:
-            return None
-        return shell.parse(text, follow=self._follow(path, read))[0]
+        alone = self.once(("alone", path), lambda: _alone(path))
+        return alone or _script_at(path, self._follow(path, read))
 
     def text(self, path: Path) -> str:
         """The text of a file; empty if it cannot be read."""
@@ -308,6 +301,23 @@ class ConfigFiles:
             return self.read(path)
         except (OSError, UnicodeError, LookupError, Unparsable, RecursionError, MemoryError):
             return None
+
+
+def _alone(path: Path) -> Script | None:
+    """A script that sources no file, so it is the same for all who source it; None for others."""
+    sourced: list[str] = []
+    script = _script_at(path, sourced.append)
+    return script if not sourced else None
+
+
+def _script_at(path: Path, follow: Follow) -> Script | None:
+    from precision_lint.source.shell import parse as shell
+
+    try:
+        text = SourceText.from_bytes(path, disk.read(path, disk.ANY_SIZE))
+    except (OSError, UnicodeError):
+        return None
+    return shell.parse(text, follow=follow)[0] if len(text.text) <= MAX_CHARACTERS else None
 
 
 def names_of_files(path: Path, content: bytes) -> str:

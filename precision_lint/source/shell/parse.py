@@ -96,6 +96,7 @@ class Script:
     may assign; `is_lost` says that something unknown may have assigned any. `assigned` is what it
     assigns itself, wherever that is, by name. `bodies` are all here-documents, read or not.
     `assumed` are the defaults that count as long as who starts it does not set these variables.
+    Unless it `takes_words`, those that it is started with change nothing of what is known.
     """
 
     source: SourceText
@@ -109,6 +110,7 @@ class Script:
     assigned: tuple[tuple[str, Assigned], ...] = ()
     bodies: tuple[Span, ...] = ()
     assumed: Mapping[str, Sequence[Span]] = field(default_factory=dict)
+    takes_words: bool = False
 
     def words(self, name: str) -> tuple[Word, ...]:
         """What an unquoted `$NAME` expands to."""
@@ -168,7 +170,8 @@ def parse(
     for chosen in choices(reader.expander.asked, text):
         job = read(chosen)
         commands = (*script.commands, *added(script.commands, job.commands))
-        script = replace(script, commands=commands)
+        takes_words = script.takes_words or job.expander.takes_words
+        script = replace(script, commands=commands, takes_words=takes_words)
     defect = lexer.defect
     if defect is None:
         return script, None
@@ -303,6 +306,7 @@ class _Reader:
             self.places,
             tuple(self.assigned),
             assumed=self.expander.assumed,
+            takes_words=self.expander.takes_words,
         )
 
     def is_followed(self, command: Command) -> bool:
