@@ -29,7 +29,7 @@ _SUFFIXES = (".sh", ".bash", ".slurm", ".sbatch")
 
 def called(file: ParsedConfig, project: Recording) -> tuple[ParsedConfig, ...]:
     """A script as others of the project start it, with the commands that their words alter."""
-    if file.script is None or file.around is not None or not file.script.takes_words:
+    if file.script is None or file.around is not None or not file.script.taken:
         return ()
     return file.fact(called, lambda: tuple(_called(file, project)))
 
@@ -39,6 +39,8 @@ def _called(file: ParsedConfig, project: Recording) -> Iterator[ParsedConfig]:
     path = file.text.path
     known = list(file.script.commands)
     for arguments in islice(_arguments(path, project), _MOST):
+        if not arguments.tells(file.script.taken):
+            continue
         follow = project.config_files.follow(path)
         read = parse_config(file.text, "shell", follow=follow, arguments=arguments)
         if read.script is not None and (commands := tuple(added(known, read.script.commands))):

@@ -49,8 +49,8 @@ class Expander:
         self.in_file = True  # and not in a script that is a word of this one
         self.takes_defaults = True
         """`${1:-x}` is `x`: outside of functions, while the arguments are those of the script."""
-        self.takes_words = False
-        """A word was asked for that only who starts the script can have given."""
+        self.taken: set[str] = set()
+        """The arguments that were asked for, and that only who starts the script can have given."""
         self.assumed: dict[str, list[Span]] = {}
         """The defaults that were taken for variables of the caller's environment."""
         self.choices: Mapping[str, int] = {}
@@ -127,7 +127,7 @@ class Expander:
         """The words that an array expands to; None where a text is all that there is."""
         assigned = self.variables[variable.name]
         if assigned is None:
-            self.takes_words |= self._is_argument(variable.name)
+            self.take(variable.name)
         if assigned is None or not assigned.is_array:
             return None
         is_whole = variable.subscript in ("[@]", "[*]")
@@ -163,8 +163,8 @@ class Expander:
             case Variable(name, span, default=default):
                 assigned = self.variables[name]
                 if assigned is None:
-                    # Of `$@` in a longer word nothing is known, whatever the words are.
-                    self.takes_words |= name != "@" and self._is_argument(name)
+                    if name != "@":  # in a longer word nothing is known of it, whatever it is
+                        self.take(name)
                     return self._without(part) or self._unknown(name, default, span)
                 text = assigned.text
                 if assigned.is_array:
@@ -181,10 +181,11 @@ class Expander:
                 return Text(folder, (span.start,) * len(folder))
         return _unknown(part.span)
 
-    def _is_argument(self, name: str) -> bool:
-        """True for an argument of the script, as long as nothing else may have set it."""
+    def take(self, name: str) -> None:
+        """Note a variable that was asked for and is not known, if it is one of the arguments."""
         is_one = name == "@" or (name.isdecimal() and name != "0")
-        return is_one and self.takes_defaults and not self.variables.is_lost
+        if is_one and self.takes_defaults and not self.variables.is_lost:
+            self.taken.add(name)
 
     def _without(self, variable: Variable) -> Text | None:
         """The default of a variable that the script is started without: nobody sets `NAME`."""

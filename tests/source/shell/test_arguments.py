@@ -37,7 +37,8 @@ TAKING = [
 
 @pytest.mark.parametrize("text", TAKING)
 def test_a_script_takes_words(text: str) -> None:
-    assert shell(text).takes_words
+    assert shell(text).taken
+    assert WORDS.tells(shell(text).taken)
     assert added(shell(text).commands, started(text).commands)
 
 
@@ -55,5 +56,29 @@ def test_a_script_takes_words(text: str) -> None:
     ],
 )
 def test_a_script_takes_none(text: str) -> None:
-    assert not shell(text).takes_words
+    assert not shell(text).taken
     assert not added(shell(text).commands, started(text).commands)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "tells"),
+    [
+        ("run $1", "$X a", False),
+        ("run $2", "a $X", False),
+        ("run $1", "a $X", True),
+        ("run $2", "a b", True),
+        ("run $3", "a b", True),  # it is empty
+        ("run $3", "a $X", False),
+        ("run $1", '"$X" a', True),
+        ("run $2", '"$X" a', True),
+        ("shift; run $1", "$X a", True),
+        ("run $@", "$X a", True),
+    ],
+)
+def test_words_tell_of_those_that_a_script_takes(text: str, words: str, tells: bool) -> None:
+    caller = shell(f"bash train.sh {words}\n")
+    arguments = Arguments(caller.commands[0].words[2:], caller.places)
+    script = shell(text)
+    assert arguments.tells(script.taken) is tells
+    read = parse(script.source, arguments=arguments)[0]
+    assert bool(added(script.commands, read.commands)) is tells or tells
