@@ -17,8 +17,11 @@ from precision_lint.engine.job import Job
 from precision_lint.engine.parallel import uncollected
 from precision_lint.engine.run import lint
 from precision_lint.engine.settings import Settings
+from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.whole_program import program
 from precision_lint.facts.project import config_files, modules
+from precision_lint.fixers import calls
+from precision_lint.model.finding import Confidence
 from precision_lint.model.rule import Searched
 from precision_lint.project import files
 from precision_lint.project.files import Project
@@ -295,3 +298,21 @@ def test_no_more_modules_are_read_than_a_file_is_worth(
     result = lint(Job(Project(root), Settings(select=("MP101",))), root / "train.py")
     assert len(result.findings) == 10
     assert len(read) == 1 + 10
+
+
+@pytest.mark.parametrize(("least", "built"), [(Confidence.LOW, 1), (Confidence.MEDIUM, 0)])
+def test_a_finding_that_is_not_shown_has_no_fix(
+    least: Confidence, built: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x.numpy()\n"
+    root = project(tmp_path, {"a.py": source})
+    fixes: list[object] = []
+    receiver = calls._receiver
+
+    def counted(file: ParsedPython, call: Call) -> object:
+        fixes.append(call)
+        return receiver(file, call)
+
+    monkeypatch.setattr(calls, "_receiver", counted)
+    command("--no-cache", "--isolated", "--min-confidence", str(least), cwd=root)
+    assert len(fixes) == built
