@@ -19,7 +19,8 @@ from precision_lint.fixers.spelling import Written
 from precision_lint.model.finding import Applicability, Edit, Fix
 from precision_lint.model.memo import fact
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.parse import MAX_CHARACTERS, parse_config, parse_part
+from precision_lint.source.config.limits import MAX_CHARACTERS
+from precision_lint.source.config.parse import parse_config, parse_part
 from precision_lint.source.config.settings_tree import (
     Entry,
     Mapping,

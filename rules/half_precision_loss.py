@@ -58,6 +58,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from precision_lint.fixers import calls, helpers
 from precision_lint.rule_api import (
@@ -129,7 +130,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         f"`{loss}` is computed in {what}",
         confidence=confidence,
         why="The loss has 8 significant bits in bfloat16, 11 in float16: compute it in float32.",
-        fix=_fix(call, file),
+        fix=partial(_fix, call, file),
         related=[tensor.origin.related] if tensor.origin is not None else [],
         precisions=tuple(filter(None, map(precision_of, dtypes))) or RULE.precisions,
     )

@@ -59,6 +59,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from precision_lint.fixers import calls
 from precision_lint.rule_api import (
@@ -110,7 +111,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
             confidence=Confidence.MEDIUM,
             why="1,000 different log-probabilities round to about 60 values in bfloat16, about 280 "
             "in float16: compute them in float32.",
-            fix=_fix(call, file),
+            fix=partial(_fix, call, file),
             related=found.related,
             precisions=tuple(filter(None, [precision_of(found.dtype)])),
         )

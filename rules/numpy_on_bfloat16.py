@@ -112,6 +112,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 from precision_lint.fixers import arrays, calls, helpers, raw_bytes
 from precision_lint.rule_api import (
@@ -199,7 +200,7 @@ def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
         why="`TypeError: Got unsupported ScalarType "
         f"{sinks.scalar_type((dtypes or [BFLOAT16])[0])}`"
         + ("." if proved else f", raised if the tensor is {dtype}."),
-        fix=_fix(call, file, sink, converted),
+        fix=partial(_fix, call, file, sink, converted),
         related=list(origins),
         precisions=tuple(dict.fromkeys(filter(None, map(precision_of, dtypes or [BFLOAT16])))),
     )

@@ -46,7 +46,12 @@ class Session:
         exclude = (*settings.exclude, *settings.extend_exclude)
         root = project_root(start, working or Path.cwd())
         project = Project(
-            root, exclude, settings.target, settings.target_gpu, settings.helper_module
+            root,
+            exclude,
+            settings.target,
+            settings.target_gpu,
+            settings.helper_module,
+            settings.min_confidence,
         )
         return cls(tuple(paths), options, settings, project)
 

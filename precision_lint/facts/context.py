@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING
 
@@ -76,17 +76,20 @@ class PythonFile(ParsedPython):
         confidence: Confidence,
         severity: Severity | None = None,
         why: str = "",
-        fix: Fix | None = None,
+        fix: Fix | Callable[[], Fix | None] | None = None,
         related: Sequence[Related] = (),
         precisions: tuple[Precision, ...] | None = None,
     ) -> Finding:
         """A finding of `rule` at `span`; `severity` and `precisions` default to the rule's own.
 
         What is not proved has low confidence in tests, benchmarks and vendored code: their authors
-        choose dtypes on purpose, or maintain the code elsewhere.
+        choose dtypes on purpose, or maintain the code elsewhere. A fix that is built on LibCST can
+        be given as a function: it is called if the finding is shown.
         """
         if confidence is Confidence.MEDIUM and self.project.is_secondary(self.text.path):
             confidence = Confidence.LOW
+        if callable(fix):
+            fix = fix() if self.project.shows(confidence) else None
         return finding_in(
             self.text,
             rule,

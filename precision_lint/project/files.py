@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from precision_lint.model.finding import Confidence
 from precision_lint.project import disk
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, kind_of, pages, project_files
 from precision_lint.project.pins import DECLARATIONS, lowest_version, own_version, pinned_version
@@ -44,6 +45,8 @@ class Project:
     """The GPU that the settings name."""
     helper_module: str = field(default="", compare=False)
     """The module that fixes import helpers from, if the settings name one."""
+    least: Confidence = field(default=Confidence.LOW, compare=False)
+    """How sure the linter is at least of what is shown; other findings need no fix."""
     reported: frozenset[Path] | None = field(default=None, compare=False, repr=False)
     """The files for which findings are reported; None for all files."""
     _versions: dict[str, str] = field(default_factory=dict, init=False, compare=False, repr=False)

@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,11 @@ from precision_lint.engine.job import Job
 from precision_lint.engine.parallel import uncollected
 from precision_lint.engine.run import lint
 from precision_lint.engine.settings import Settings
+from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.whole_program import program
-from precision_lint.facts.project import modules
+from precision_lint.facts.project import config_files, modules
+from precision_lint.fixers import calls
+from precision_lint.model.finding import Confidence
 from precision_lint.model.rule import Searched
 from precision_lint.project import files
 from precision_lint.project.files import Project
@@ -25,6 +29,7 @@ from precision_lint.source.config import parse, trees
 from precision_lint.source.config.config_file import Format
 from precision_lint.source.python import imports
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.shell import parse as shell
 from precision_lint.source.text.text import SourceText
 from tests.cli.running import project
 from tests.cli.running import run as command
@@ -202,6 +207,39 @@ def test_a_configuration_that_names_no_precision_is_not_parsed(
     assert len(read) == parsed
 
 
+def test_a_script_is_read_for_the_words_of_others_only_if_it_takes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {
+        "common.sh": "export PRECISION=bf16\n",
+        "plain.sh": ". ./common.sh\npython train.py --precision $PRECISION\n",
+        "lost.sh": ". $OPTIONS\n. ./common.sh\npython train.py --precision $PRECISION --data $1\n",
+        "taking.sh": ". ./common.sh\npython train.py --precision ${2:-bf16} --data $1\n",
+        "run.sh": "".join(f"bash {name}.sh data fp16\n" for name in ("plain", "lost", "taking")),
+        "train.py": "import torch\n",
+    }
+    root = project(tmp_path, files)
+    read: Counter[tuple[str, bool]] = Counter()
+    sourced: Counter[str] = Counter()
+    parse, script_at = shell.parse, config_files._script_at
+
+    def counted(source: SourceText, **options: Any) -> object:
+        read[source.path.name, options.get("arguments") is not None] += 1
+        return parse(source, **options)
+
+    def counted_at(path: Path, follow: shell.Follow) -> object:
+        sourced[path.name] += 1
+        return script_at(path, follow)
+
+    monkeypatch.setattr(shell, "parse", counted)
+    monkeypatch.setattr(config_files, "_script_at", counted_at)
+    job = Job(Project(root), Settings())
+    for path in job.project.files:
+        assert lint(job, path).failure is None
+    assert {name for name, has_words in read if has_words} == {"taking.sh"}
+    assert sourced == {"common.sh": 1}
+
+
 def test_a_run_walks_over_the_project_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = project(tmp_path, {"a.py": "import torch\n", "b/c.py": "import torch\n"})
     walked: Counter[str] = Counter()
@@ -260,3 +298,21 @@ def test_no_more_modules_are_read_than_a_file_is_worth(
     result = lint(Job(Project(root), Settings(select=("MP101",))), root / "train.py")
     assert len(result.findings) == 10
     assert len(read) == 1 + 10
+
+
+@pytest.mark.parametrize(("least", "built"), [(Confidence.LOW, 1), (Confidence.MEDIUM, 0)])
+def test_a_finding_that_is_not_shown_has_no_fix(
+    least: Confidence, built: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = "import torch\n\n\ndef f(x: torch.Tensor):\n    return x.numpy()\n"
+    root = project(tmp_path, {"a.py": source})
+    fixes: list[object] = []
+    receiver = calls._receiver
+
+    def counted(file: ParsedPython, call: Call) -> object:
+        fixes.append(call)
+        return receiver(file, call)
+
+    monkeypatch.setattr(calls, "_receiver", counted)
+    command("--no-cache", "--isolated", "--min-confidence", str(least), cwd=root)
+    assert len(fixes) == built

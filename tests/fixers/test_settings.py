@@ -12,8 +12,8 @@ from precision_lint.fixers.settings import Origin
 from precision_lint.fixers.spelling import Written
 from precision_lint.model.finding import Applicability, Edit, Fix, Span, apply_edits
 from precision_lint.source.config.config_file import ParsedConfig
+from precision_lint.source.config.limits import MAX_CHARACTERS
 from precision_lint.source.config.options import Option, options
-from precision_lint.source.config.parse import MAX_CHARACTERS
 from precision_lint.source.config.python_settings import python_settings
 from precision_lint.source.config.settings_tree import Mapping, Member, Opaque
 from precision_lint.source.python.parse import parse_python

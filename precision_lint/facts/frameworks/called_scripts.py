@@ -5,7 +5,6 @@ A script is read again for each of these commands. What its own commands then ge
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
@@ -21,7 +20,6 @@ from precision_lint.source.shell.words import UNKNOWN
 
 _MOST = 8
 """Commands that start one script and are followed."""
-_ARGUMENT = re.compile(r"\$(?:[1-9@*]|\{[1-9@*])")
 _STARTING = frozenset({
     "bash", "sh", "dash", "zsh", "ksh", "sbatch", "srun", "qsub", "nohup", "time", "env", "sudo",
     "exec", "timeout",
@@ -31,7 +29,7 @@ _SUFFIXES = (".sh", ".bash", ".slurm", ".sbatch")
 
 def called(file: ParsedConfig, project: Recording) -> tuple[ParsedConfig, ...]:
     """A script as others of the project start it, with the commands that their words alter."""
-    if file.script is None or file.around is not None or not _ARGUMENT.search(file.text.text):
+    if file.script is None or file.around is not None or not file.script.taken:
         return ()
     return file.fact(called, lambda: tuple(_called(file, project)))
 
@@ -41,6 +39,8 @@ def _called(file: ParsedConfig, project: Recording) -> Iterator[ParsedConfig]:
     path = file.text.path
     known = list(file.script.commands)
     for arguments in islice(_arguments(path, project), _MOST):
+        if not arguments.tells(file.script.taken):
+            continue
         follow = project.config_files.follow(path)
         read = parse_config(file.text, "shell", follow=follow, arguments=arguments)
         if read.script is not None and (commands := tuple(added(known, read.script.commands))):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from precision_lint.facts.frameworks._generated import marks
 from precision_lint.project.discovery import Kind
+from precision_lint.source.config.limits import is_data
 
 COMPOSED = b"defaults:"
 """The list of the files that Hydra composes."""
@@ -23,7 +22,10 @@ where a run is reported depends on the run, not on the rule.
 
 _LARGE = 1 << 16
 """Bytes of JSON in which each word is looked at once: data repeats a few words."""
-_WORD = re.compile(rb"[A-Za-z_$][\w.\-$/:]*")
+_BETWEEN_WORDS = bytes(
+    byte if chr(byte).isalnum() or byte in b"_-" else ord(" ") for byte in range(128)
+).ljust(256)
+"""What stands between the words of a text is a blank in it."""
 _MARKS = {"python": marks.PYTHON, "json": marks.JSON}
 
 
@@ -46,6 +48,8 @@ def may_be_read(content: bytes, kind: Kind) -> bool:
     """False if no framework reads it. Python and JSON are mostly something else."""
     if kind not in _MARKS:
         return True
+    if kind == "json" and is_data(content):
+        return False
     if kind == "json" and len(content) > _LARGE:
-        content = b"\n".join({*_WORD.findall(content)})
+        content = b"\n".join({*content.translate(_BETWEEN_WORDS).split()})
     return any(mark in content for mark in _MARKS[kind])

@@ -11,7 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from precision_lint.facts.frameworks.triggers import is_about_settings, may_be_read
+from precision_lint.facts.frameworks.triggers import COMPOSED, is_about_settings, may_be_read
 from precision_lint.facts.project.modules import ParsedModules
 from precision_lint.model.memo import T
 from precision_lint.model.trace import Kept, apart, note
@@ -19,7 +19,8 @@ from precision_lint.project import disk
 from precision_lint.project.discovery import Kind, kind_of
 from precision_lint.project.files import Project
 from precision_lint.source.config.config_file import ParsedConfig
-from precision_lint.source.config.parse import MAX_CHARACTERS, parse_config
+from precision_lint.source.config.limits import MAX_CHARACTERS
+from precision_lint.source.config.parse import parse_config
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
 
@@ -123,15 +124,8 @@ class ConfigFiles:
         return follow
 
     def _sourced(self, path: Path, read: dict[Path, Script | None]) -> Script | None:
-        from precision_lint.source.shell import parse as shell
-
-        try:
-            text = SourceText.from_bytes(path, disk.read(path, disk.ANY_SIZE))
-        except (OSError, UnicodeError):
-            return None
-        if len(text.text) > MAX_CHARACTERS:
-            return None
-        return shell.parse(text, follow=self._follow(path, read))[0]
+        alone = self.once(("alone", path), lambda: _alone(path))
+        return alone or _script_at(path, self._follow(path, read))
 
     def text(self, path: Path) -> str:
         """The text of a file; empty if it cannot be read."""
@@ -309,6 +303,23 @@ class ConfigFiles:
             return None
 
 
+def _alone(path: Path) -> Script | None:
+    """A script that sources no file, so it is the same for all who source it; None for others."""
+    sourced: list[str] = []
+    script = _script_at(path, sourced.append)
+    return script if not sourced else None
+
+
+def _script_at(path: Path, follow: Follow) -> Script | None:
+    from precision_lint.source.shell import parse as shell
+
+    try:
+        text = SourceText.from_bytes(path, disk.read(path, disk.ANY_SIZE))
+    except (OSError, UnicodeError):
+        return None
+    return shell.parse(text, follow=follow)[0] if len(text.text) <= MAX_CHARACTERS else None
+
+
 def names_of_files(path: Path, content: bytes) -> str:
     """The record of the names of files that a file contains."""
     if not (may_be_read(content, kind_of(path) or "yaml") or b"hydra" in content):
@@ -319,9 +330,8 @@ def names_of_files(path: Path, content: bytes) -> str:
 
 def composition(content: bytes) -> str:
     """The record of whether a rule looks at a file, and of the files of which it is composed."""
-    names = _stems(content) if b"defaults:" in content else ()
     is_about = b"1" if is_about_settings(content) else b""
-    return b"\n".join([is_about, *sorted({*names})]).decode("ascii")
+    return b"\n".join([is_about, *sorted({*_stems(content)})]).decode("ascii")
 
 
 def _named_in(content: bytes) -> Iterable[bytes]:
@@ -343,6 +353,8 @@ def _named_in(content: bytes) -> Iterable[bytes]:
 
 def _composed_of(content: bytes) -> Iterator[bytes]:
     """A superset of the names of the files from which a file may be composed."""
+    if COMPOSED not in content:
+        return
     for names in (*_DEFAULTS.findall(content), *_DEFAULTS_IN_A_ROW.findall(content)):
         yield from (name.removesuffix(b".yaml") + b".yaml" for name in _NAMED.findall(names))
 

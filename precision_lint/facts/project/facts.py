@@ -33,7 +33,7 @@ from precision_lint.facts.project.questions import (
 from precision_lint.facts.project.records import Kind, Records
 from precision_lint.facts.project.starred import names_at_top
 from precision_lint.facts.project.torch_names import torch_needed
-from precision_lint.model.finding import Related
+from precision_lint.model.finding import Confidence, Related
 from precision_lint.model.trace import Question, apart, note
 from precision_lint.project.contents import Contents, digest_of
 from precision_lint.project.discovery import kind_of
@@ -409,6 +409,10 @@ class Recording:
         """True if findings in a file are reported; a conflict of two files needs only one."""
         answer: bool = self._ask("reports", path)
         return answer
+
+    def shows(self, confidence: Confidence) -> bool:
+        """True if findings of this confidence are shown."""
+        return confidence >= self._facts.project.least
 
     def version_of(self, library: str) -> tuple[int, int] | None:
         """Major and minor version of a library; None where nothing says one."""

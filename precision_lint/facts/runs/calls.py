@@ -92,13 +92,13 @@ def _found(program: Program) -> Iterator[tuple[ParsedPython, Span, Made]]:
     for file in program.files:
         if any(mark.decode() in file.text.text for mark in marks.PYTHON):
             for span, made in _calls(file):
-                if called(made.callee) and may_run(made.node, file, program):
+                if may_run(made.node, file, program):
                     yield file, span, made
 
 
 def _calls(file: ParsedPython) -> Iterator[tuple[Span, Made]]:
     for made in python_settings(file):
-        if isinstance(made.node, ast.Call) and made.callee not in ("", "dict"):
+        if isinstance(made.node, ast.Call) and made.callee and called(made.callee):
             yield file.span_of(made.node), made
 
 

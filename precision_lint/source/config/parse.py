@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, cast, get_args
 
 from precision_lint.source.config.config_file import Embedded, FindParts, Format, ParsedConfig
+from precision_lint.source.config.limits import MAX_CHARACTERS
 from precision_lint.source.config.trees import parse_tree
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from precision_lint.source.shell.variables import Assigned
 
 ParsePython: TypeAlias = "Callable[[SourceText], ParsedPython]"
-
-MAX_CHARACTERS = 1024 * 1024
 
 
 def _nothing(reference: str) -> None:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from precision_lint.model.memo import fact
-from precision_lint.source.config.parse import MAX_CHARACTERS
+from precision_lint.source.config.limits import MAX_CHARACTERS
 from precision_lint.source.config.python_changes import MutationTracker
 from precision_lint.source.config.python_values import Reader, is_dict
 from precision_lint.source.config.settings_tree import Mapping

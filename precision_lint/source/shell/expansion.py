@@ -49,6 +49,8 @@ class Expander:
         self.in_file = True  # and not in a script that is a word of this one
         self.takes_defaults = True
         """`${1:-x}` is `x`: outside of functions, while the arguments are those of the script."""
+        self.taken: set[str] = set()
+        """The arguments that were asked for, and that only who starts the script can have given."""
         self.assumed: dict[str, list[Span]] = {}
         """The defaults that were taken for variables of the caller's environment."""
         self.choices: Mapping[str, int] = {}
@@ -124,6 +126,8 @@ class Expander:
     def _elements(self, variable: Variable) -> tuple[Word, ...] | None:
         """The words that an array expands to; None where a text is all that there is."""
         assigned = self.variables[variable.name]
+        if assigned is None:
+            self.take(variable.name)
         if assigned is None or not assigned.is_array:
             return None
         is_whole = variable.subscript in ("[@]", "[*]")
@@ -159,6 +163,8 @@ class Expander:
             case Variable(name, span, default=default):
                 assigned = self.variables[name]
                 if assigned is None:
+                    if name != "@":  # in a longer word nothing is known of it, whatever it is
+                        self.take(name)
                     return self._without(part) or self._unknown(name, default, span)
                 text = assigned.text
                 if assigned.is_array:
@@ -174,6 +180,12 @@ class Expander:
             case Substitution(span) if self.in_file and (folder := self._own_folder(span)):
                 return Text(folder, (span.start,) * len(folder))
         return _unknown(part.span)
+
+    def take(self, name: str) -> None:
+        """Note a variable that was asked for and is not known, if it is one of the arguments."""
+        is_one = name == "@" or (name.isdecimal() and name != "0")
+        if is_one and self.takes_defaults and not self.variables.is_lost:
+            self.taken.add(name)
 
     def _without(self, variable: Variable) -> Text | None:
         """The default of a variable that the script is started without: nobody sets `NAME`."""

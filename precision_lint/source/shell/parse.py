@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import dropwhile
+from itertools import dropwhile, takewhile
 from typing import Literal as OneOf
 from typing import TypeAlias
 
@@ -96,6 +96,7 @@ class Script:
     may assign; `is_lost` says that something unknown may have assigned any. `assigned` is what it
     assigns itself, wherever that is, by name. `bodies` are all here-documents, read or not.
     `assumed` are the defaults that count as long as who starts it does not set these variables.
+    `taken` are the names of the words (`1`, `@`) that who starts it gives, as far as they count.
     """
 
     source: SourceText
@@ -109,6 +110,7 @@ class Script:
     assigned: tuple[tuple[str, Assigned], ...] = ()
     bodies: tuple[Span, ...] = ()
     assumed: Mapping[str, Sequence[Span]] = field(default_factory=dict)
+    taken: frozenset[str] = frozenset()
 
     def words(self, name: str) -> tuple[Word, ...]:
         """What an unquoted `$NAME` expands to."""
@@ -122,6 +124,17 @@ class Arguments:
 
     words: tuple[Word, ...]
     places: Places
+
+    def tells(self, taken: frozenset[str]) -> bool:
+        """True if anything is known of the words that a script takes."""
+        certain = certain_words(self.words)
+        is_known = certain == len(self.words)  # others are empty
+        return any(name == "@" or is_known or int(name) <= certain for name in taken)
+
+
+def certain_words(words: Sequence[Word]) -> int:
+    """How many of some words have a place: one that may be several moves those after it."""
+    return sum(1 for _ in takewhile(lambda word: word.is_one, words))
 
 
 Follow: TypeAlias = Callable[[str], Script | None]
@@ -168,7 +181,7 @@ def parse(
     for chosen in choices(reader.expander.asked, text):
         job = read(chosen)
         commands = (*script.commands, *added(script.commands, job.commands))
-        script = replace(script, commands=commands)
+        script = replace(script, commands=commands, taken=script.taken | job.expander.taken)
     defect = lexer.defect
     if defect is None:
         return script, None
@@ -303,6 +316,7 @@ class _Reader:
             self.places,
             tuple(self.assigned),
             assumed=self.expander.assumed,
+            taken=frozenset(self.expander.taken),
         )
 
     def is_followed(self, command: Command) -> bool:
@@ -680,13 +694,11 @@ class _Reader:
 
     def give(self, arguments: Sequence[Word]) -> None:
         """Set the arguments `$1` … and `$@` of a function."""
-        is_known = all(UNKNOWN not in word.text or word.verbatim for word in arguments)
+        certain = certain_words(arguments)
         for number, word in enumerate(arguments, 1):
-            # A word that may be several moves those after it.
-            is_certain = all(UNKNOWN not in one.text or one.verbatim for one in arguments[:number])
             value = Assigned(word.span, word.traced, elsewhere=word.elsewhere)
-            self.variables.set(str(number), value if is_certain else None)
-        if is_known:
+            self.variables.set(str(number), value if number <= certain else None)
+        if certain == len(arguments):
             for number in range(len(arguments) + 1, _MOST_ARGUMENTS + 1):
                 self.variables.set(str(number), Assigned(Span(0, 0), Text()))
         span = arguments[0].span if arguments else Span(0, 0)
@@ -695,11 +707,14 @@ class _Reader:
     def shift(self, expanded: tuple[Word, ...]) -> None:
         """`shift`, `shift 2`; what `set --` gives is not followed."""
         arguments = self.variables["@"]
+        is_shift = expanded[0].text == "shift"
         count = expanded[1].text if len(expanded) > 1 else "1"
-        if arguments is not None and expanded[0].text == "shift" and count.isdecimal():
+        if arguments is not None and is_shift and count.isdecimal():
             self.give(arguments.elements[int(count) :])
             return
-        self.has_set |= expanded[0].text == "set"
+        if is_shift:
+            self.expander.take("@")
+        self.has_set |= not is_shift
         self.set_defaults()
         for name in ("@", *map(str, range(1, _MOST_ARGUMENTS + 1))):
             self.variables.forget(name)

@@ -33,6 +33,11 @@ class Word:
     def text(self) -> str:
         return self.traced.chars
 
+    @property
+    def is_one(self) -> bool:
+        """True if it is one word, whatever it says: what is not known may be several, or none."""
+        return UNKNOWN not in self.text or self.verbatim
+
 
 @dataclass(frozen=True, slots=True)
 class Assigned:

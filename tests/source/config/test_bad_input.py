@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from precision_lint.facts.context import ConfigFile
-from precision_lint.source.config.parse import MAX_CHARACTERS
+from precision_lint.source.config.limits import MAX_CHARACTERS
 from precision_lint.source.text.errors import Unparsable
 from tests import cpu_time
 from tests.source.config.reading import config, findings
