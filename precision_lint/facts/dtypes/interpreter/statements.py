@@ -327,8 +327,9 @@ class StatementInterpreter:
                 bind(item.optional_vars, self.entered(value), env)
             context = reading(value)
             if isinstance(context, Variable) and not self.analysis.is_intraprocedural:
-                if self.frame.region is None and self._may_be_given_region(opened):
-                    self.frame.autocast.append(region_given(context))
+                region = region_given(context) if self._may_be_given_region(opened) else None
+                if region is not None and self.frame.region is None:
+                    self.frame.autocast.append(region)
                 continue
             if is_named and not isinstance(context, AutocastContext):
                 context = AutocastContext(None, SOME_DTYPE)  # a wrapper of the project's own

@@ -74,9 +74,10 @@ def region_of(context: AutocastContext) -> Region | None:
     return None if context.dtype is None else Region(context.device, context.dtype)
 
 
-def region_given(context: Variable) -> Region:
-    """The region of a context that somebody else gives: none, if that opens none."""
-    return Region(None, Dtype(may_be_other=True, clauses=clauses_of(context.then(Step("region")))))
+def region_given(context: Variable) -> Region | None:
+    """The region of a context that somebody else gives; None if that is too far to follow."""
+    clauses = clauses_of(context.then(Step("region")))
+    return Region(None, Dtype(may_be_other=True, clauses=clauses)) if clauses else None
 
 
 def dtype_of(context: Value) -> Value:
