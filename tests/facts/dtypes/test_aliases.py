@@ -73,6 +73,26 @@ class Twice(nn.Module):
         self.one = self.two = Made()
 
 
+class Listed(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.parts = nn.ModuleList([Made(), Made()])
+
+    def forward(self, x):
+        for part in self.parts:
+            x = part(x)
+        return x
+
+
+class Around(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.listed = Listed()
+
+    def forward(self, x):
+        return self.listed(x)
+
+
 def make():
     return Made()
 
@@ -143,6 +163,12 @@ COPIES = [
         "a = make()\n    b = make().half()\n    a(x)\n    b(x.half())",
     ),
     ("a part of it", "a = Made()\n    b = Made()\n    b.layer.half()\n    a(x)\n    b(x.half())"),
+    ("modules in a list", "a = Listed().half()\n    a(x.half())"),
+    ("modules in a list of a part", "a = Around().half()\n    a(x.half())"),
+    (
+        "modules in a list, cast later",
+        "a = Around()\n    a.half()\n    a.listed.parts[0](x.half())",
+    ),
     ("one part under two names", "a = Twice()\n    a.one.half()\n    a.two(x.half())"),
     ("a part that it was given", "a = Made(also=inner)\n    a.half()\n    inner(x.half())"),
     (

@@ -6,6 +6,7 @@ import ast
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.calls import CallSite
+from precision_lint.facts.dtypes.domain.containers import in_containers
 from precision_lint.facts.dtypes.domain.kin import kin_of
 from precision_lint.facts.dtypes.domain.lattice import reading
 from precision_lint.facts.dtypes.domain.values import (
@@ -101,7 +102,7 @@ def _cast_with(field: Value, weights: Tensor | None) -> Value:
             return replace(field, fields=held, parameters=weights)
         case Instance():  # perhaps a module of several dtypes
             return replace(field, fields=())
-    return field
+    return in_containers(lambda one: _cast_with(one, weights), field)  # of a `ModuleList`
 
 
 def of_module(instance: Instance, given: CallSite) -> Value:

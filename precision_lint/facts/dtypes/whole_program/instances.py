@@ -348,8 +348,11 @@ class Instances:
         match value:
             case Model():
                 return replace(value, parameters=weights)
-            case Instance(definition=definition) if self._classes.is_module(definition):
-                return replace(value, parameters=weights)
+            case Instance(definition=definition, fields=fields) if self._classes.is_module(
+                definition
+            ):
+                held = tuple((name, self._moved(field, weights)) for name, field in fields)
+                return replace(value, fields=held, parameters=weights)
         return in_containers(lambda one: self._moved(one, weights), value)
 
 
