@@ -71,6 +71,8 @@ class _Choice:
                 holds = self._truth(test)
                 chosen = [body, orelse] if holds is None else [body if holds else orelse]
                 return any(self.may_be_bfloat16(each, hops) for each in chosen)
+            case ast.Constant(value=None):
+                return False  # the default of CUDA, where a scaler scales, is float16
             case ast.Name() if hops and node.id not in self.syntax.names:
                 values = binding(node, self.syntax)
             case ast.Attribute(value=ast.Name(id="self")) if hops:
