@@ -83,10 +83,11 @@ class PythonFile(ParsedPython):
         """A finding of `rule` at `span`; `severity` and `precisions` default to the rule's own.
 
         What is not proved has low confidence in tests, benchmarks and vendored code: their authors
-        choose dtypes on purpose, or maintain the code elsewhere. A fix that is built on LibCST can
-        be given as a function: it is called if the finding is shown.
+        choose dtypes on purpose, or maintain the code elsewhere. So it has in functions that the
+        project calls nowhere. A fix that is built on LibCST can be given as a function: it is
+        called if the finding is shown.
         """
-        if confidence is Confidence.MEDIUM and self.project.is_secondary(self.text.path):
+        if confidence is Confidence.MEDIUM and self._is_beside_the_runs(span):
             confidence = Confidence.LOW
         if callable(fix):
             fix = fix() if self.project.shows(confidence) else None
@@ -102,6 +103,13 @@ class PythonFile(ParsedPython):
             related=related,
             precisions=precisions,
         )
+
+    def _is_beside_the_runs(self, span: Span) -> bool:
+        """True for a place that no run comes to which the project offers, tests aside."""
+        from precision_lint.facts.project.uncalled import is_uncalled
+
+        is_secondary = self.project.is_secondary(self.text.path)
+        return is_secondary or is_uncalled(self, span.start, self.project)
 
     def _within_limit(self, fix: Fix) -> Fix:
         """The fix, with breaks in the lines that it makes longer than the project has them."""
