@@ -194,18 +194,11 @@ class PythonFile(ParsedPython):
 
     def _is_named(self, origin: Origin) -> bool:
         """True if the function of a place is named anywhere but where it is defined."""
+        from precision_lint.facts.project.uncalled import is_mentioned
         from precision_lint.source.python.functions import functions_around
 
         around = functions_around(self, origin.span.start) if origin.source is self.text else []
-        if not around or around[0].decorator_list or around[0].name.startswith("__"):
-            return True
-        name = rb"\b%b\b" % around[0].name.encode()
-        sources = self.project.python_sources_matching(name)
-        return (
-            any(path != self.text.path for path in sources)
-            or len(re.findall(name.decode(), self.text.text)) > 1
-            or self.project.page_matches(name)
-        )
+        return not around or is_mentioned(around[0], self, self.project)
 
     def _is_loaded_with_dtype(self, definition: Origin) -> bool:
         """True if the project loads a class of its own with a dtype; examples in pages do."""

@@ -43,15 +43,22 @@ def _is_run(file: ParsedPython, project: Recording) -> bool:
     return path in programs or not set(programs).isdisjoint(project.users(path))
 
 
-def _is_uncalled(function: Defined, file: ParsedPython, project: Recording) -> bool:
+def is_mentioned(function: Defined, file: ParsedPython, project: Recording) -> bool:
+    """True if code or a page names a function, or if others call it by a name of theirs."""
     name = function.name
     if function.decorator_list or _CALLED_BY_OTHERS.fullmatch(name):
-        return False
+        return True
     # not in a comment, and not where it is defined
     used = rf"(?m)^[^#\n]*(?<!def )\b{name}\b"
-    if re.search(used, file.text.text) or project.python_sources_matching(used.encode()):
-        return False
-    if project.page_matches(rb"\b%b\b" % name.encode()):
+    return (
+        re.search(used, file.text.text) is not None
+        or bool(project.python_sources_matching(used.encode()))
+        or project.page_matches(rb"\b%b\b" % name.encode())
+    )
+
+
+def _is_uncalled(function: Defined, file: ParsedPython, project: Recording) -> bool:
+    if is_mentioned(function, file, project):
         return False
     owner = syntax_tree(file).parent(function)
     return not (isinstance(owner, ast.ClassDef) and _has_other_base(owner, project, _DEEPEST))

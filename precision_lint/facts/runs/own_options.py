@@ -1,7 +1,8 @@
 """The options of a program that it takes from its command line alone.
 
-A program may load files for its data, and declare `--mixed_precision` for itself. A file with a key
-of that name is none of its files, unless it brings what it loads and its options together.
+A program may load files as data, and take `--mixed_precision` from its command line. It does not
+read that setting from a file with a key of the same name, unless it merges the files that it loads
+with its options.
 """
 
 from __future__ import annotations

@@ -93,9 +93,9 @@ Tokenizers, configs and processors have it too, and the models of TensorFlow and
 CONFIGURED = re.compile(
     r"^transformers\.(?:\w+\.)*(?!TF|Flax|Auto|DataCollator|PermuteFor)\w+(?:Model|For[A-Z]\w*)$"
 )
-"""Classes of models that a configuration makes in float32, whatever dtype it names.
+"""Classes of models: `LlamaForCausalLM(config)` is float32, whatever dtype the configuration names.
 
-So do 2,181 of the 2,187 classes of transformers 5.23.0 with such a name.
+Of the 2,187 names of transformers 5.23.0 that match, 2,181 are modules of torch.
 """
 
 MODULE_NAME = re.compile(MODEL_NAME.pattern.replace("model|", "model|module|layer|scheduler|", 1))
