@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from precision_lint.engine.check import check_bytes
 from precision_lint.engine.settings import Settings
 from precision_lint.facts.frameworks import own_commands
-from precision_lint.facts.runs import handed_words, never_read
+from precision_lint.facts.runs import composing, handed_words, never_read
 from precision_lint.facts.settings import sightings
 from precision_lint.project.discovery import kind_of
 from precision_lint.project.gitignore import Ignores, parse
@@ -63,6 +64,7 @@ def test_a_long_text(name: str, tmp_path: Path) -> None:
         (never_read._DEFINITION, "async def " * (MANY // 10)),
         (handed_words._KEYWORD, "then if " * (MANY // 8)),
         (handed_words._SHORT, "[ a " * (MANY // 4)),
+        (re.compile(composing._COMPOSING), b"initialize(" * (MANY // 11)),
         (sightings._TYPER, b"a: " * (MANY // 3)),
         (sightings._IMPORT, b"from a import (\n" * (MANY // 16)),
     ],
@@ -76,7 +78,7 @@ def test_a_long_text(name: str, tmp_path: Path) -> None:
             "keywords",
             "tests",
         ),
-        *("typer", "imports"),
+        *("composing", "typer", "imports"),
     ],
 )
 def test_a_pattern(pattern: object, text: str | bytes) -> None:
