@@ -23,7 +23,7 @@ from precision_lint.facts.dtypes.domain.values import (
     clauses_of,
     some_tensor,
 )
-from precision_lint.facts.origin import Choice, Origin, Setting
+from precision_lint.facts.origin import Choice, Setting
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, BOOL, FLOAT16, FLOAT32, HALF, INT64
 from precision_lint.model.finding import Span
 
@@ -84,17 +84,17 @@ def is_setting_of_dtype(setting: Setting) -> bool:
 
 def _of_choice(choice: Choice) -> Dtype:
     name = _STRINGS.get(choice.value) if isinstance(choice.value, str) else None
-    return SOME_DTYPE if name is None else configured(Dtype(frozenset({name})), choice.origin)
+    return SOME_DTYPE if name is None else configured(Dtype(frozenset({name})), choice)
 
 
-def configured(dtype: Dtype, origin: Origin) -> Dtype:
+def configured(dtype: Dtype, choice: Choice) -> Dtype:
     """A dtype that the configuration names: a half one is possible, for another run may say else.
 
-    Any other is taken at its word: who would have half precision has to say so.
+    Any other is taken at its word, as who would have half precision has to say so; but for the
+    default of a field: who makes the object gives what it says.
     """
-    return replace(
-        dtype, may_be_other=dtype.may_be_other or bool(dtype.dtypes & HALF), origin=origin
-    )
+    is_open = dtype.may_be_other or bool(dtype.dtypes & HALF) or bool(choice.of_field)
+    return replace(dtype, may_be_other=is_open, origin=choice.origin)
 
 
 def dtype_argument(given: CallSite) -> Dtype | None:

@@ -223,6 +223,8 @@ class Resolution:
                 return defaults.or_default(found, operand, evaluator.source, span)
             case "item", ast.Subscript() as node:
                 return attributes.item(evaluator, value, reading(operand), node)
+            case "key", ast.Subscript() as node:
+                return attributes.item(evaluator, operand, value, node)
             case "left of", ast.BinOp(op=op) | ast.AugAssign(op=op):
                 return evaluator.operate(value, reading(operand), type(op))
             case "right of", ast.BinOp(op=op) | ast.AugAssign(op=op):
