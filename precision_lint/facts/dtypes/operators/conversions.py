@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import reduce
 
@@ -140,8 +141,8 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
             return dtype.of_tensor()
         return _perhaps(receiver)
     other = given.keywords.get("other")
-    for value in [*given.values, *([] if other is None else [other.value])]:
-        match value:
+    for argument in [*given.arguments, *([] if other is None else [other])]:
+        match value := argument.value:
             case Dtype():
                 return value.of_tensor()
             case Setting() if is_setting_of_dtype(value):
@@ -153,12 +154,18 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
             case Symbol(name=name) | Constant(value=str(name)):
                 if (kind := TENSOR_TYPES.get(name.rpartition(".")[2])) is not None:
                     return Tensor(frozenset({kind}))
+            case Unknown() if _OF_DTYPE.search(given.source[argument.span]):
+                return as_dtype(value).of_tensor()
     if any(argument.starred for argument in given.arguments):
         return _perhaps(receiver)
     # `x.to(unknown)` is a device far more often than a dtype; a dtype comes after a device.
     if len(given.values) > 1 and isinstance(given.values[1], Unknown):
         return _perhaps(receiver)
     return None
+
+
+_OF_DTYPE = re.compile(r"d_?type$|precision$", re.IGNORECASE)
+"""What names a dtype rather than a device: `x.to(self.weight_dtype)`."""
 
 
 def _perhaps(receiver: Value) -> Tensor:
