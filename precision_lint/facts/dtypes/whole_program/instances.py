@@ -243,7 +243,28 @@ class Instances:
         if isinstance(value, Tensor) and self._is_registered(definition, name):
             is_floating = value.caller_chosen or value.dtypes & FLOATING
             return replace(weights, scalar=value.scalar) if is_floating else value
-        return self._moved(value, weights)
+        left = self._left(instance, name, value)
+        return self._moved(value, weights) if isinstance(left, Bottom) else left
+
+    def _left(self, instance: Instance, name: str, value: Value) -> Value:
+        """What methods of a module that was cast leave in an attribute: results of its layers."""
+        if not isinstance(value, Tensor | Variable):
+            return BOTTOM
+        setting = [
+            method
+            for each in self._classes.bases(instance.definition)
+            for method in each.methods_assigning.get(name, ())
+            if method.owner is not None and method.parameters
+        ]
+        if all(method.is_initialiser for method in setting):
+            return BOTTOM
+        key = ("left", instance.definition, name, instance.parameters)
+
+        def left() -> Summary:
+            found = (self._tracing.left_by_method(each, instance, name) for each in setting)
+            return Summary(join_all([*found]))
+
+        return self._table.entry(key, left).value
 
     def _as_cast(self, definition: Class, name: str, value: Value) -> Value:
         """A parameter or buffer of `self`, with the dtypes to which programs cast the module."""
