@@ -54,6 +54,9 @@ from precision_lint.source.python.syntax import (
     positional_parameters,
 )
 
+_OF_CLASSES = (".__init_subclass__", ".__class_getitem__")
+"""Methods that Python calls with a class, without a decorator."""
+
 _SETTING_BY_NAME = re.compile(r"\bsetattr\(|\bvars\(|\.__dict__\b")
 
 
@@ -77,7 +80,10 @@ class Function:
 
     @property
     def is_class_method(self) -> bool:
-        return any(innermost_name(decorator) == "classmethod" for decorator in self.decorators)
+        is_implied = self.owner is not None and self.name.endswith(_OF_CLASSES)
+        return is_implied or any(
+            innermost_name(decorator) == "classmethod" for decorator in self.decorators
+        )
 
     @property
     def is_property(self) -> bool:
