@@ -41,7 +41,8 @@ def with_reasons(
     return tuple(
         replace(
             one,
-            reason=_of_class(one, project)
+            reason=one.reason
+            or _of_class(one, project)
             or _reason(one, rest, project)
             or _of_miss(one, misses, project)
             or _of_nothing(one, rest),
