@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from precision_lint.facts.frameworks.called_scripts import called, scripts_called
-from precision_lint.facts.frameworks.families import any_of_family, family, named_by
+from precision_lint.facts.frameworks.families import above, any_of_family, family, named_by
 from precision_lint.facts.frameworks.hardware import gpu_of
 from precision_lint.facts.frameworks.hydra import composed
 from precision_lint.facts.frameworks.launches import Launch, launch
@@ -39,6 +39,7 @@ from precision_lint.facts.frameworks.table import Framework, Link, frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.calls import called_frameworks, readings_of_calls
 from precision_lint.facts.runs.defaults import DefaultsSource
+from precision_lint.facts.runs.filled_classes import filled_by
 from precision_lint.facts.runs.formats.hydra import configuration, starts_hydra
 from precision_lint.facts.runs.formats.lightning_cli import CLI, readings_of_cli
 from precision_lint.facts.runs.formats.yacs_files import refused_in
@@ -317,16 +318,29 @@ class _Linker:
             return
         found = readers(file, self.project)
         programs = found or candidates(file, self.project)
-        reach = any_of(framework.reach)
+        kin, older = family(framework), above(framework)
+        reach = any_of(tuple(name for one in (framework, *older) for name in one.reach))
         knowing = [path for path in programs if self.project.reaches(path, reach)]
         if len(knowing) < len(programs) and not (found and knowing):
             return  # it may be for one that reads it by itself
-        slugs = frozenset[str]().union(
-            *(called_frameworks(self.program_at(path)) for path in knowing)
+        slugs = [self.taking_by(path, (*kin, *older)) for path in knowing]
+        taken = frozenset[str]().union(*slugs)
+        called = [one for one in kin if one.slug in taken]
+        called = called or [one for one in older if one.slug in taken]
+        if not called and any(filled_by(path, self.project).is_parsed for path in knowing):
+            return  # classes of the project have these fields, and are of no framework
+        named = (
+            called
+            or [*named_by(kin, knowing, self.project)]
+            or [*named_by(older, knowing, self.project)]
         )
-        called = [one for one in family(framework) if one.slug in slugs]
-        named = called or named_by(framework, knowing, self.project)
         yield replace(reading, framework=any_of_family(framework, named))
+
+    def taking_by(self, path: Path, kin: Sequence[Framework]) -> frozenset[str]:
+        """Which of some frameworks the classes are of that a program fills, or else calls."""
+        slugs = frozenset(one.slug for one in kin)
+        parsed = filled_by(path, self.project).slugs & slugs
+        return parsed or called_frameworks(self.program_at(path)) & slugs
 
     def overridden(
         self, path: Path, file: ParsedConfig, started: Launch

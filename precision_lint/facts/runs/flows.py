@@ -23,10 +23,13 @@ from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
+    is_display,
     is_of_apex,
     is_of_library,
     is_telling,
+    kept_for_loading,
     takes_by_position,
+    takes_object,
     takes_settings,
     unpacked,
 )
@@ -123,7 +126,7 @@ class _Flow:
         if self._is_replaced(asked.name):
             return
         pending = deque(self._starts(asked))
-        for found in self._handed_on(asked):
+        for found in (*self._handed_on(asked), *self._given_whole(asked)):
             if isinstance(found, TorchPlace):
                 yield found
             else:
@@ -214,8 +217,21 @@ class _Flow:
                 functions = self._functions(callee_name(call), call, file)
                 for home, function in functions:
                     yield from self._parameter(asked.name, function, home)
-                if not functions:
+                if not functions and not self._lacks(asked.name, callee_name(call)):
                     yield from unpacked(call, asked.name, holder, file)
+
+    def _given_whole(self, asked: Asked) -> Iterator[TorchPlace]:
+        """The functions of libraries that get an object of settings, and read this one of it."""
+        for file in self._files("get_quantization_config") if not asked.owner else ():
+            for call in syntax_tree(file).calls("get_quantization_config"):
+                place = takes_object(call, asked.name, file)
+                if place is not None:
+                    yield place
+
+    def _lacks(self, name: str, owner: str) -> bool:
+        """True for a class of settings without such a field: what it gets is chosen before."""
+        kind = record(owner, self.program)
+        return kind is not None and all(each.name != name for each in kind.fields)
 
     def _is_named(self, file: ParsedPython, modules: frozenset[str]) -> bool:
         """True for a file whose folder or name is a text among the settings: `app: vjepa_droid`."""
@@ -277,7 +293,9 @@ class _Flow:
         match parent:
             case ast.keyword(arg=name):
                 call = syntax.parent(parent)
-                if isinstance(call, ast.Call) and name is not None:
+                if isinstance(call, ast.Call) and name is not None and is_display(call):
+                    yield from self._entry(call, name, file)
+                elif isinstance(call, ast.Call) and name is not None:
                     yield from self._given(node, call, name, file)
                 elif isinstance(call, ast.Call) and takes_settings(call, file):
                     subject = f"{callee_name(call)}(**)"
@@ -523,12 +541,14 @@ class _Flow:
                     return
                 yield node, file
 
-    def _entry(self, table: ast.Dict, key: str, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
+    def _entry(self, table: ast.expr, key: str, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """The entry of a display: it is an argument where the display is unpacked."""
         syntax = syntax_tree(file)
         match syntax.parent(table):
             case ast.keyword(arg=None) as spread:
                 yield from unpacked(syntax.parent(spread), key, table, file)
+            case ast.keyword() | ast.Assign(targets=[ast.Attribute()]):
+                yield from kept_for_loading(table, key, file)
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 yield from self._spread(name, key, table, file)
 
@@ -544,6 +564,8 @@ class _Flow:
                     yield from unpacked(call, key, read, file)
                     if isinstance(call, ast.Call) and self._is_field(key, callee_name(call)):
                         yield from self._starts(Asked(key))
+                case ast.keyword() | ast.Assign():
+                    yield from kept_for_loading(read, key, file)
 
 
 def _nested(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:

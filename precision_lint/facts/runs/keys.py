@@ -25,6 +25,8 @@ _READ = re.compile(
 _SPREAD = "**"
 _SPREADING = r"(?<!def )\b\w+\([^()]*\*\*[a-z]"
 """`Trainer(**config)`: no code mentions the keys that are handed on."""
+_FILLING = r"Parser\(\s*[\[(]?\s*[A-Z]"
+"""`TrlParser((ScriptArguments, SFTConfig))`: nor the fields of a class of a library."""
 _LEAST_KEYS = 5
 _MOST_KEYS = 400
 _MOST_FILES = 60
@@ -55,7 +57,8 @@ def keys_of(file: ParsedConfig, project: Recording) -> Keys:
     if not keys.precise or len(keys.names) < _LEAST_KEYS:
         return Keys()
     found = project.python_source_matches
-    if not found(rf"\b(?:{mentioned})\b".encode()) and not found(_SPREADING.encode()):
+    ways = (rf"\b(?:{mentioned})\b", _SPREADING, _FILLING)
+    if not any(found(way.encode()) for way in ways):
         return Keys()
     return keys
 

@@ -20,7 +20,8 @@ from precision_lint.facts.runs.composing import (
     composing_modules,
     users_of_composing,
 )
-from precision_lint.facts.runs.keys import Keys, all_keys, parts_of, words_of
+from precision_lint.facts.runs.filled_classes import words_read_by
+from precision_lint.facts.runs.keys import Keys, all_keys, parts_of
 from precision_lint.facts.runs.loading import loads
 from precision_lint.facts.runs.started import started_programs
 from precision_lint.facts.runs.typed_commands import typed_commands
@@ -82,7 +83,7 @@ def naming_for(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[P
     """
     for path in _naming(file.text.path, project):
         parts = parts_of(path, project)
-        if keys.precise & words_of(parts, project) and loads(parts, file.format, project):
+        if keys.precise & words_read_by(path, project) and loads(parts, file.format, project):
             yield path
 
 
@@ -92,7 +93,7 @@ def named_in(file: ParsedConfig, project: Recording) -> Iterator[Path]:
     """
     keys = all_keys(file)
     for program in dict.fromkeys(_programs_in(file, project)):
-        if keys.precise & words_of(parts_of(program, project), project):
+        if keys.precise & words_read_by(program, project):
             yield program
 
 
@@ -243,7 +244,7 @@ def _composed_folder(program: Path, said: str, project: Recording) -> Path:
 
 def _may_read(path: Path, keys: Keys, format: str, project: Recording) -> bool:
     parts = parts_of(path, project)
-    is_for = keys.share_in(words_of(parts, project)) >= NAMED_SHARE
+    is_for = keys.share_in(words_read_by(path, project)) >= NAMED_SHARE
     return is_for and loads(parts, format, project)
 
 

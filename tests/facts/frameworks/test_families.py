@@ -70,3 +70,78 @@ def test_programs_that_may_read_it_and_all_call_the_framework(tmp_path: Path) ->
     program = LOADS.format(SFT + "print(args, config['bf16'])")
     files = {"train_one.py": program, "train_two.py": program, "other.py": PLAIN}
     assert TRL in explained(tmp_path, files)
+
+
+PARSES = """\
+import yaml
+from transformers import HfArgumentParser
+from settings import {name}
+{more}
+class OwnParser(HfArgumentParser):
+    def parse(self):
+        return self.parse_yaml_file("a.yaml")
+
+def main():
+    parser = OwnParser(({name},))
+    (args,) = parser.parse()
+    print(args.data, args.seed)
+
+if __name__ == "__main__":
+    main()
+"""
+OF_TRAINER = """\
+import transformers
+class SPINConfig(transformers.TrainingArguments):
+    beta: float = 0.1
+"""
+TRL_KEYS = FILE + "use_peft: true\nmax_prompt_length: 3\nbeta: 0.1\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "more", "expected"),
+    [
+        ("SPINConfig", OF_TRAINER, "", TRAINER),
+        ("SFTConfig", OF_TRAINER.replace("SPINConfig", "SFTConfig"), "", TRAINER),
+        # What other code of the program calls does not count where a parser makes a class.
+        ("SPINConfig", OF_TRAINER, "import trl\ntrl.SFTConfig(output_dir='x')\n", TRAINER),
+        ("Own", "from trl import DPOConfig as Base\nclass Own(Base):\n    x: int = 1\n", "", TRL),
+        ("Own", "from base import *\nclass Own(Between):\n    x: int = 1\n", "", TRL),
+        ("SFTConfig", "import trl\nSFTConfig = trl.SFTConfig\n", "", TRL),
+        (
+            "SFTConfig",
+            "from trl import SFTConfig\nclass SFTConfig(SFTConfig):\n    x = 1\n",
+            "",
+            TRL,
+        ),
+    ],
+)
+@pytest.mark.parametrize("text", [FILE, TRL_KEYS])
+def test_the_class_that_the_parser_fills(
+    text: str, name: str, settings: str, more: str, expected: str, tmp_path: Path
+) -> None:
+    files = {
+        "a.yaml": text,
+        "train.py": PARSES.format(name=name, more=more),
+        "settings.py": settings,
+        "base.py": "from trl import GRPOConfig\nclass Between(GRPOConfig):\n    y: int = 2\n",
+    }
+    assert expected in explained(tmp_path, files)
+
+
+def test_a_class_of_the_project_with_fields_of_the_same_names(tmp_path: Path) -> None:
+    fields = [line.partition(":")[0] for line in FILE.splitlines()]
+    own = "from dataclasses import dataclass\n@dataclass\nclass Own:\n" + "".join(
+        f"    {name}: str = ''\n" for name in fields
+    )
+    program = PARSES.format(name="Own", more="from transformers import TrainingArguments\n")
+    out = explained(tmp_path, {"train.py": program, "settings.py": own})
+    assert "a.yaml: Hugging Face Trainer" not in out
+    assert "not understood: bf16: true" in out
+
+
+def test_a_class_that_is_called_has_the_framework_of_its_base(tmp_path: Path) -> None:
+    own = OF_TRAINER.replace("SPINConfig", "SFTConfig")
+    program = LOADS.format("from own import SFTConfig\nSFTConfig(bf16=config['bf16'])")
+    out = explained(tmp_path, {"train.py": program, "own.py": own})
+    assert "a.yaml: Hugging Face Trainer" in out
+    assert "TRL" not in out
