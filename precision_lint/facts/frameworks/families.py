@@ -23,8 +23,15 @@ def family(framework: Framework) -> tuple[Framework, ...]:
 
 
 def above(framework: Framework) -> tuple[Framework, ...]:
-    """Those that a framework extends, if they have classes of their own for its settings."""
+    """Those that a framework with classes for its settings extends, if they have some as well."""
+    if not is_of_classes(framework):
+        return ()
     return tuple(frameworks()[slug] for slug in ancestors(framework) if _classes(slug))
+
+
+def is_of_classes(framework: Framework) -> bool:
+    """True if a framework is that of classes which programs fill, and no program itself."""
+    return bool(_classes(framework.slug))
 
 
 def named_by(

@@ -13,7 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from precision_lint.facts.frameworks.called_scripts import called, scripts_called
-from precision_lint.facts.frameworks.families import above, any_of_family, family, named_by
+from precision_lint.facts.frameworks.families import (
+    above,
+    any_of_family,
+    family,
+    is_of_classes,
+    named_by,
+)
 from precision_lint.facts.frameworks.hardware import gpu_of
 from precision_lint.facts.frameworks.hydra import composed
 from precision_lint.facts.frameworks.launches import Launch, launch
@@ -313,6 +319,9 @@ class _Linker:
         reads it by itself. Where the program is not known, all that it may be have to agree.
         """
         file, source, framework = reading.file, reading.source, reading.framework
+        if isinstance(source, CommandSource) and is_of_classes(framework):
+            yield from self.as_parsed(reading, source)
+            return
         if not isinstance(source, MappingSource) or file.python is not None or not framework.reach:
             yield reading
             return
@@ -327,7 +336,8 @@ class _Linker:
         taken = frozenset[str]().union(*slugs)
         called = [one for one in kin if one.slug in taken]
         called = called or [one for one in older if one.slug in taken]
-        if not called and any(filled_by(path, self.project).is_parsed for path in knowing):
+        parsed = (filled_by(path, self.project).is_parsed for path in knowing)
+        if not called and is_of_classes(framework) and any(parsed):
             return  # classes of the project have these fields, and are of no framework
         named = (
             called
@@ -335,6 +345,22 @@ class _Linker:
             or [*named_by(older, knowing, self.project)]
         )
         yield replace(reading, framework=any_of_family(framework, named))
+
+    def as_parsed(
+        self, reading: EffectiveConfig, source: CommandSource
+    ) -> Iterator[EffectiveConfig]:
+        """What looks like options of a framework, as the class has them that the program fills."""
+        path = program_of(source.launch, source.file, self.project)
+        filled = filled_by(path, self.project) if path is not None else None
+        if filled is None or not filled.is_parsed:
+            yield reading
+            return
+        framework = reading.framework
+        kin = (*family(framework), *above(framework))
+        found = [one for one in kin if one.slug in filled.slugs]
+        if found:
+            framework = any_of_family(framework, found)
+            yield replace(reading, framework=framework, source=replace(source, framework=framework))
 
     def taking_by(self, path: Path, kin: Sequence[Framework]) -> frozenset[str]:
         """Which of some frameworks the classes are of that a program fills, or else calls."""

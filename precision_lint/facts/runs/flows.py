@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -48,7 +48,7 @@ from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.statements import Definition, FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
     compared_with_texts,
@@ -84,7 +84,7 @@ class Asked:
     `others` are the sections of other settings with this name: what holds it tells them apart.
     `modules` are the texts beside it, which may name the module that reads it, and `words` those of
     its command, which may name the function. `owner` is the class or function that gets it as an
-    argument, if that is known.
+    argument, if that is known. `passed` are the functions and classes that do not run.
     """
 
     name: str
@@ -93,6 +93,7 @@ class Asked:
     modules: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
     owner: str = ""
+    passed: frozenset[str] = frozenset()
 
 
 def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
@@ -106,6 +107,12 @@ def paths_of(program: Program) -> tuple[Path, ...]:
         ("all files of a program", program.path),
         lambda: tuple(islice(program_of(program.path, program.project), _MOST_FILES)),
     )
+
+
+def files_of(program: Program) -> tuple[ParsedPython, ...]:
+    """The same, parsed."""
+    found = map(program.project.module, paths_of(program))
+    return program.fact("all parsed files", lambda: tuple(filter(None, found)))
 
 
 def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] | None:
@@ -182,6 +189,7 @@ class _Flow:
             for file in self._files(asked.name)
             for node, holder in members(file).get(asked.name, ())
             if self._may_hold(node, holder, asked, file)
+            if not is_within(node, file, asked.passed)
         ]
         named = [read for read in found if self._is_named(read[1], asked.modules)]
         yield from named or found
@@ -588,6 +596,14 @@ def _after_exit(test: ast.If, file: ParsedPython) -> Sequence[ast.stmt]:
         return ()
     around = syntax_tree(file).block(test)
     return around[around.index(test) + 1 :]
+
+
+def is_within(node: ast.AST, file: ParsedPython, names: Set[str]) -> bool:
+    """True for a place in a function or a class with one of some names."""
+    return bool(names) and any(
+        isinstance(each, Definition) and each.name in names
+        for each in syntax_tree(file).around(node)
+    )
 
 
 def _root(node: ast.expr) -> str:

@@ -26,7 +26,7 @@ from precision_lint.facts.frameworks.sources import (
 )
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.counterparts import is_of_another, names_in, plain
-from precision_lint.facts.runs.flows import Asked, first_read, flows, paths_of
+from precision_lint.facts.runs.flows import Asked, first_read, flows, is_within, paths_of
 from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
@@ -36,6 +36,7 @@ from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
+from precision_lint.facts.runs.registries import passed_over
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.taking_calls import is_of_apex
 from precision_lint.facts.runs.torch_sinks import TorchPlace
@@ -123,7 +124,8 @@ class Purposes:
         for one, asked in islice(_asked(rest, run), _MOST):
             known = self.misses.get(written_at(one))
             if known is None or known.read is None:
-                found = first_read(asked, run.program)
+                passed = passed_over(_texts_of(run), run.program)
+                found = first_read(replace(asked, passed=passed), run.program)
                 at = (found[1].text.path, found[0].lineno) if found is not None else None
                 if known is None or at is not None:
                     self.misses[written_at(one)] = Missed(run.program.path, at)
@@ -188,7 +190,9 @@ class Purposes:
         evaluator = Evaluator(run)
         names = names_in(run.file) if run.opened is not None else frozenset[str]()
         paths = paths_of(run.program) if names else ()
+        passed = passed_over(_texts_of(run), run.program)
         for written, asked in islice(settings, _MOST):
+            asked = asked if asked.owner else replace(asked, passed=passed)
             key = (run.program.path, asked)
             if key not in self._known:
                 self._known[key] = [*islice(flows(asked, run.program), _MOST_PLACES)]
@@ -197,6 +201,7 @@ class Purposes:
                 for place in self._known[key]
                 if not _is_for_another_value(place, asked.name, written.value)
                 and not is_of_another(place.file.text.path, paths, names)
+                and not is_within(place.node, place.file, asked.passed)
             ]
             places = _named_first(places, names)
             best = _best(places, written, evaluator, is_called=bool(asked.owner)) or _of_target(
@@ -289,6 +294,19 @@ def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig
             yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
 
 
+def _texts_of(run: RunEnvironment) -> frozenset[str]:
+    """The texts among the settings of a run, which may choose an entry of a registry."""
+    if run.opened is None:
+        words = run.launch.words if run.launch is not None else ()
+        return frozenset(part for word in words for part in (word.text, *word.text.split("=")))
+    return frozenset(
+        entry.value.value
+        for mapping in mappings(run.file.documents)
+        for entry in mapping.entries
+        if isinstance(entry.value, Scalar) and isinstance(entry.value.value, str)
+    )
+
+
 def _is_for_another_value(place: TorchPlace, name: str, value: object) -> bool:
     """True if a place is in a branch for other values of the setting itself."""
     if not isinstance(value, str):
@@ -358,10 +376,13 @@ def _alike_places(best: TorchPlace, places: list[TorchPlace], evaluator: Evaluat
     the first: each model of a family may have one.
     """
     program = evaluator.program
-    if best not in places or reached(best.node, best.file, evaluator):
+    if best not in places:
+        return 1
+    runs = may_run(best.node, best.file, program)
+    if runs and reached(best.node, best.file, evaluator):
         return 1
     files = {best.file.text.path}
-    like = best.kind, _rank(best, program), may_run(best.node, best.file, program)
+    like = best.kind, _rank(best, program), runs
     for place in places:
         own = place.kind, _rank(place, program), may_run(place.node, place.file, program)
         is_new = own == like and place.file.text.path not in files

@@ -145,3 +145,41 @@ def test_a_class_that_is_called_has_the_framework_of_its_base(tmp_path: Path) ->
     out = explained(tmp_path, {"train.py": program, "own.py": own})
     assert "a.yaml: Hugging Face Trainer" in out
     assert "TRL" not in out
+
+
+STARTED = """\
+from transformers import HfArgumentParser
+from settings import {name}
+
+def main():
+    (args,) = HfArgumentParser(({name},)).parse_args_into_dataclasses()
+    print(args.bf16, args.data)
+
+if __name__ == "__main__":
+    main()
+"""
+SCRIPT = (
+    "python train.py --bf16 True --learning_rate 0.1 --per_device_train_batch_size 1 --seed 1\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "expected"),
+    [
+        ("TrainingArguments", "class TrainingArguments:\n    bf16: bool = False\n", None),
+        ("SFTConfig", OF_TRAINER.replace("SPINConfig", "SFTConfig"), "Hugging Face Trainer"),
+        ("TrainingArguments", "from trl import SFTConfig as TrainingArguments\n", "TRL"),
+        (
+            "TrainingArguments",
+            "from transformers import TrainingArguments\n",
+            "Hugging Face Trainer",
+        ),
+    ],
+)
+def test_the_options_of_a_command_are_those_of_the_class(
+    name: str, settings: str, expected: str | None, tmp_path: Path
+) -> None:
+    files = {"run.sh": SCRIPT, "settings.py": settings, "train.py": STARTED.format(name=name)}
+    out = explained(tmp_path, files)
+    names = {each for each in ("Hugging Face Trainer", "TRL") if f":1: {each}, started as" in out}
+    assert names == ({expected} if expected else set())
