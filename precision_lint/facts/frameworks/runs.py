@@ -255,8 +255,8 @@ class _Linker:
                 lambda: tuple(readings(whole, self.project, is_open=not is_complete)),
             )
         found = file.fact(_Linker, lambda: tuple(self.programs(file)))
-        read = _readings(file, self.project)
-        return (*_without_guesses(read, found, self.project), *found)
+        read = _without_guesses(_readings(file, self.project), found, self.project)
+        return (*(one for each in read for one in self.as_parsed(each)), *found)
 
     def taking(self, path: Path, other: ParsedConfig) -> Iterator[EffectiveConfig]:
         """The readings of another file whose runs may take settings from the one at a path.
@@ -319,9 +319,6 @@ class _Linker:
         reads it by itself. Where the program is not known, all that it may be have to agree.
         """
         file, source, framework = reading.file, reading.source, reading.framework
-        if isinstance(source, CommandSource) and is_of_classes(framework):
-            yield from self.as_parsed(reading, source)
-            return
         if not isinstance(source, MappingSource) or file.python is not None or not framework.reach:
             yield reading
             return
@@ -346,16 +343,16 @@ class _Linker:
         )
         yield replace(reading, framework=any_of_family(framework, named))
 
-    def as_parsed(
-        self, reading: EffectiveConfig, source: CommandSource
-    ) -> Iterator[EffectiveConfig]:
+    def as_parsed(self, reading: EffectiveConfig) -> Iterator[EffectiveConfig]:
         """What looks like options of a framework, as the class has them that the program fills."""
-        path = program_of(source.launch, source.file, self.project)
+        source, framework = reading.source, reading.framework
+        path = None
+        if isinstance(source, CommandSource) and is_of_classes(framework):
+            path = program_of(source.launch, source.file, self.project)
         filled = filled_by(path, self.project) if path is not None else None
-        if filled is None or not filled.is_parsed:
+        if not isinstance(source, CommandSource) or filled is None or not filled.is_parsed:
             yield reading
             return
-        framework = reading.framework
         kin = (*family(framework), *above(framework))
         found = [one for one in kin if one.slug in filled.slugs]
         if found:
