@@ -36,7 +36,7 @@ from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
-from precision_lint.facts.runs.registries import passed_over
+from precision_lint.facts.runs.registries import chosen_texts, passed_over
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.taking_calls import is_of_apex
 from precision_lint.facts.runs.torch_sinks import TorchPlace
@@ -124,7 +124,7 @@ class Purposes:
         for one, asked in islice(_asked(rest, run), _MOST):
             known = self.misses.get(written_at(one))
             if known is None or known.read is None:
-                passed = passed_over(_texts_of(run), run.program)
+                passed = passed_over(chosen_texts(run), run.program)
                 found = first_read(replace(asked, passed=passed), run.program)
                 at = (found[1].text.path, found[0].lineno) if found is not None else None
                 if known is None or at is not None:
@@ -190,7 +190,7 @@ class Purposes:
         evaluator = Evaluator(run)
         names = names_in(run.file) if run.opened is not None else frozenset[str]()
         paths = paths_of(run.program) if names else ()
-        passed = passed_over(_texts_of(run), run.program)
+        passed = passed_over(chosen_texts(run), run.program)
         for written, asked in islice(settings, _MOST):
             asked = asked if asked.owner else replace(asked, passed=passed)
             key = (run.program.path, asked)
@@ -292,19 +292,6 @@ def _of_frameworks(rest: Unread, project: Recording) -> Iterator[EffectiveConfig
             place, started = source.launch.span, source.launch
             made = RolesSource(rest.file, place, started, given, rest.file, Span(0, 0), taken)
             yield EffectiveConfig(replace(framework, conflicts=(), links=()), made)
-
-
-def _texts_of(run: RunEnvironment) -> frozenset[str]:
-    """The texts among the settings of a run, which may choose an entry of a registry."""
-    if run.opened is None:
-        words = run.launch.words if run.launch is not None else ()
-        return frozenset(part for word in words for part in (word.text, *word.text.split("=")))
-    return frozenset(
-        entry.value.value
-        for mapping in mappings(run.file.documents)
-        for entry in mapping.entries
-        if isinstance(entry.value, Scalar) and isinstance(entry.value.value, str)
-    )
 
 
 def _is_for_another_value(place: TorchPlace, name: str, value: object) -> bool:

@@ -10,20 +10,27 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from typing import TypeVar
 
 from precision_lint.facts.runs.flows import files_of, paths_of
+from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import MAIN, TOP, mentions
 from precision_lint.model.memo import fact
+from precision_lint.source.config.settings_tree import Scalar, mappings
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import Definition
 from precision_lint.source.python.syntax import callee_name, last_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
+T = TypeVar("T")
+
 _REGISTERING = "register"
-_MAY_BE_ONE = re.compile(r"^@[\w.]*\bregister|^[A-Za-z_]\w*[^=\n(\[]*= *\{", re.MULTILINE)
+_MAY_BE_ONE = re.compile(
+    r"^@[\w.]*\bregister|^[A-Za-z_]\w*(?:: [^=\n]*)? = (?:\{|dict\()", re.MULTILINE
+)
 _LEAST = 2
 """Entries of a table of which one is chosen."""
 _MOST_ROUNDS = 6
@@ -66,9 +73,37 @@ def passed_over(texts: Set[str], program: Program) -> frozenset[str]:
     }
     names = frozenset(each.definition for each in others) - alive
     in_tables = frozenset(each.definition for each in others if not each.is_decorated)
-    return program.fact(
-        ("passed over", names, in_tables), lambda: _closed(names, in_tables, program)
+    return _once(
+        program, ("passed over", names, in_tables), lambda: _closed(names, in_tables, program)
     )
+
+
+def chosen_texts(run: RunEnvironment) -> frozenset[str]:
+    """The texts of a run that may choose an entry of a registry: those of the opened file, or the
+    words of the launch and the defaults of other options.
+    """
+    if run.opened is None:
+        words = run.launch.words if run.launch is not None else ()
+        said = {part for word in words for part in (word.text, *word.text.split("="))}
+        return frozenset(said | {*_defaults(run)})
+    return frozenset(
+        entry.value.value
+        for mapping in mappings(run.file.documents)
+        for entry in mapping.entries
+        if isinstance(entry.value, Scalar) and isinstance(entry.value.value, str)
+    )
+
+
+def _defaults(run: RunEnvironment) -> Iterator[str]:
+    for name, declared in run.program.options.items():
+        for given in declared if name not in run.words else ():
+            if given.is_default and isinstance(given.value, str):
+                yield given.value
+
+
+def _once(program: Program, key: object, compute: Callable[[], T]) -> T:
+    """What holds for a program as long as the project is the same."""
+    return program.project.config_files.once(("registries", program.path, key), compute)
 
 
 def _entries(program: Program) -> tuple[Entry, ...]:
@@ -84,7 +119,7 @@ def _entries(program: Program) -> tuple[Entry, ...]:
             each for each in rows if each.is_decorated or len(count[each.registry]) >= _LEAST
         )
 
-    return program.fact("entries of registries", compute)
+    return _once(program, "entries of registries", compute)
 
 
 @fact
@@ -119,25 +154,32 @@ def _in_tables(file: ParsedPython) -> Iterator[Entry]:
     """The entries of displays at the top of a file whose values are functions or classes."""
     for statement in file.tree.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(id=table)], value=ast.Dict(keys=keys, values=values)):
-                pass
-            case ast.AnnAssign(target=ast.Name(id=table), value=ast.Dict(keys=keys, values=values)):
-                pass
+            case (
+                ast.Assign(targets=[ast.Name(id=table)], value=value)
+                | ast.AnnAssign(target=ast.Name(id=table), value=value)
+            ):
+                rows = [*_rows(value)]
             case _:
                 continue
-        rows = [
-            (key.value, value)
-            for key, value in zip(keys, values, strict=True)
-            if isinstance(key, ast.Constant) and isinstance(key.value, str)
-        ]
-        if len(rows) < len(keys) or not all(
-            isinstance(value, ast.Name | ast.Attribute) for _, value in rows
-        ):
+        if not all(isinstance(value, ast.Name | ast.Attribute) for _, value in rows):
             continue
         registry = f"{file.text.path}:{table}"
         for key, value in rows:
             names = frozenset({key, last_name(value)})
             yield Entry(registry, last_name(value), names, is_decorated=False)
+
+
+def _rows(table: ast.expr | None) -> Iterator[tuple[str, ast.expr]]:
+    """The entries of `{"small": Small}` or `dict(small=Small)`."""
+    match table:
+        case ast.Dict(keys=keys, values=values):
+            for key, value in zip(keys, values, strict=True):
+                if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                    yield key.value, value
+        case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
+            for each in keywords:
+                if each.arg is not None:
+                    yield each.arg, each.value
 
 
 def _unasked(program: Program) -> frozenset[str]:
@@ -154,7 +196,7 @@ def _unasked(program: Program) -> frozenset[str]:
         unasked = defined - asked
         return frozenset(each for each in names if each.partition(".")[0] in unasked)
 
-    return program.fact("registries that are not asked", compute)
+    return _once(program, "registries that are not asked", compute)
 
 
 @fact
@@ -195,7 +237,7 @@ def _texts(program: Program) -> frozenset[str]:
     def compute() -> frozenset[str]:
         return frozenset[str]().union(*map(_given_texts, files_of(program)))
 
-    return program.fact("texts that calls get", compute)
+    return _once(program, "texts that calls get", compute)
 
 
 @fact
@@ -268,4 +310,4 @@ def _mentioning(program: Program) -> Mapping[str, Set[str]]:
                     found.setdefault(name, set()).add(scope)
         return found
 
-    return program.fact("who mentions what", compute)
+    return _once(program, "who mentions what", compute)
