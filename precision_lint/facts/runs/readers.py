@@ -25,6 +25,7 @@ from precision_lint.facts.runs.loading import has_library, loads, mentions_loadi
 from precision_lint.facts.runs.named_classes import modules_named
 from precision_lint.facts.runs.own_options import options_alone
 from precision_lint.facts.runs.records import is_record
+from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
@@ -137,6 +138,8 @@ def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
         return ()
     if possible_readers(file, project) or _including(file, project):
         return ()
+    if tools_given(file.text.path, project):
+        return ()
     if _has_more_programs(file.text.path, project):
         return ()
     around = _around(_near(keys, file, project, _LIKELY_CLEAR), file.text.path, project)
@@ -151,8 +154,10 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     keys = keys_of(file, project)
     if not keys.precise or is_record(file, project):
         return ()
-    started = given(file.text.path, project)
     here = file.text.path
+    started = given(here, project)
+    if not started and tools_given(here, project):
+        return ()
     near = _near(keys, file, project)
     around = _around(near, here, project)
     named = [*naming(keys, file, project)]
@@ -185,7 +190,7 @@ def candidates(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """
     here = file.text.path
     keys = keys_of(file, project)
-    if (started := given(here, project)) or not keys.names:
+    if (started := given(here, project)) or not keys.names or tools_given(here, project):
         return started
     return tuple(row.path for row in _around(_near(keys, file, project), here, project))
 

@@ -12,6 +12,7 @@ from precision_lint.facts.frameworks.reading import EffectiveConfig
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import CommandSource, MappingSource
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.bare_models import without_saved
 from precision_lint.facts.runs.readers import candidates, readers
 
 
@@ -23,7 +24,7 @@ def told(reading: EffectiveConfig, project: Recording) -> EffectiveConfig:
     if framework.beside and _has_program(reading, project):
         keys = {name: key for name, key in framework.keys.items() if name not in framework.beside}
         framework = replace(framework, keys=keys)
-    return replace(reading, framework=framework, links=links, fallbacks=beneath)
+    return without_saved(replace(reading, framework=framework, links=links, fallbacks=beneath))
 
 
 def _has_program(reading: EffectiveConfig, project: Recording) -> bool:
