@@ -102,7 +102,7 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     if any(_is_composed_of(path, run) for run in others):
         own = []
     elif not any(at == path for at, _ in understood(others)):
-        own += map(linker.linked, linker.opened(file))
+        own += map(linker.linked, (*linker.filled(file), *linker.opened(file)))
     own += (*refused_in(file, project), *refused_arguments(file, project))
     merged = {
         (slug, part.file.text.path, part.source.span)
@@ -294,6 +294,21 @@ class _Linker:
                     yield from self.calls(path, each, started)
                 absent = Path(started.program.replace(UNKNOWN, ""))
                 yield from self.overridden(path or absent, each, started)
+
+    def filled(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
+        """A file as the classes have it that the parsers of its readers fill with it, where its
+        keys are too few to show a framework.
+        """
+        match file.documents:
+            case (Mapping() as root,) if not _readings(file, self.project):
+                found: dict[str, Framework] = {}
+                for path in readers(file, self.project):
+                    slugs = sorted(filled_by(path, self.project).slugs)
+                    found |= {slug: frameworks()[slug] for slug in slugs}
+                if found:
+                    framework = any_of_family(next(iter(found.values())), found.values())
+                    source = MappingSource(file, root, flat=framework.flat)
+                    yield EffectiveConfig(framework, source)
 
     def opened(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that read a file do with it, where no script starts them."""

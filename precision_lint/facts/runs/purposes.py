@@ -485,9 +485,16 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
     for one in rest.settings:
         if isinstance(one.origin, Member):
             own = one.origin.mapping
+            if one.origin.entry.name != one.name:  # the section is the setting
+                holding = (each for each in homes[one.name] if _holds(each, own))
+                own = next(holding, own)
             others = {names.get(id(each), "") for each in homes[one.name] if not _alike(each, own)}
             section = names.get(id(own), "") or _group(rest.file, run)
             yield one, Asked(one.name, section, frozenset(others - {section}), modules)
+
+
+def _holds(section: Mapping, inner: Mapping) -> bool:
+    return any(entry.value is inner for entry in section.entries)
 
 
 def _group(file: ParsedConfig, run: RunEnvironment) -> str:
@@ -515,8 +522,10 @@ def _alike(one: Mapping, other: Mapping) -> bool:
 
 
 def _shown_of(written: Occurrence) -> str:
-    is_null = written.value is None and isinstance(written.origin, Member)
-    return _shown(written.value) if written.value is not None or is_null else _UNKNOWN
+    match written.origin:
+        case Member(entry=entry) if isinstance(entry.value, Scalar):
+            return _shown(written.value)
+    return _shown(written.value) if written.value is not None else _UNKNOWN
 
 
 def _shown(value: object) -> str:

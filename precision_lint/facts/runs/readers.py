@@ -19,7 +19,7 @@ from typing import TypeAlias
 from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
-from precision_lint.facts.runs.filled_classes import words_read_by
+from precision_lint.facts.runs.filled_classes import filled_by, words_read_by
 from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
 from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
 from precision_lint.facts.runs.named_classes import modules_named
@@ -393,7 +393,8 @@ def _found(format: str, project: Recording) -> Iterator[_Reading]:
     started.sort(key=lambda path: not mentions_loading(path, format, project))
     for path in started[:_MOST_PROGRAMS]:
         parts = parts_of(path, project)
-        if any(_is_precise_code(part, project) for part in parts):
+        is_precise = any(_is_precise_code(part, project) for part in parts)
+        if is_precise or filled_by(path, project).slugs:
             is_loading = loads(parts, format, project)
             if is_loading or has_library(parts, project):
                 yield path, words_read_by(path, project), is_loading

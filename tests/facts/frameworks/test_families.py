@@ -183,3 +183,21 @@ def test_the_options_of_a_command_are_those_of_the_class(
     out = explained(tmp_path, files)
     names = {each for each in ("Hugging Face Trainer", "TRL") if f":1: {each}, started as" in out}
     assert names == ({expected} if expected else set())
+
+
+def test_few_keys_are_enough_for_the_class_of_the_reader(tmp_path: Path) -> None:
+    program = """\
+from trl import ModelConfig, SFTConfig, TrlParser
+
+def main():
+    parser = TrlParser((SFTConfig, ModelConfig))
+    parser.parse_args_and_config()
+
+if __name__ == "__main__":
+    main()
+"""
+    text = "model_name_or_path: m\nbf16: true\nlearning_rate: 0.1\nseed: 3\noutput_dir: o\n"
+    assert TRL in explained(tmp_path, {"a.yaml": text, "train.py": program})
+    own = program.replace("from trl import ModelConfig, SFTConfig, TrlParser", "from tool import *")
+    (other := tmp_path / "other").mkdir()
+    assert TRL not in explained(other, {"a.yaml": text, "train.py": own})
