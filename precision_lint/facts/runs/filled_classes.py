@@ -152,6 +152,9 @@ def _of_imported(
 ) -> frozenset[str] | None:
     path = qualified(node, syntax_tree(file).names)
     module, _, own = path.rpartition(".")
+    library = module.partition(".")[0]
+    if copied := frozenset(each.slug for each in called(path) if each.library == library):
+        return copied  # also where the project holds a copy of the library
     home = project.locate(file.text.path, module) if module else None
     if home is None:
         slugs = frozenset(each.slug for each in called(path)) if module else frozenset[str]()

@@ -16,6 +16,8 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from precision_lint.facts.frameworks.recognition import calls_pattern
+from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
@@ -33,7 +35,7 @@ from precision_lint.facts.runs.taking_calls import (
     takes_settings,
     unpacked,
 )
-from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace
 from precision_lint.facts.runs.ways import (
     commands,
     decided,
@@ -158,6 +160,25 @@ class _Flow:
             if name in project.config_files.text(path) and (file := project.module(path)):
                 yield file
 
+    def _defining(self, name: str) -> Iterator[tuple[ParsedPython, FunctionDefinition]]:
+        """The functions of the program with a name; of classes, their `__init__`."""
+        project = self.program.project
+        for path in paths_of(self.program) if name else ():
+            text = project.config_files.text(path)
+            is_defined = f"def {name}(" in text or f"class {name}" in text
+            if is_defined and (file := project.module(path)) is not None:
+                yield from ((file, function) for function in definitions(file).get(name, ()))
+
+    def _spreading(self, section: str) -> Iterator[ParsedPython]:
+        """The files of the program that may hand on a section, or a whole file to a framework."""
+        project = self.program.project
+        for path in paths_of(self.program):
+            text = project.config_files.text(path)
+            if "**" in text and (section in text if section else _takes(path, project)):
+                file = project.module(path)
+                if file is not None:
+                    yield file
+
     def _is_replaced(self, name: str) -> bool:
         """True if the program certainly puts something else in place of what a setting says."""
         for file, node in self.program.assigned.get(name, ()):
@@ -215,7 +236,7 @@ class _Flow:
 
         A whole file is handed on to a framework, `TrainingArguments(**config)`, or to many things.
         """
-        for file in self._files("**"):
+        for file in self._spreading(asked.section):
             for call, holder in spread(file):
                 key = key_of_holder(holder)
                 is_section = bool(asked.section) and key == asked.section
@@ -434,10 +455,7 @@ class _Flow:
         match call.func:
             case ast.Attribute(value=ast.Name(id="self")) if own := definitions(file).get(name):
                 return [(file, function) for function in own]
-        found = []
-        for file in self._files(name) if name else ():
-            for function in definitions(file).get(name, ()):
-                found.append((file, function))
+        found = [*islice(self._defining(name), _MOST_DEFINITIONS + 1)]
         return found if len(found) <= _MOST_DEFINITIONS else []
 
     def _name_of_parameter(self, at: int, name: str, call: ast.Call) -> str | int:
@@ -445,11 +463,10 @@ class _Flow:
         `family.create(config, dtype)`.
         """
         names = set()
-        for file in self._files(name) if name else ():
-            for function in definitions(file).get(name, ()):
-                is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
-                parameters = positional_parameters(function.args)[is_method:]
-                names.add(parameters[at].arg if at < len(parameters) else "")
+        for file, function in self._defining(name):
+            is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
+            parameters = positional_parameters(function.args)[is_method:]
+            names.add(parameters[at].arg if at < len(parameters) else "")
         is_clear = len(names) == 1 and not any(isinstance(each, ast.Starred) for each in call.args)
         return names.pop() or at if is_clear else at
 
@@ -574,6 +591,16 @@ class _Flow:
                         yield from self._starts(Asked(key))
                 case ast.keyword() | ast.Assign():
                     yield from kept_for_loading(read, key, file)
+
+
+def _takes(path: Path, project: Recording) -> bool:
+    """True for a file that mentions a framework's call, or one that loads a network."""
+
+    def compute() -> bool:
+        text = project.config_files.text(path)
+        return any(map(text.__contains__, LOADERS)) or re.search(calls_pattern(), text) is not None
+
+    return project.config_files.once(("mentions a taker", path), compute)
 
 
 def _nested(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
