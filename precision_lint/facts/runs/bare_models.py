@@ -1,8 +1,9 @@
 """Configurations of models of transformers that stand without weights.
 
-The dtype in `config.json` is the one that the weights beside it were saved in. Without weights it
-means what the loader makes of it: `from_config` and `dtype="auto"`, also of vLLM, take it, and
-others do not.
+The dtype in `config.json` is the one that weights were saved in: `save_pretrained` writes both, and
+a copy of the file still says it. A file of another name without weights beside it was written by
+hand, and its dtype means what the loader makes of it: `from_config` and `dtype="auto"`, also of
+vLLM, take it, and others do not.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 
 _SLUG = "hf_model"
+_SAVED = "config.json"
 _WEIGHTS = re.compile(
     r"\.(?:safetensors|bin|pt|pth|ckpt|gguf|msgpack|h5|onnx|npz)$|\.index\.json$", re.IGNORECASE
 )
@@ -42,6 +44,8 @@ def is_bare_model(file: ParsedConfig, project: Recording) -> bool:
 
 
 def _has_weights(file: ParsedConfig) -> bool:
+    """True if weights are beside a file, or were when it was saved."""
     folder = file.text.path.parent
     note(("names_in", folder))
-    return any(map(_WEIGHTS.search, disk.names_in(folder)))
+    names = disk.names_in(folder)
+    return file.text.path.name == _SAVED or any(map(_WEIGHTS.search, names))

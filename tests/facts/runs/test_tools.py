@@ -66,19 +66,25 @@ MODEL = """\
   "torch_dtype": "bfloat16"
 }
 """
-BARE = 'not understood: "torch_dtype": "bfloat16" (model/config.json:4); no weights are beside'
+BARE = 'not understood: "torch_dtype": "bfloat16" (model/small.json:4); no weights are beside'
 
 
 @pytest.mark.parametrize(
     "weights", ["model.safetensors", "pytorch_model.bin", "model.safetensors.index.json", "a.gguf"]
 )
 def test_the_dtype_of_weights_beside_a_model(weights: str, tmp_path: Path) -> None:
-    out = explained(tmp_path, {"model/config.json": MODEL, f"model/{weights}": "{}"})
-    assert "dtype = bfloat16  model/config.json:4" in out
+    out = explained(tmp_path, {"model/small.json": MODEL, f"model/{weights}": "{}"})
+    assert "dtype = bfloat16  model/small.json:4" in out
 
 
 @pytest.mark.parametrize("other", ["tokenizer.json", "README.md", "model.py"])
 def test_a_model_without_weights(other: str, tmp_path: Path) -> None:
-    out = explained(tmp_path, {"model/config.json": MODEL, f"model/{other}": "{}"})
+    out = explained(tmp_path, {"model/small.json": MODEL, f"model/{other}": "{}"})
     assert BARE in out
     assert "dtype = bfloat16" not in out
+
+
+def test_a_copy_of_what_was_saved_with_weights(tmp_path: Path) -> None:
+    assert "dtype = bfloat16  model/config.json:4" in explained(
+        tmp_path, {"model/config.json": MODEL}
+    )
