@@ -25,6 +25,7 @@ from precision_lint.facts.frameworks.sources import (
     RolesSource,
 )
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.counterparts import is_of_another, names_in, plain
 from precision_lint.facts.runs.flows import Asked, first_read, flows, is_within, paths_of
 from precision_lint.facts.runs.handed_words import Handed, handed
@@ -104,6 +105,8 @@ class Purposes:
                 yield from known
                 yield from self.of(_but_for(part, known))
             return
+        if rest.launch is None and is_bare_model(rest.file, self.project):
+            return  # what loads the model is no program that reads these keys
         if rest.launch is None:
             for run, used in self._of_classes(rest):
                 yield from _shown_with(used, run)
@@ -126,6 +129,8 @@ class Purposes:
             if known is None or known.read is None:
                 passed = passed_over(chosen_texts(run), run.program)
                 found = first_read(replace(asked, passed=passed), run.program)
+                if found is None and asked.others:  # which section it is read of is not seen
+                    found = first_read(Asked(asked.name, passed=passed), run.program)
                 at = (found[1].text.path, found[0].lineno) if found is not None else None
                 if known is None or at is not None:
                     self.misses[written_at(one)] = Missed(run.program.path, at)
