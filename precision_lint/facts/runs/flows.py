@@ -60,7 +60,7 @@ from precision_lint.source.python.syntax import (
     positional_parameters,
     qualified,
 )
-from precision_lint.source.python.syntax_tree import Scope, syntax_tree
+from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
 
 _MOST_FILES = 150
 _MOST_STEPS = 1_500
@@ -303,9 +303,12 @@ class _Flow:
     def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
         """True for another name of settings: `short = self.training_settings`."""
         syntax = syntax_tree(file)
+        stores = syntax.stores(syntax.function(holder) or syntax.tree, holder.id)
+        if any(_is_parsed(store, syntax) for store in stores):
+            return True
         values = [
             statement.value
-            for store in syntax.stores(syntax.function(holder) or syntax.tree, holder.id)
+            for store in stores
             if isinstance(statement := syntax.parent(store), ast.Assign)
         ]
         return len(values) == 1 and (
@@ -638,6 +641,17 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return last_name(node)
+
+
+def _is_parsed(store: ast.AST, syntax: SyntaxTree) -> bool:
+    """True for a name that gets what a parser gives: `first, second = parser.parse()`."""
+    parent = syntax.parent(store)
+    if isinstance(parent, ast.Tuple):
+        parent = syntax.parent(parent)
+    match parent:
+        case ast.Assign(value=ast.Call(func=ast.Attribute(attr=name))):
+            return name.startswith("parse")
+    return False
 
 
 def _is_chosen(holder: ast.expr) -> bool:

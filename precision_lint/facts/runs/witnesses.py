@@ -37,7 +37,7 @@ STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 _MAIN = "__main__.py"
 _TAKING_WORDS = (
     r"\badd_argument\(|\bparse_args\b|\bargv\b|\bFire\(|\bclick\.|\btyper\.|\btyro\.|\bhydra\.main\b"
-    r"|\babsl\b|\bHfArgumentParser\b|\bTrlParser\b|\bfrom_cli\("
+    r"|\babsl\b|\bHfArgumentParser\b|\bTrlParser\b|\bfrom_cli\(|Parser\(\s*[\[(]"
 )
 """How a program takes the name of another file than the one that it names."""
 _HYDRA = re.compile(r"\bhydra\.main\(([^()]*)\)")
@@ -46,6 +46,7 @@ _OUTPUT = re.compile(
     r"^(?:out|output|save|log|work|result|results|exp)(?:[_-](?:dir|path|folder))?$"
 )
 """Options that name the folder which a run writes to."""
+_NAME_WORD = re.compile(r"[a-z]+\d*")
 _PARTS = re.compile(r"[_.-]+")
 NAMED_SHARE = 0.5
 """Of the keys of a file that a program must mention which names the file."""
@@ -161,10 +162,20 @@ def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[
             shared = _shared_start(here.stem, path.stem)
             named = (one for one in _naming(path, project) if takes_words((one,), project))
             for program in chain(given(path, project), named):
+                if _is_named_like(program, path, here):
+                    continue
                 if _may_read(program, keys, file.format, project):
                     nearest[program] = max(shared, nearest.get(program, 0))
     most = max(nearest.values(), default=0)
     yield from (program for program, shared in nearest.items() if shared == most)
+
+
+def _is_named_like(program: Path, path: Path, here: Path) -> bool:
+    """True for `run_dpo.py` of `config_dpo.yaml`, which says nothing of `config_sft.yaml`."""
+    own, its, other = (
+        frozenset(_NAME_WORD.findall(one.stem.lower())) for one in (program, path, here)
+    )
+    return not (own & its).isdisjoint(its - other)
 
 
 def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
