@@ -28,8 +28,10 @@ _PARSERS = re.compile(r"\w*Parser")
 _FILLING = frozenset({"tyro.cli", "simple_parsing.parse", "draccus.parse", "pyrallis.parse"})
 _NAMED = ("dataclass_types", "config_class")
 _MENTIONED = re.compile(
-    r"(?:Parser|\bcli|\bparse)\(\s*(?:dataclass_types\s*=|config_class\s*=)?\s*[\[(]?\s*[A-Za-z_]"
+    r"Parser\(\s*(?:dataclass_types\s*=\s*)?(?:[\[(A-Z]|[a-z]\w*\s*\))"
+    r"|\b(?:cli|parse)\(\s*(?:config_class\s*=\s*)?[A-Z]"
 )
+"""How a call that fills classes looks; `ArgumentParser(description="…")` does not."""
 _MOST_STEPS = 8
 """Bases, imports and other names from a class to that of a library."""
 _MOST_FILES = 60

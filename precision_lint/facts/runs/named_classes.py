@@ -69,10 +69,12 @@ def foreign_class(mapping: Mapping, file: ParsedConfig, project: Recording) -> s
     """
     found: dict[int, str] = {}
     for each, around in _sections(file.documents):
-        written = (each.get(key) for key in _CALLED)
+        written = (each.get(key) for key in (*_CALLED, "target"))
         texts = [one.entry.value for one in written if one is not None]
         match texts:
-            case [Scalar(value=str(text)), *_] if _PATH.fullmatch(text) and "." in text:
+            case [Scalar(value=str(text)), *_] if _PATH.fullmatch(text) and text.count(".") >= (
+                1 if each.get("target") is None else 2
+            ):
                 is_own = project.locate(file.text.path, text.rpartition(".")[0]) is not None
                 found[id(each)] = "" if is_own or _named(each, project) is not None else text
             case _:

@@ -147,7 +147,14 @@ other:
 GIVEN = "weights_dtype: half (a.yaml:6); given to far.away.Net, which is not in the project"
 
 
-@pytest.mark.parametrize("text", [SECTION, SECTION.replace("class_path", "_target_")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        SECTION,
+        SECTION.replace("class_path", "_target_"),
+        SECTION.replace("class_path", "target").replace("init_args", "params"),
+    ],
+)
 def test_the_class_of_a_library_that_gets_a_section(text: str, tmp_path: Path) -> None:
     out = explained(tmp_path, {"a.yaml": text.format("far.away.Net")})
     assert GIVEN in out
