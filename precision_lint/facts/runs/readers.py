@@ -96,13 +96,13 @@ def _of_modules(file: ParsedConfig, project: Recording) -> Iterator[Path]:
     """The modules whose classes a file names by their paths, or a file that it names: what runs
     them reads its settings.
     """
-    for one in (file, *_named_files(file, project)):
+    for one in (file, *named_files(file, project)):
         for module in modules_named(one, project):
             if all_keys(file).precise & words_of((module,), project):
                 yield module
 
 
-def _named_files(
+def named_files(
     file: ParsedConfig, project: Recording, hops: int = _MOST_HOPS
 ) -> Iterator[ParsedConfig]:
     """The files of the same kind that a file names, and those that they name: its bases."""
@@ -112,7 +112,7 @@ def _named_files(
         base = project.config_files.at(found) if found not in (None, here) else None
         if found is not None and base is not None and found.suffix == here.suffix:
             yield base
-            yield from _named_files(base, project, hops - 1)
+            yield from named_files(base, project, hops - 1)
 
 
 def _witnessed(file: ParsedConfig, project: Recording) -> Iterator[Path]:

@@ -18,6 +18,7 @@ from precision_lint.facts.runs.flows import files_of, paths_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import MAIN, TOP, mentions
+from precision_lint.facts.runs.readers import named_files
 from precision_lint.model.memo import fact
 from precision_lint.source.config.settings_tree import Scalar, mappings
 from precision_lint.source.python.parse import ParsedPython
@@ -79,16 +80,18 @@ def passed_over(texts: Set[str], program: Program) -> frozenset[str]:
 
 
 def chosen_texts(run: RunEnvironment) -> frozenset[str]:
-    """The texts of a run that may choose an entry of a registry: those of the opened file, or the
-    words of the launch and the defaults of other options.
+    """The texts of a run that may choose an entry of a registry: those of the opened file and of its
+    bases, or the words of the launch and the defaults of other options.
     """
     if run.opened is None:
         words = run.launch.words if run.launch is not None else ()
         said = {part for word in words for part in (word.text, *word.text.split("="))}
         return frozenset(said | {*_defaults(run)})
+    files = (run.file, *named_files(run.file, run.program.project))
     return frozenset(
         entry.value.value
-        for mapping in mappings(run.file.documents)
+        for file in files
+        for mapping in mappings(file.documents)
         for entry in mapping.entries
         if isinstance(entry.value, Scalar) and isinstance(entry.value.value, str)
     )

@@ -177,3 +177,15 @@ def test_the_word_of_a_command_chooses(tmp_path: Path) -> None:
     row = next(row for row in out.splitlines() if "--use_fp16" in row)
     assert IN_LARGE in row
     assert IN_SMALL not in out
+
+
+def test_what_a_base_of_the_file_names_runs_too(tmp_path: Path) -> None:
+    files = BOTH | {
+        "large.py": BOTH["large.py"].replace("use_fp16", "x"),
+        "base.yaml": "encoder: small\n",
+        "a.yaml": f"model: large\nbase: base.yaml\n{KEYS}",
+    }
+    code = BUILT + '\n    MODELS.build(settings["encoder"], settings)'
+    assert IN_SMALL in explained(tmp_path, "large", files, code)
+    (other := tmp_path / "other").mkdir()
+    assert IN_SMALL not in explained(other, "large", files | {"base.yaml": "encoder: no\n"}, code)
