@@ -161,6 +161,8 @@ def _of_imported(
     if home is None:
         slugs = frozenset(each.slug for each in called(path)) if module else frozenset[str]()
         return slugs or (_of_only(last_name(node), project, steps) if not module else None)
+    if copied := frozenset(each.slug for each in called(own) if each.library in home.parts):
+        return copied  # by a relative import within the copy
     other = project.module(home)
     if other is None or other is file:
         return None

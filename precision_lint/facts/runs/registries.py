@@ -80,8 +80,8 @@ def passed_over(texts: Set[str], program: Program) -> frozenset[str]:
 
 
 def chosen_texts(run: RunEnvironment) -> frozenset[str]:
-    """The texts of a run that may choose an entry of a registry: those of the opened file and of its
-    bases, or the words of the launch and the defaults of other options.
+    """The texts of a run that may choose an entry of a registry: those of the opened file and of
+    its bases, or the words of the launch and the defaults of other options.
     """
     if run.opened is None:
         words = run.launch.words if run.launch is not None else ()

@@ -201,3 +201,18 @@ if __name__ == "__main__":
     own = program.replace("from trl import ModelConfig, SFTConfig, TrlParser", "from tool import *")
     (other := tmp_path / "other").mkdir()
     assert TRL not in explained(other, {"a.yaml": text, "train.py": own})
+
+
+@pytest.mark.parametrize("line", ["from trl import SFTConfig", "from ..trainer import SFTConfig"])
+def test_a_copy_of_the_library_is_the_library(line: str, tmp_path: Path) -> None:
+    program = STARTED.format(name="SFTConfig").replace("from settings import SFTConfig", line)
+    files = {
+        "trl/scripts/sft.py": program,
+        "trl/__init__.py": "from .trainer import SFTConfig\n",
+        "trl/scripts/__init__.py": "",
+        "trl/trainer.py": OF_TRAINER.replace("SPINConfig", "SFTConfig"),
+        "run.sh": SCRIPT.replace("train.py", "trl/scripts/sft.py"),
+    }
+    out = explained(tmp_path, files)
+    assert ":1: TRL, started as" in out
+    assert ":1: Hugging Face Trainer" not in out
