@@ -47,8 +47,8 @@ def _found(path: Path, project: Recording) -> Iterator[str]:
 
 def _is_tool(started: Launch, file: ParsedConfig, project: Recording) -> bool:
     program = started.program
-    written = file.text[started.span].split(maxsplit=1)
-    if UNKNOWN in program or "/" in program + written[0] or program.endswith((".py", ".sh")):
+    first = file.text[started.span].partition(" ")[0]
+    if UNKNOWN in program or "/" in program + first or program.endswith((".py", ".sh")):
         return False
     is_looking = program.partition(" ")[0] in _LOOKING
     return not is_looking and program_of(started, file, project) is None

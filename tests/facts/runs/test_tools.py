@@ -88,3 +88,9 @@ def test_a_copy_of_what_was_saved_with_weights(tmp_path: Path) -> None:
     assert "dtype = bfloat16  model/config.json:4" in explained(
         tmp_path, {"model/config.json": MODEL}
     )
+
+
+def test_a_command_in_a_variable(tmp_path: Path) -> None:
+    script = 'COMMAND="serve-it a.yaml"\n$COMMAND\n'
+    out = explained(tmp_path, {"run.sh": script, "train.py": PROGRAM})
+    assert "dtype: bfloat16" in out
