@@ -90,7 +90,7 @@ def test_a_copy_of_what_was_saved_with_weights(tmp_path: Path) -> None:
     )
 
 
-def test_a_command_in_a_variable(tmp_path: Path) -> None:
-    script = 'COMMAND="serve-it a.yaml"\n$COMMAND\n'
+def test_a_command_whose_last_words_stand_before_it(tmp_path: Path) -> None:
+    script = 'MORE="--name x"\ntorchrun --nproc 2 tool.py a.yaml $MORE\nserve-it a.yaml $MORE\n'
     out = explained(tmp_path, {"run.sh": script, "train.py": PROGRAM})
-    assert "dtype: bfloat16" in out
+    assert GIVEN.format("serve-it") in out
