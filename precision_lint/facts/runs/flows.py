@@ -23,6 +23,7 @@ from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.reachable import is_main
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
     is_display,
@@ -189,7 +190,7 @@ class _Flow:
                 isinstance(statement, ast.Assign)
                 and isinstance(node, ast.Attribute | ast.Subscript)
                 and holds_settings(_root(node))
-                and not any(isinstance(each, ast.If | ast.Try | ast.For) for each in around)
+                and not any(map(_may_pass_by, around))
                 and name not in ast.unparse(statement.value)
             ):
                 return True
@@ -641,6 +642,13 @@ def _root(node: ast.expr) -> str:
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return last_name(node)
+
+
+def _may_pass_by(around: ast.AST) -> bool:
+    """True for a statement around another one whose block a run may pass by."""
+    if isinstance(around, ast.If):
+        return not is_main(around)
+    return isinstance(around, ast.Try | ast.For | ast.While)
 
 
 def _is_parsed(store: ast.AST, syntax: SyntaxTree) -> bool:

@@ -96,6 +96,11 @@ def main():
     settings.kind_dtype = chosen_by(settings.model)
     engine = Engine(settings.model, dtype=settings.kind_dtype)
 """
+REPLACED_IN_MAIN = """\
+if __name__ == "__main__":
+    settings.kind_dtype = chosen_by(settings.model)
+    engine = Engine(settings.model, dtype=settings.kind_dtype)
+"""
 CORRECTED = """\
 def main():
     settings.kind_dtype = tool.dtype_of(settings.kind_dtype)
@@ -394,6 +399,7 @@ OWN_OBJECT = LIBRARY.replace("import emulation", "emulation = Engine()")
         (OWN_OBJECT, ""),
         (NEVER_CALLED, ""),
         (REPLACED, ""),
+        (REPLACED_IN_MAIN, ""),
         (PRINTED, ""),
         (TENSOR, ""),
     ],
