@@ -149,7 +149,10 @@ RULE = Rule(
     since="0.1.0",
     precisions=("bf16", "fp8"),
     fix="sometimes",
-    triggers=((b"torch", b".cpu()", b".detach()"), (*_NAMES, *_LIBRARIES)),
+    triggers=(
+        (b"torch", b".cpu()", b".detach()", b"logits", b"outputs", b"preds", b"probs"),
+        (*_NAMES, *_LIBRARIES),
+    ),
     calls=frozenset(
         {*sinks.NAMES, *sinks.METHODS_OF_OTHERS} | {f"{package}.*" for package in sinks.PACKAGES}
     ),

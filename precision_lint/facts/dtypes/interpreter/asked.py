@@ -257,14 +257,16 @@ def _is_open(call: Call) -> bool:
     is_method = call.receiver_span is not None and not is_of_package
     if is_method and is_on_object and isinstance(call.receiver, Unknown):
         return True
-    is_object_taken = not is_of_package or call.name in COPIES or call.function in _OF_ANYTHING
+    is_object_taken = (
+        not is_of_package or call.name in COPIES or (call.function or "").startswith(_OF_ANYTHING)
+    )
     if (call.receiver_span is None or call.function is not None) and is_object_taken:
         return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
     return any(map(_may_be_half, values))
 
 
-_OF_ANYTHING = frozenset({"numpy.array", "numpy.asarray"})
-"""Functions of other packages that tensors are given to as often as anything else."""
+_OF_ANYTHING = ("numpy.array", "numpy.asarray", "sklearn.metrics.")
+"""Beginnings of functions of other packages that tensors are given to as often as anything else."""
 
 
 def _is_operator(function: str) -> bool:
