@@ -171,17 +171,23 @@ _OTHER_FRAMEWORKS = re.compile(
 
 
 def asks_about(node: ast.expr, file: PythonFile) -> bool:
-    """False in a file that neither names tensors nor is a part of a program."""
+    """False in a file that neither names tensors nor is a part of a program with half precision."""
     return file.fact(_may_get_tensors, lambda: _may_get_tensors(file))
 
 
 def _may_get_tensors(file: PythonFile) -> bool:
-    """True if a file names what makes tensors or converts them, or if others import it."""
-    text = file.text.text
-    return any(word in text for word in _OF_TENSORS) or bool(file.project.users(file.text.path))
+    """True if a file names what makes or converts tensors, or those who import it may give some."""
+    if any(word in file.text.text for word in _OF_TENSORS):
+        return True
+    project, path = file.project, file.text.path
+    choosing = project.python_sources_matching(_CHOOSING_HALF) if project.users(path) else ()
+    return any(project.runs_with(each, path) for each in choosing)
 
 
 _OF_TENSORS = ("torch", ".cpu()", ".detach()")
+
+_CHOOSING_HALF = rb"\b(?:bfloat16|bf16|BF16)\b|\bgetattr\(torch,"
+"""What a Python file holds that chooses bfloat16, or a dtype by its name."""
 
 
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:

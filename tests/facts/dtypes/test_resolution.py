@@ -38,7 +38,7 @@ def resolved(held: Value) -> Value:
 
 
 def analysis() -> Any:
-    budget = Budget(is_secondary=True)
+    budget = Budget(is_small=True)
     budget.go_beyond()
     return SimpleNamespace(callers=SimpleNamespace(cycles=0), budget=budget)
 

@@ -171,7 +171,7 @@ def test_what_changes_nothing_does_not_count(code: str, depends: bool) -> None:
 
 
 def test_documents_do_not_spend_the_budget_of_the_file() -> None:
-    budget = Budget(is_secondary=False)
+    budget = Budget(is_small=False)
     budget.go_beyond()
     with budget.aside():
         _count(budget, 1_000_000)

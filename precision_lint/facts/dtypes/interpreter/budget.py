@@ -14,8 +14,9 @@ _INTERPROCEDURAL_BUDGET = 32_000
 _SIDE_BUDGET = 6_000
 """The same for what one rule asks besides: few calls of a file, or a run in half precision."""
 
-_SECONDARY_BUDGET = 4_000
-"""The same for tests, benchmarks and vendored code, whose findings are mostly not shown."""
+_SMALL_BUDGET = 4_000
+"""The same for tests, benchmarks and vendored code, whose findings are mostly not shown, and for
+files that name no torch, which seldom get tensors."""
 
 _ASIDE_BUDGET = 4_000
 """Expressions that are evaluated for one file in documents, besides all of these."""
@@ -37,12 +38,12 @@ class BudgetExceeded(Exception):
 class Budget:
     """The budget of one file: first for the file by itself, then for whatever it reaches."""
 
-    def __init__(self, *, is_secondary: bool, is_aside: bool = False) -> None:
+    def __init__(self, *, is_small: bool, is_aside: bool = False) -> None:
         self.spent = 0
         self._limit = _INTRAPROCEDURAL_BUDGET
         self._beyond = _SIDE_BUDGET if is_aside else _INTERPROCEDURAL_BUDGET
-        if is_secondary:
-            self._beyond = _SECONDARY_BUDGET
+        if is_small:
+            self._beyond = _SMALL_BUDGET
         self._is_beyond = False
         self._is_shared = False
         self._aside = _ASIDE_BUDGET

@@ -57,8 +57,8 @@ class Subject:
         self.module = self.program.main
         self.asked = asked
         self.calls = Calls(self.module.imports)
-        is_secondary = file.project.is_secondary(file.text.path)
-        self.budget = Budget(is_secondary=is_secondary, is_aside=is_aside)
+        is_small = not asked.names_torch or file.project.is_secondary(file.text.path)
+        self.budget = Budget(is_small=is_small, is_aside=is_aside)
         self.configuration = Configuration(file.project, scenario)
         self.default_dtype = _default_dtype(file)
         self.around = around
