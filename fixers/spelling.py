@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import Format
 
 Written: TypeAlias = bool | str | int | float
@@ -22,7 +22,7 @@ _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff\ufeff]")
 _PLAIN = re.compile(r"[\w/.][\w/.+-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Style:
     """The style of a literal.
 

@@ -19,6 +19,7 @@ NAMES = {
     # What the hooks are called with
     "precision_lint.facts.context": "ConfigFile PythonFile",
     "precision_lint.model.memo": "fact",
+    "precision_lint.model.frozen": "frozen",
     "precision_lint.facts.dtypes.operators.agreement": "Disagreement may_disagree",
     "precision_lint.facts.dtypes.operators.disagreements": "disagreement_findings",
     "precision_lint.facts.dtypes.operators.ambient": "may_run_under_autocast",

@@ -206,6 +206,7 @@ from precision_lint.model.finding import Fix as Fix
 from precision_lint.model.finding import Related as Related
 from precision_lint.model.finding import Severity as Severity
 from precision_lint.model.finding import Span as Span
+from precision_lint.model.frozen import frozen as frozen
 from precision_lint.model.memo import fact as fact
 from precision_lint.model.precision import precision_of as precision_of
 from precision_lint.model.rule import Rule as Rule

@@ -61,7 +61,7 @@ LOOSE = {"precision_lint", "precision_lint.__main__", "precision_lint.rule_api"}
 """The modules that are in no layer: the package, its start, and the one import of a rule."""
 
 FIXERS_SEE = re.compile(
-    r"precision_lint\.(fixers|source|project\.import_style|model\.(dtypes|finding|memo)"
+    r"precision_lint\.(fixers|source|project\.import_style|model\.(dtypes|finding|frozen|memo)"
     r"|facts\.(amp|dtypes|frameworks|triton))(\.|$)"
 )
 RULES_SEE = re.compile(r"precision_lint\.(rule_api|fixers)\.")
@@ -216,6 +216,13 @@ def test_annotations_are_late(package: str, path: Path) -> None:
             for node in ast.walk(ast.parse(source))
         )
     )
+
+
+@with_modules
+def test_frozen_classes_are_cheap_to_import(package: str, path: Path) -> None:
+    """`frozen` compiles what is used, and `dataclass` six methods for each class."""
+    if package != "precision_lint.runtime":  # which imports nothing of the linter
+        assert "@dataclass(frozen=True" not in path.read_text("utf-8")
 
 
 @pytest.mark.parametrize("home", rule_api.NAMES)

@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from precision_lint.engine import registry
 from precision_lint.engine.settings import ALWAYS_ON
 from precision_lint.model.finding import Edit, Finding, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.project.discovery import Kind
 from precision_lint.source.text.text import SourceText
 
@@ -36,7 +36,7 @@ _BARE = re.compile(
 )
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Directive:
     """One suppression comment; `names` holds each code or name with its span."""
 
@@ -132,7 +132,7 @@ def bare(text: SourceText, kind: Kind) -> Iterator[Span]:
             yield Span(*match.span("ignore"))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Unused:
     """A name in a directive that silences nothing, with the edit that removes it."""
 

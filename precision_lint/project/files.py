@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from precision_lint.model.finding import Confidence
+from precision_lint.model.frozen import frozen
 from precision_lint.project import disk
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, kind_of, pages, project_files
 from precision_lint.project.pins import DECLARATIONS, lowest_version, own_version, pinned_version
@@ -33,7 +34,7 @@ _COPIES = re.compile(
 _EXAMPLES = re.compile(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Project:
     """A project root and what is below it; what the files say is asked of `ProjectFacts`."""
 

@@ -6,9 +6,9 @@ import codecs
 import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
+from precision_lint.model.frozen import frozen
 from precision_lint.project import disk
 
 FILES = (".git/info/exclude", ".gitignore")
@@ -37,7 +37,7 @@ _IN_SET = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pattern:
     """One line: a regular expression for the bytes of paths from the folder of its file."""
 

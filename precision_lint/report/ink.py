@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from precision_lint.model.frozen import frozen
 
 _TAB = " " * 4
 # Control characters, the bidirectional ones that reorder what a reader sees, the line ends that
@@ -39,7 +40,7 @@ _SGR = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ink:
     """How to write to one stream."""
 

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,6 +13,7 @@ import pyarrow
 import pyarrow.parquet
 from pyarrow import fs
 
+from precision_lint.model.frozen import frozen
 from precision_lint.scan.layout import Layout, NoLayout, layout
 
 _READERS = 16
@@ -28,7 +28,7 @@ class BadInput(Exception):
     """An input that cannot be scanned; the message names it."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Input:
     """Parquet files of one layout, and how much there is in them."""
 
@@ -49,7 +49,7 @@ class Input:
                 yield pyarrow.Table.from_batches([batch])
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Piece:
     """Row groups of a file that one task reads."""
 
@@ -58,7 +58,7 @@ class Piece:
     size: int
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Footer:
     path: str
     schema: Any

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.offered_training import may_train
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, trains_in_fp16, unscaler
@@ -27,6 +26,7 @@ from precision_lint.facts.dtypes.domain.values import Model
 from precision_lint.facts.dtypes.syntax.conditions import guard_excludes_float16
 from precision_lint.facts.origin import Origin, PathCondition
 from precision_lint.model.dtypes import FLOAT16
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import dotted
@@ -37,7 +37,7 @@ FLOAT16_CALLS = TRAINING_CALLS | UNSCALING
 _ONLY_FLOAT16 = frozenset({FLOAT16})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Float16Weights:
     """Weights that are float16 where they are trained.
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from precision_lint.facts.amp.trainer_setups import SETUPS, trainer_setups
@@ -16,6 +15,7 @@ from precision_lint.facts.dtypes.operators.conversions import as_dtype
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, FLOAT32
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.syntax import callee_name
 
 LOADING = SETUPS | {"from_pretrained", "train"}
@@ -35,7 +35,7 @@ _PARTLY_TRAINED = re.compile(
 """What trains something else than the weights as they were loaded, or scales by itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LoadDtype:
     """A model in `dtype` and what contradicts it: `setting`, at the place `other`.
 

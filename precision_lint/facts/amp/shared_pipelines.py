@@ -9,12 +9,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Dtype
 from precision_lint.model.dtypes import ALIASES, FLOAT16
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.statements import FunctionDefinition, Loop
 from precision_lint.source.python.syntax import (
@@ -30,7 +30,7 @@ _UNWRAP = re.compile(r"unwrap")
 _ONLY_FLOAT16 = frozenset({FLOAT16})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PipelineCast:
     """A cast of a pipeline, to float16 in all runs or in some."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.launched_dtypes import float16_given, given_choice
 from precision_lint.facts.amp.setting_paths import setting_path
@@ -18,6 +17,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.origin import Choice
 from precision_lint.model.dtypes import FLOAT32
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -29,7 +29,7 @@ _FLOAT32 = frozenset({FLOAT32})
 _ADAPTS = frozenset({"get_peft_model", "add_adapter"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrainerRun:
     """A Trainer, the call that loads its model, and what makes that float16 and scales its loss."""
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.dtypes.operators.conversions import CASTS
 from precision_lint.facts.dtypes.syntax.sources import INTEGRAL_NAME, TOKENS
 from precision_lint.model.dtypes import ALIASES, FLOATING
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.nodes import walk
@@ -28,7 +28,7 @@ _OF_TYPES = frozenset({"isinstance", "hasattr", "is_tensor"})
 """Conditions that hold for tensors of any dtype."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BlanketCast:
     """The cast of each item of a batch.
 
@@ -43,7 +43,7 @@ class BlanketCast:
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Sweep:
     """Something that is done to each item of a batch: a value, and what is made of the values.
 

@@ -10,11 +10,11 @@ import ast
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Mapping, Set
-from dataclasses import dataclass
 from itertools import chain, pairwise
 from operator import attrgetter
 
 from precision_lint.facts.dtypes.operators.module_inputs import LAYERS
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -153,7 +153,7 @@ class FunctionsOfFile:
         return isinstance(function, ast.Attribute) and self.held.get(function.attr) == {"Embedding"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reachable:
     """Some functions of a file, and which of them others may call."""
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.dtypes.domain.values import Dtype, Tensor, Unknown
 from precision_lint.facts.dtypes.operators.conversions import CASTS
 from precision_lint.model.dtypes import FLOATING
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.functions import functions_named
 from precision_lint.source.python.nodes import walk
@@ -53,7 +53,7 @@ _OF_FILES = frozenset({"checkpoint", "data"})
 """Kinds of origins: a file can hold whole modules as well."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnusedCast:
     """A cast without an effect: of a tensor that keeps its dtype."""
 

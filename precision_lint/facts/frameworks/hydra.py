@@ -15,6 +15,7 @@ from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import (
@@ -129,7 +130,7 @@ def _defaults(file: ParsedConfig) -> Sequence | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Item:
     """One of a defaults list: a file below a group, and the package that its settings go to."""
 
@@ -141,7 +142,7 @@ class _Item:
     span: Span
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Layer:
     """A mapping of a file, and the keys below the root that lead to it.
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import dropwhile
 from pathlib import PurePosixPath
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.shell.commands import Command
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
@@ -69,7 +70,7 @@ _OF_PREFIX = re.compile(r"-.*|[A-Za-z_]\w*=.*|\d+(?:\.\d+)?[smhd]?", re.DOTALL)
 _TOOL = re.compile(r"(?:.*/)?[a-z][\w.-]*")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Launch:
     """A command taken apart. `program` is a path, a module, or a tool with its subcommand."""
 

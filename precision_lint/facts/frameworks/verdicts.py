@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from precision_lint.facts.context import ConfigFile, finding_in
@@ -34,6 +34,7 @@ from precision_lint.model.finding import (
     Severity,
     Span,
 )
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.rule import Rule
 from precision_lint.project.discovery import kind_of
@@ -46,7 +47,7 @@ _MAIN = rb"__main__"
 _VALUE = re.compile(r"\{([\w.:]+)\}")
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Verdict:
     """A conflict that holds in a run, at the place where it is to be reported."""
 

@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
+
+from precision_lint.model.frozen import frozen
 
 _BFLOAT16 = 8.0
 _FLOAT8 = 8.9
@@ -25,7 +26,7 @@ _WORDS = re.compile(r"[a-z0-9]+")
 _MOST_WORDS = 4  # `rtx 6000 ada generation`
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gpu:
     """A model, or a generation of models that are alike in this."""
 

@@ -11,11 +11,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from precision_lint.facts.hardware.gpus import Gpu, gpu, machine_gpu
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import (
     MAX_DEPTH,
@@ -58,7 +58,7 @@ _Choice: TypeAlias = "tuple[Gpu | None, Span]"
 """One of the GPUs that a run may get, None if it is not known, and where it is named."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GpuRequest:
     """The GPUs of which a run gets one, and where that is written."""
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.origin import Setting
 from precision_lint.model.finding import Related, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import binding, enclosing_class
 from precision_lint.source.python.nodes import walk
@@ -27,7 +27,7 @@ _OF_A_PART = re.compile(r"\w_(?:cfg|config)$")
 its parser puts into one namespace, are no attributes of theirs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """A text that an argument can be.
 

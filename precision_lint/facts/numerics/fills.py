@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Container, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 
 from precision_lint.facts.amp.regions.half_regions import half_regions, may_train_under_autocast
@@ -30,6 +30,7 @@ from precision_lint.facts.numerics.wide_numbers import may_be_wide
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16
 from precision_lint.model.finding import Confidence, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.ranges import LAYOUTS
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -65,7 +66,7 @@ _HALF = frozenset({BFLOAT16})
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fill:
     """A call that fills a tensor of a half dtype with a number outside of its range.
 

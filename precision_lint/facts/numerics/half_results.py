@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from precision_lint.facts.amp.regions.autocast import records_no_gradients
 from precision_lint.facts.context import PythonFile
@@ -29,6 +29,7 @@ from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.choosing import options_choosing
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Related
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.statements import FunctionDefinition, Loop, own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted, last_name
@@ -52,7 +53,7 @@ SUMS = frozenset({"mean", "sum"})
 _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat16}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HalfResult:
     """A call that works in half precision; `related` are the place of the dtype and the use."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.optimizers import OPTIMIZERS, parameters_of
 from precision_lint.facts.amp.scaling.unscalers import UNSCALING, unscaler
@@ -22,6 +21,7 @@ from precision_lint.facts.dtypes.domain.values import Sequence as Items
 from precision_lint.facts.dtypes.operators.sinks import tensors
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
+from precision_lint.model.frozen import frozen
 
 HALF_UPDATES = (
     OPTIMIZERS | UNSCALING | SETUPS | {"parameters", "named_parameters", "backward", "train"}
@@ -68,7 +68,7 @@ _FREEZING = re.compile(
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HalfUpdate:
     """Weights of a half dtype that an optimizer updates; `origin` made them so.
 

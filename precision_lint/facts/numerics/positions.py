@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Literal
 
@@ -29,6 +28,7 @@ from precision_lint.facts.numerics.uses import holders, mentions, used_by
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16, HALF
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.ranges import LAYOUTS
 from precision_lint.source.python.statements import own_nodes
 from precision_lint.source.python.syntax import callee_name, dotted
@@ -64,7 +64,7 @@ _EXCLUDED_BY = {FLOAT16: guard_excludes_float16, BFLOAT16: guard_excludes_bfloat
 _HALF = frozenset({BFLOAT16, FLOAT16})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Position:
     """Positions in a half dtype: a range that is made so, timesteps that are cast, a product.
 

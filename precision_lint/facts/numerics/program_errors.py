@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -20,6 +19,7 @@ from precision_lint.facts.numerics.refused_arrays import refused_certainly
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import FLOAT32, FLOATING
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 
 _CASTING = re.compile(
@@ -41,7 +41,7 @@ _WRITES = {"__setitem__": "an indexed write", "__setattr__": "an assignment of a
 """What the statements are that these operators stand for."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ProgramError:
     """A call that raises: what is wrong with it, the error, where the dtypes come from."""
 

@@ -6,13 +6,14 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from precision_lint.facts.frameworks.triggers import COMPOSED, is_about_settings, may_be_read
 from precision_lint.facts.project.modules import ParsedModules
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import T
 from precision_lint.model.trace import Kept, apart, note
 from precision_lint.project import disk
@@ -45,7 +46,7 @@ _MAX_SOURCED = 16
 """Files that one script takes over."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ConfigFiles:
     """Reads files once. `None` means that a file is missing or cannot be read."""
 

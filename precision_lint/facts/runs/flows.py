@@ -11,7 +11,7 @@ import ast
 import re
 from collections import deque
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
@@ -43,6 +43,7 @@ from precision_lint.facts.runs.ways import (
 )
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import may_choose_precision
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -74,7 +75,7 @@ _OF_DTYPE = re.compile(r"dtype|precision", re.IGNORECASE)
 _Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Asked:
     """A setting by its name in the program.
 
@@ -110,7 +111,7 @@ def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] 
     return next(iter(_Flow(program)._starts(asked)), None)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Flow:
     program: Program
     is_precise: bool = False

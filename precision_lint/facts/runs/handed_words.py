@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from precision_lint.facts.frameworks.sources import Occurrence, typed
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.settings.vocabulary import is_setting_of_precision, names_precision
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
@@ -42,7 +42,7 @@ _SHORT = re.compile(r"^[ \t]*(?:\[\[?|test)[ \t][^\n]*?(?:&&|\|\|)[^\n]*", re.MU
 """`[ "$AMP" = true ] && FLAGS="--amp"`."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Handed:
     """A launch that gets a setting, its file, and the option that it is, or is the value of.
 
@@ -56,7 +56,7 @@ class Handed:
     """A condition on the setting decides whether the launch gets the option."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Held:
     """A variable that holds a setting: its value, or the words of an option."""
 

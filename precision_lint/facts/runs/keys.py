@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.imported_by_name import imported_by_name
 from precision_lint.facts.runs.loading import FORMATS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar, Sequence
 
@@ -33,7 +33,7 @@ _MOST_BESIDES = 90
 """Of those that it imports by name: registries import all that they offer."""
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Keys:
     """The names of the settings of a file that a program mentions, and those about precision."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import (
     Mapping,
@@ -28,7 +28,7 @@ _ARGUMENTS = frozenset({"init_args", "params", "kwargs", "args", "arguments"})
 _PATH = re.compile(r"(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)", re.ASCII)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class NamedClass:
     """A class or a function of the project that a section names."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
@@ -39,6 +38,7 @@ from precision_lint.facts.runs.witnesses import (
     programs_of,
     takes_words,
 )
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import ParsedConfig
 
 _WORD = re.compile(r"[a-z]+\d*")
@@ -214,7 +214,7 @@ def _around(near: Sequence[_Near], here: Path, project: Recording) -> list[_Near
     ]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class _Near:
     """A program, the share of the keys that it mentions, and the words that its name has in common
     with the path of the file.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal, TypeAlias
 
@@ -21,6 +20,7 @@ from precision_lint.facts.runs.interpreter.alternatives import alternatives
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.interpreter.reachable import may_run
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.model.precision import Precision, precision_of
 from precision_lint.source.python.parse import ParsedPython
@@ -92,7 +92,7 @@ _OF_ALL = re.compile(
 """Names of what a program runs as a whole; a reward model and a VAE are only parts of it."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class TorchPlace:
     """A place that decides the precision of something.
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from precision_lint.facts.origin import Origin
 from precision_lint.facts.settings.given import Declaration, Kind, key_path, normal, witness
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import statements
 from precision_lint.source.python.syntax import last_name, with_defaults
@@ -52,7 +52,7 @@ def _constants(tree: ast.Module) -> Mapping[str, ast.expr]:
     return {name: value for name, value in found.items() if name not in again}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Declaration:
     """An option or a field: `node` contains its name, `shown` is how a message writes it."""
 
@@ -67,7 +67,7 @@ class _Declaration:
     owner: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Reader:
     file: ParsedPython
     constants: Mapping[str, ast.expr]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from dataclasses import dataclass
 from typing import Literal
 
 from precision_lint.facts.triton import dtypes as types
@@ -21,6 +20,7 @@ from precision_lint.facts.triton.values import (
     Value,
 )
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 _COUNTS = re.compile(
     r"(?i)(?:^|_)(?:cu|count|end|id|idx|inds?|index|indice|indptr|len|length|loc|num|nnz|off|offset"
@@ -31,7 +31,7 @@ _COUNTS = re.compile(
 Kind = Literal["constexpr", "scalar", "pointer", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Parameter:
     """A parameter of a kernel.
 

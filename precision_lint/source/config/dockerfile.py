@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.config_file import Embedded, ParsedConfig, ParsePart
 from precision_lint.source.shell.words import UNKNOWN
 from precision_lint.source.text.masking import Mask
@@ -24,7 +24,7 @@ _PLAIN = re.compile(r"[\w./:@%+,-]*")
 _ESCAPE = re.compile(r"\s*#\s*escape\s*=\s*`", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Instruction:
     """An instruction, and the same number of characters of shell that do the same."""
 

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython, parse_python, tree_of
 from precision_lint.source.text.errors import Unparsable
@@ -45,7 +46,7 @@ Lines = Mapping[int, str]
 """Rows of a document, from 1, and what is read there."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class Example(ParsedPython):
     """A program that a document shows; its text has blanks for all the rest."""
 

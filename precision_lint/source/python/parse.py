@@ -8,12 +8,12 @@ import sys
 import warnings
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.syntax import span_of
@@ -32,7 +32,7 @@ _PLACEHOLDER = re.compile(r"\$|\?\?|\{\{|\{%|<%")
 """What a row holds that a program replaces before it is Python."""
 
 
-@dataclass(frozen=True, eq=False)
+@frozen(eq=False, slots=False)
 class ParsedPython(Memo):
     """A Python file as text and tree.
 

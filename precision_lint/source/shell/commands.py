@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import Text
 
@@ -31,7 +32,7 @@ _SSH_VALUES = re.compile(r"-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]")
 _WRITING = frozenset({"cat", "tee"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Branch:
     """One way through a construct of the script; `list` is what `&&` and `||` connect."""
 
@@ -40,7 +41,7 @@ class Branch:
     arm: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """A simple command.
 
@@ -69,7 +70,7 @@ class Command:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Heredoc:
     """A here-document: what `command` is given to write to `target`, or to run as a script.
 

@@ -15,6 +15,7 @@ from typing import Literal as OneOf
 from typing import TypeAlias
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.shell.alternatives import added, choices
 from precision_lint.source.shell.commands import (
     Branch,
@@ -88,7 +89,7 @@ _SCOPED: frozenset[_Kind] = frozenset(
 _SUBSHELLS: frozenset[_Kind] = frozenset({"pipe", "subshell"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Script:
     """What is known of the variables after the last statement, and all commands as written.
 
@@ -118,7 +119,7 @@ class Script:
         return tuple(self.places.split(assigned.text)) if assigned else ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Arguments:
     """The words that another script starts a script with, and where they are written."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from precision_lint.model.finding import Place, Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import RawWord, Text
 from precision_lint.source.text.text import SourceText
@@ -16,7 +17,7 @@ from precision_lint.source.text.text import SourceText
 _BLANKS = re.compile(r"[ \t\r\n]+")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Stretch:
     """The offsets from `start` on belong to another file, which the word at `at` sources."""
 

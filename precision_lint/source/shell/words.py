@@ -14,11 +14,12 @@ from itertools import chain
 from typing import TypeAlias
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 UNKNOWN = "\0"  # stands for what only run time knows; no shell value can hold the character itself
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Text:
     """A string of which each character knows the offset that it was written at."""
 
@@ -52,13 +53,13 @@ class Text:
         return Span(self.origins[0], end)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Literal:
     text: Text
     quoted: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variable:
     """`$NAME`, `${NAME}`, `${NAME:-default}`, `${NAME:=default}`, `${NAME[@]}`, `${NAME[$I]}`.
 
@@ -72,7 +73,7 @@ class Variable:
     default: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Substitution:
     """What run time computes: a command's output, arithmetic, `$?`, `${NAME%pattern}`."""
 
@@ -83,7 +84,7 @@ class Substitution:
 Part: TypeAlias = Literal | Variable | Substitution
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RawWord:
     """A word as written. An assignment `NAME=(...)` has its elements in `array`.
 
@@ -105,7 +106,7 @@ class RawWord:
                 return None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operator:
     """`;`, `&&`, `|`, `(` ..., or a line end as `\\n`."""
 

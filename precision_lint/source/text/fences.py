@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.project.discovery import Kind
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -31,7 +31,7 @@ _FORMATS: dict[str, Kind] = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fence:
     """A fence that is closed; `info` is the text after its opening marks."""
 
@@ -56,7 +56,7 @@ class Fence:
         return self.language in _SESSIONS
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Opening:
     marks: str
     info: str

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from keyword import iskeyword
 
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 
 # A string ends with its quotes, where its line ends, or with the cell.
 _TOKEN = re.compile(
@@ -41,7 +42,7 @@ _OF_PYTHON = frozenset({
 _SHELLS = frozenset({"bash", "sh", "zsh", "shell", "sx", "system"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CellMagic:
     """`%%name arguments` in front of a cell. The body begins at an offset of the cell."""
 
@@ -77,7 +78,7 @@ class CellMagic:
         return [word for word in self.arguments if not word.startswith("-")]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Escape:
     """What IPython does not leave to Python: from its sign to the end of its last line."""
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
@@ -21,6 +20,7 @@ from precision_lint.facts.amp.regions.device_guesses import chosen_beside, guess
 from precision_lint.facts.amp.regions.lowered import may_hold_lowered
 from precision_lint.facts.context import PythonFile
 from precision_lint.model.finding import Related
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import last_name, qualified
@@ -39,7 +39,7 @@ Form = Literal["region", "island", "guess"]
 """What is fixed: a region in half precision, one that keeps float32, or a guess at the device."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FixedDevice:
     """A region whose device type is not that of its tensors in every run.
 

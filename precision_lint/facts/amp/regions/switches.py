@@ -10,12 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from precision_lint.facts.amp.regions.autocast import AutocastCall, autocasts
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import switches_bfloat16, switches_float16
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.nodes import walk
@@ -44,7 +44,7 @@ Declaration = ast.AnnAssign | ast.arg | ast.Call
 """A field, a parameter or an option that is a setting."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Switch:
     """A setting as code spells it, and the place that it decides about."""
 
@@ -65,7 +65,7 @@ class Switch:
         return self.path.rpartition(".")[0]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ignoring:
     """A region that is always on, and a switch that its function could ask.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -22,7 +22,7 @@ _SCALER = re.compile(r"(?i)scaler$")
 _SCALE = re.compile(r"(?i)(?:^|_)(?:get_|inv_?)?scales?$")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ScaledPenalty:
     """Gradients that a loss depends on, and the two calls that scale one after the other."""
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum, auto
 from typing import TypeGuard
 
 from precision_lint.facts.amp.training_step.direction import is_gradient, makes_a_direction
 from precision_lint.model.finding import Related
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.nodes import children
@@ -33,7 +34,7 @@ class EventKind(Enum):
     UNKNOWN = auto()  # the callee: it may do any of this
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Event:
     """Something that happens to gradients, or to the scaler `scaler` ("" if to none)."""
 
@@ -62,7 +63,7 @@ _OPTIMIZER = re.compile(r"(?:^|[._])(?:opt|optim|optimizer)(?:s|_\w+|[A-Z0-9]\w*
 _ABOUT_GRADIENTS = re.compile(r"scal|clip|optim|step|backward|grad|amp", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Names:
     """What the names of a file mean to the protocol."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
 
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -37,6 +36,7 @@ from precision_lint.facts.dtypes.syntax.mentions import (
 )
 from precision_lint.facts.dtypes.syntax.relevance import DefUse
 from precision_lint.model.dtypes import HALF
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name
 from precision_lint.source.python.syntax_tree import syntax_tree
@@ -68,7 +68,7 @@ _ON_TENSORS = frozenset(
 """Methods with arguments that are judged by the dtype of their object."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Callee:
     """What is called.
 
@@ -82,7 +82,7 @@ class Callee:
     """True for an object that is called, so that there is no receiver."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """What a rule asks of a file: the calls of some `names` (see `Rule.calls`).
 
@@ -118,7 +118,7 @@ class Question:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """The questions about a file, the names of all of them, and what the file makes of these."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from precision_lint.facts.dtypes.domain.calls import Argument, Call
@@ -14,9 +14,10 @@ from precision_lint.facts.dtypes.domain.values import (
     Tensor,
     Value,
 )
+from precision_lint.model.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sink:
     """What a call turns into arrays: its `receiver`, or arguments by position and keyword.
 

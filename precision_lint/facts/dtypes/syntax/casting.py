@@ -10,13 +10,13 @@ import ast
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from precision_lint.facts.dtypes.syntax.mentions import words_called
 from precision_lint.facts.dtypes.syntax.mutations import CASTING, TAKING_IN, changed
 from precision_lint.facts.dtypes.syntax.relevance import DefUse, roots
 from precision_lint.facts.dtypes.syntax.sources import WEIGHTS
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
@@ -41,7 +41,7 @@ _HOLDING = (ast.Name, ast.Attribute, ast.Subscript, ast.List, ast.Tuple, ast.Dic
 """What may be an object that has another name already, or hold some."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Casts:
     """Where a file casts something, in order, and calls its own functions that do."""
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
 
 from precision_lint.facts.origin import PathCondition
+from precision_lint.model.frozen import frozen
 from precision_lint.source.text.text import SourceText
 
 _FLOAT16 = re.compile(r"(?<![a-z])(?:float16|fp16|half)$")
@@ -21,7 +21,7 @@ _OTHERS = re.compile(r"(?:fp|float)?(?:8|16|32|64)(?:-(?:mixed|true))?|half|floa
 """Dtypes and precisions other than bfloat16, as literals name them: `16-mixed`, `fp32`, `no`."""
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class _Run:
     """A run in one precision: what names it, and what names the other one of half precision."""
 

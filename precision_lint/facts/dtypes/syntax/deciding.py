@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence, Set
-from dataclasses import dataclass
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import (
@@ -35,7 +35,7 @@ _OF_MANY = frozenset({"self", "cls", "torch", "nn", "F", "np"})
 """Names that stand in most statements, and hold no tensor."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Part:
     """A statement without its blocks: its rows, its words, and the names that it may change."""
 

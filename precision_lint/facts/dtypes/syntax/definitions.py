@@ -32,6 +32,7 @@ from precision_lint.facts.dtypes.syntax.relevance import (
 )
 from precision_lint.facts.dtypes.syntax.scopes import Scope, changed_by, scope_of
 from precision_lint.facts.dtypes.syntax.sources import NUMPY_RUNTIMES
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property, fact
 from precision_lint.source.python.imports import imported_names, starred_imports
 from precision_lint.source.python.nodes import walk
@@ -56,7 +57,7 @@ from precision_lint.source.python.syntax import (
 _SETTING_BY_NAME = re.compile(r"\bsetattr\(|\bvars\(|\.__dict__\b")
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@frozen(eq=False)
 class Function:
     """A function, method or lambda; `name` is qualified within its module."""
 

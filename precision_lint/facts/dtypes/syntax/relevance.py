@@ -15,6 +15,7 @@ from functools import lru_cache
 from precision_lint.facts.dtypes.syntax.mutations import elements, leaves_all, leaves_given, root
 from precision_lint.facts.dtypes.syntax.scopes import changed_by, lambdas_of, own_names
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import (
@@ -136,7 +137,7 @@ class DefUse:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slice:
     """The statements of a body that matter to a question.
 

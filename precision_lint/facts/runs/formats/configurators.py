@@ -10,13 +10,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.known import Known
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.config.options import Option
 from precision_lint.source.python.nodes import walk
@@ -30,7 +30,7 @@ _WORDS = re.compile(r"\bargv\b")
 Value = Callable[[ast.expr, ParsedPython], "Known | None"]
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Execution:
     """The statement of a file that executes another file, by its index, and the name of that."""
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from precision_lint.facts.frameworks.sources import CodePlace, MappingSource, Occurrence
@@ -20,6 +19,7 @@ from precision_lint.facts.runs.interpreter.known import Holder, Known
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Span
+from precision_lint.model.frozen import frozen
 from precision_lint.source.config.options import pairs
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -39,7 +39,7 @@ _MOST_FILES = 60
 _MOST_PARAMETERS = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Declared:
     """A key with its default, and where it is declared.
 
@@ -52,7 +52,7 @@ class Declared:
     is_constant: bool
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Tree:
     """The keys that the code of a project declares, by their dotted names."""
 
@@ -173,7 +173,7 @@ def _is_decided(node: ast.stmt, syntax: SyntaxTree) -> bool:
 # Runs
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Configured:
     """The configuration of one run: words over a file over the defaults of the tree."""
 
@@ -203,7 +203,7 @@ class Configured:
         return Known(declared.default, Occurrence(name, declared.default, place, file))
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class Part(Holder):
     """A section of the configuration: `cfg.SOLVER`."""
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import product
 
+from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -26,7 +26,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
 _REPEATING = (ast.For, ast.AsyncFor, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
-@dataclass(frozen=True)
+@frozen(slots=False)
 class ModuleName:
     """A dotted name with `*` for unknown parts; relative names keep their dots.
 
