@@ -11,6 +11,7 @@ from precision_lint.facts.amp.float16_weights import FLOAT16_CALLS as FLOAT16_CA
 from precision_lint.facts.amp.float16_weights import Float16Weights as Float16Weights
 from precision_lint.facts.amp.float16_weights import float16_adapters as float16_adapters
 from precision_lint.facts.amp.float16_weights import float16_models as float16_models
+from precision_lint.facts.amp.float16_weights import may_train_float16 as may_train_float16
 from precision_lint.facts.amp.load_dtypes import LOADING as LOADING
 from precision_lint.facts.amp.load_dtypes import LoadDtype as LoadDtype
 from precision_lint.facts.amp.load_dtypes import load_dtypes as load_dtypes
@@ -167,6 +168,7 @@ from precision_lint.facts.numerics.half_results import sum_of_squares as sum_of_
 from precision_lint.facts.numerics.half_updates import HALF_UPDATES as HALF_UPDATES
 from precision_lint.facts.numerics.half_updates import HalfUpdate as HalfUpdate
 from precision_lint.facts.numerics.half_updates import half_updates as half_updates
+from precision_lint.facts.numerics.half_updates import keeps_float32 as keeps_float32
 from precision_lint.facts.numerics.positions import Position as Position
 from precision_lint.facts.numerics.positions import positions as positions
 from precision_lint.facts.numerics.program_errors import program_errors as program_errors

@@ -169,6 +169,10 @@ _OTHER_FRAMEWORKS = re.compile(
 """What code with tensors of other frameworks names."""
 
 
+def follows(call: Call) -> bool:
+    return sinks.may_convert(call)
+
+
 def check_call(call: Call, file: PythonFile) -> Iterator[Finding]:
     sink = sinks.sink_of(call, file.project.version_of)
     converted = [] if sink is None else [one for one in sink.converted(call) if _lacking(one)]

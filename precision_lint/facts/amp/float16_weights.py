@@ -19,6 +19,7 @@ from precision_lint.facts.amp.trained_modules import (
     optimized,
     with_adapters,
 )
+from precision_lint.facts.amp.trainer_runs import may_be_launched
 from precision_lint.facts.amp.training_step.conditions import PathConditions, assuming, truth
 from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.domain.calls import Call
@@ -27,6 +28,7 @@ from precision_lint.facts.dtypes.syntax.conditions import guard_excludes_float16
 from precision_lint.facts.origin import Origin, PathCondition
 from precision_lint.model.dtypes import FLOAT16
 from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
 from precision_lint.source.python.imports import imported_names
 from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import dotted
@@ -35,6 +37,17 @@ from precision_lint.source.python.syntax_tree import calls_by_span, syntax_tree
 FLOAT16_CALLS = TRAINING_CALLS | UNSCALING
 
 _ONLY_FLOAT16 = frozenset({FLOAT16})
+
+
+@fact
+def may_train_float16(file: PythonFile) -> bool:
+    """True if the weights that a file trains count: it makes what unscales, or launches tell."""
+    code = (
+        *(node.id for node in file.nodes_of(ast.Name)),
+        *(node.attr for node in file.nodes_of(ast.Attribute)),
+        *(node.name.rpartition(".")[2] for node in file.nodes_of(ast.alias)),
+    )
+    return not UNSCALING.isdisjoint(code) or may_be_launched(file)
 
 
 @frozen

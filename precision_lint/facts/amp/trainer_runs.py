@@ -18,6 +18,7 @@ from precision_lint.facts.dtypes.domain.calls import Call
 from precision_lint.facts.origin import Choice
 from precision_lint.model.dtypes import FLOAT32
 from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
@@ -51,6 +52,12 @@ def launched_runs(calls: Iterable[Call], file: PythonFile) -> Iterator[TrainerRu
         models = [call.models[run.model] for call in shown if run.model in call.models]
         if not any(model.is_widened or model.parameters.must_be(_FLOAT32) for model in models):
             yield run
+
+
+@fact
+def may_be_launched(file: PythonFile) -> bool:
+    """True if a launch starts such a run, unless the flow says that the weights are cast."""
+    return any(True for _ in _runs(file))
 
 
 def _runs(file: PythonFile) -> Iterator[TrainerRun]:

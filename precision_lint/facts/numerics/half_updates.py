@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.operators.sinks import tensors
 from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.frozen import frozen
+from precision_lint.model.memo import fact
 
 HALF_UPDATES = (
     OPTIMIZERS | UNSCALING | SETUPS | {"parameters", "named_parameters", "backward", "train"}
@@ -90,10 +91,20 @@ class HalfUpdate:
         return is_small and self.dtype == BFLOAT16 and self.optimizer not in _WITH_LARGE_STEPS
 
 
+@fact
+def keeps_float32(file: PythonFile) -> bool:
+    """True if something in the file keeps float32 weights, or does not train all of them."""
+    text = file.text.text
+    return _OWN_COPY.search(text) is not None or _FREEZING.search(text) is not None
+
+
 def half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     """The optimizers of a file that update weights in half precision."""
-    if _OWN_COPY.search(file.text.text) or _FREEZING.search(file.text.text):
-        return
+    found = list(_half_updates(calls, file))
+    yield from found if found and not keeps_float32(file) else ()
+
+
+def _half_updates(calls: Sequence[Call], file: PythonFile) -> Iterator[HalfUpdate]:
     scaled = unscaler(calls, file) is not None
     for call in calls:
         given = parameters_of(call)

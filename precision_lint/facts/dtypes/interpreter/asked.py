@@ -8,18 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
 from precision_lint.facts.dtypes._generated.operators import FUNCTIONS
 from precision_lint.facts.dtypes.domain.calls import Call
+from precision_lint.facts.dtypes.domain.open_values import may_be_half
 from precision_lint.facts.dtypes.domain.values import (
-    Bottom,
-    Dictionary,
-    Dtype,
-    FunctionValue,
     Instance,
     LibraryObject,
     Model,
-    ModelOutput,
-    OneOf,
-    Partial,
-    Sequence,
     Symbol,
     Tensor,
     Unknown,
@@ -35,7 +28,6 @@ from precision_lint.facts.dtypes.syntax.mentions import (
     words_called,
 )
 from precision_lint.facts.dtypes.syntax.relevance import DefUse
-from precision_lint.model.dtypes import HALF
 from precision_lint.model.frozen import frozen
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name
@@ -249,7 +241,7 @@ def _is_open(call: Call) -> bool:
         if not isinstance(call.called, Instance):
             return True
         weights = call.called.parameters
-        return weights is None or any(map(_may_be_half, (weights, *values)))
+        return weights is None or any(map(may_be_half, (weights, *values)))
     is_on_object = not call.arguments or call.name in _ON_TENSORS
     if call.receiver_span is None or is_on_object or isinstance(call.receiver, Tensor):
         values.append(call.receiver)
@@ -259,8 +251,8 @@ def _is_open(call: Call) -> bool:
         return True
     is_object_taken = not is_of_package or call.name in COPIES or call.function in _OF_ANYTHING
     if (call.receiver_span is None or call.function is not None) and is_object_taken:
-        return any(isinstance(value, Unknown) or _may_be_half(value) for value in values)
-    return any(map(_may_be_half, values))
+        return any(isinstance(value, Unknown) or may_be_half(value) for value in values)
+    return any(map(may_be_half, values))
 
 
 _OF_ANYTHING = frozenset({"numpy.array", "numpy.asarray"})
@@ -269,19 +261,6 @@ _OF_ANYTHING = frozenset({"numpy.array", "numpy.asarray"})
 
 def _is_operator(function: str) -> bool:
     return function.removeprefix("torch.") in FUNCTIONS
-
-
-def _may_be_half(value: Value) -> bool:
-    match value:
-        case Tensor():
-            return value.may_be_other or value.caller_chosen or bool(value.dtypes & HALF)
-        case (
-            ModelOutput() | Dtype() | Instance() | OneOf() | Partial() | FunctionValue() | Bottom()
-        ):
-            return True
-        case Sequence(item=item) | Dictionary(item=item):
-            return _may_be_half(item)
-    return False
 
 
 def _stored_items(file: ParsedPython) -> Iterator[ast.Subscript]:
