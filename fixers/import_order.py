@@ -14,13 +14,14 @@ from typing import TypeAlias
 
 from precision_lint.model.finding import Edit, Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.import_style import ImportStyle
 from precision_lint.source.python.parse import ParsedPython
 
 AnyImport: TypeAlias = ast.Import | ast.ImportFrom
 
-_SKIP = re.compile(r"#\s*(?:isort:\s*skip\b|isort:\s*off\b)")
-_SPLIT = re.compile(r"^[ \t]*#\s*isort:\s*(?:split|on)\b", re.MULTILINE)
+_SKIP = regex(r"#\s*(?:isort:\s*skip\b|isort:\s*off\b)")
+_SPLIT = regex(r"^[ \t]*#\s*isort:\s*(?:split|on)\b", re.MULTILINE)
 
 
 @frozen

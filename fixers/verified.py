@@ -6,7 +6,6 @@ time, even if anchors share nodes many times.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator
 from collections.abc import Mapping as Table
@@ -19,6 +18,7 @@ from precision_lint.fixers.spelling import Written
 from precision_lint.model.finding import Applicability, Edit, Fix
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.limits import MAX_CHARACTERS
 from precision_lint.source.config.parse import parse_config, parse_part
@@ -41,7 +41,7 @@ from precision_lint.source.text.text import SourceText
 _MAX_READ = 4 * MAX_CHARACTERS
 """Limit on parsing one file again: a file full of mistakes must not take quadratic time."""
 
-_EXPANDED = re.compile(r"[$`\\]")
+_EXPANDED = regex(r"[$`\\]")
 
 _read: WeakKeyDictionary[ParsedConfig, int] = WeakKeyDictionary()
 

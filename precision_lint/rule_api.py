@@ -20,6 +20,7 @@ NAMES = {
     "precision_lint.facts.context": "ConfigFile PythonFile",
     "precision_lint.model.memo": "fact",
     "precision_lint.model.frozen": "frozen",
+    "precision_lint.model.regex": "regex",
     "precision_lint.facts.dtypes.operators.agreement": "Disagreement may_disagree",
     "precision_lint.facts.dtypes.operators.disagreements": "disagreement_findings",
     "precision_lint.facts.dtypes.operators.ambient": "may_run_under_autocast",

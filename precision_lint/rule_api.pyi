@@ -211,6 +211,7 @@ from precision_lint.model.finding import Span as Span
 from precision_lint.model.frozen import frozen as frozen
 from precision_lint.model.memo import fact as fact
 from precision_lint.model.precision import precision_of as precision_of
+from precision_lint.model.regex import regex as regex
 from precision_lint.model.rule import Rule as Rule
 from precision_lint.source.python.bindings import attribute as attribute
 from precision_lint.source.python.bindings import binding as binding

@@ -134,6 +134,7 @@ from precision_lint.rule_api import (
     is_expected_to_fail,
     is_of_run,
     precision_of,
+    regex,
     sinks,
     witnesses,
 )
@@ -156,14 +157,14 @@ RULE = Rule(
     pitfalls=("A01", "A02", "A03", "A04", "A05"),
 )
 
-_NAME = re.compile(r"\w+")
+_NAME = regex(r"\w+")
 _BYTES = "; its bytes, which are read here, are then those of float32"
 _WIDEN = ".float()"
-_AS_INTEGERS = re.compile(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
+_AS_INTEGERS = regex(r"\.astype\((?:np|numpy)\.u?int(?:16|32|64)\)")
 """What makes integers of an array. Images are made of floats with `np.uint8`."""
 _FLOATING = frozenset({"dtype", "loader", "weights", "auto", "load"})
 """Kinds of origins of floats: a dtype that is named, and weights."""
-_OTHER_FRAMEWORKS = re.compile(
+_OTHER_FRAMEWORKS = regex(
     r"tensorflow|\b(?:flax|jax|keras|mindspore|paddle|tf)\b|_tf\b|\btf_|\bTF(?=[A-Z])", re.ASCII
 )
 """What code with tensors of other frameworks names."""

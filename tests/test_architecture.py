@@ -61,7 +61,7 @@ LOOSE = {"precision_lint", "precision_lint.__main__", "precision_lint.rule_api"}
 """The modules that are in no layer: the package, its start, and the one import of a rule."""
 
 FIXERS_SEE = re.compile(
-    r"precision_lint\.(fixers|source|project\.import_style|model\.(dtypes|finding|frozen|memo)"
+    r"precision_lint\.(fixers|source|project\.import_style|model\.(dtypes|finding|frozen|memo|regex)"
     r"|facts\.(amp|dtypes|frameworks|triton))(\.|$)"
 )
 RULES_SEE = re.compile(r"precision_lint\.(rule_api|fixers)\.")
@@ -223,6 +223,21 @@ def test_frozen_classes_are_cheap_to_import(package: str, path: Path) -> None:
     """`frozen` compiles what is used, and `dataclass` six methods for each class."""
     if package != "precision_lint.runtime":  # which imports nothing of the linter
         assert "@dataclass(frozen=True" not in path.read_text("utf-8")
+
+
+@with_modules
+def test_expressions_are_compiled_late(package: str, path: Path) -> None:
+    """`regex` compiles what is used, and `re.compile` all that is imported."""
+    own = name_of(package, path)
+    if package != "precision_lint.runtime" and own != "precision_lint.model.regex":
+        tree = ast.parse(path.read_text("utf-8"))
+        assert not [
+            node
+            for statement in tree.body
+            if not isinstance(statement, ast.FunctionDef | ast.ClassDef)
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "re.compile"
+        ]
 
 
 @pytest.mark.parametrize("home", rule_api.NAMES)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
@@ -11,6 +10,7 @@ from pathlib import Path
 from precision_lint.engine import registry
 from precision_lint.model.finding import Confidence, Finding, Severity
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, Excludes
 
 
@@ -167,4 +167,4 @@ def check_gpu(name: str, origin: str) -> str:
     raise ConfigError(f"{origin}: no GPU is called `{name}`.{hint}")
 
 
-_VERSION = re.compile(r"\d+(?:\.\d+)*")
+_VERSION = regex(r"\d+(?:\.\d+)*")

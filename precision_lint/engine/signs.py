@@ -24,8 +24,9 @@ from precision_lint.engine.pitfalls import (
 )
 from precision_lint.engine.wording import named_dtypes
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
-_ANY_DTYPE = re.compile(r"(?<![\\\w])D(?!\w)")
+_ANY_DTYPE = regex(r"(?<![\\\w])D(?!\w)")
 _ABSENT = "!"
 _OF_FRAMES = 0.5
 """How much it counts that a frame names a subject, and not the message."""

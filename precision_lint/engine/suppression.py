@@ -14,12 +14,13 @@ from precision_lint.engine import registry
 from precision_lint.engine.settings import ALWAYS_ON
 from precision_lint.model.finding import Edit, Finding, Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import Kind
 from precision_lint.source.text.text import SourceText
 
 MARKS = (b"noqa", b"precision-lint:")
 
-_DIRECTIVE = re.compile(
+_DIRECTIVE = regex(
     r"""(?P<comment>
         (?:\#|//|<!--(?=[ \t]*precision-lint:[ \t]*ignore-file\b))[ \t]*
         (?: (?P<noqa>noqa)\b (?:[ \t]*:[ \t]* (?P<codes>[A-Z]+[0-9]+(?:[, \t]+[A-Z]+[0-9]+)*))?
@@ -31,9 +32,7 @@ _DIRECTIVE = re.compile(
 )
 
 
-_BARE = re.compile(
-    r"(?:\#|//)[ \t]*(?P<ignore>precision-lint:[ \t]*ignore)(?![\w\[-])", re.IGNORECASE
-)
+_BARE = regex(r"(?:\#|//)[ \t]*(?P<ignore>precision-lint:[ \t]*ignore)(?![\w\[-])", re.IGNORECASE)
 
 
 @frozen(eq=False, slots=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import field, fields, replace
 from typing import TYPE_CHECKING
@@ -12,6 +11,7 @@ from precision_lint.facts.project.facts import Recording
 from precision_lint.model.finding import Confidence, Finding, Fix, Related, Severity, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.precision import Precision
+from precision_lint.model.regex import regex
 from precision_lint.model.rule import Rule
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.python.long_lines import within_limit
@@ -55,7 +55,7 @@ def finding_in(
     )
 
 
-_CLASS = re.compile(r"class\s+(\w+)")
+_CLASS = regex(r"class\s+(\w+)")
 
 
 @frozen(eq=False, slots=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from precision_lint.model.finding import Confidence
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.discovery import DEFAULT_EXCLUDE, kind_of, pages, project_files
 from precision_lint.project.pins import DECLARATIONS, lowest_version, own_version, pinned_version
@@ -18,20 +19,20 @@ from precision_lint.project.pins import DECLARATIONS, lowest_version, own_versio
 if TYPE_CHECKING:
     from precision_lint.project.import_style import ImportStyle
 
-_TESTS = re.compile(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
-_SECONDARY = re.compile(
+_TESTS = regex(r"(?:^|[/_.-])(?:tests?|testing|\.github|ci)(?:[/_.-]|$)")
+_SECONDARY = regex(
     r"(?:^|[/_.-])benchmarks?(?:[/_.-]|$)"
     r"|(?:^|/)(?:_?vendor|_?vendored|third[_-]?party|submodules|externals?)/"
 )
 _LIBRARIES = (
     "accelerate|apex|deepspeed|detectron2|diffusers|fairseq|megatron|mmcv|peft|timm|transformers"
 )
-_COPIES = re.compile(
+_COPIES = regex(
     rf"(?:^|/)({_LIBRARIES})/(?:src/\1|\1|examples|tests|templates)/|[^/]/src/(?:{_LIBRARIES})/"
 )
 """A checkout of a library inside of another project: `student/transformers/src/transformers/`."""
 
-_EXAMPLES = re.compile(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
+_EXAMPLES = regex(r"(?:^|[/_.-])(?:examples?|docs?|benchmarks?)(?:[/_.-]|$)")
 
 
 @frozen(slots=False)

@@ -6,18 +6,18 @@ https://docs.github.com/en/repositories/managing-your-repositorys-settings-and-f
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.gitignore import Ignores, parse
 
 PLACES = (".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitlab/CODEOWNERS")
 """Where the file can be; the first that there is counts."""
 
-_LINE = re.compile(r"[ \t]*(?P<pattern>(?:\\.|[^\s\\])+)[ \t]*(?P<owners>[^#]*)")
+_LINE = regex(r"[ \t]*(?P<pattern>(?:\\.|[^\s\\])+)[ \t]*(?P<owners>[^#]*)")
 
 
 @frozen(slots=False)

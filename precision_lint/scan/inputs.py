@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -14,6 +13,7 @@ import pyarrow.parquet
 from pyarrow import fs
 
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.scan.layout import Layout, NoLayout, layout
 
 _READERS = 16
@@ -21,7 +21,7 @@ _BATCH = 1000
 """Rows that are read at a time."""
 _PIECE = 32 << 20
 """Bytes of contents that one task reads, about."""
-_IS_URI = re.compile(r"[a-z][a-z0-9+.-]+://")
+_IS_URI = regex(r"[a-z][a-z0-9+.-]+://")
 
 
 class BadInput(Exception):

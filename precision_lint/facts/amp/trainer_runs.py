@@ -19,12 +19,13 @@ from precision_lint.facts.origin import Choice
 from precision_lint.model.dtypes import FLOAT32
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-_ARGUMENTS = re.compile(r"TrainingArguments$|(?:SFT|DPO|KTO|ORPO|CPO|Reward)Config$")
-_OWN_SCALING = re.compile(r"deepspeed|fsdp", re.IGNORECASE)
+_ARGUMENTS = regex(r"TrainingArguments$|(?:SFT|DPO|KTO|ORPO|CPO|Reward)Config$")
+_OWN_SCALING = regex(r"deepspeed|fsdp", re.IGNORECASE)
 """Backends that accept float16 weights."""
 _FLOAT32 = frozenset({FLOAT32})
 _ADAPTS = frozenset({"get_peft_model", "add_adapter"})

@@ -8,7 +8,6 @@ function reads them by their names, makes the batch of them, or gets it from a t
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator
 
 from precision_lint.facts.dtypes.operators.conversions import CASTS
@@ -16,13 +15,14 @@ from precision_lint.facts.dtypes.syntax.sources import INTEGRAL_NAME, TOKENS
 from precision_lint.model.dtypes import ALIASES, FLOATING
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.syntax import callee_name, dotted, last_name, qualified
 from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
 
-_TOKENIZERS = re.compile(r"(?:^|_)tokenizer?$|^tokenize$|^batch_encode_plus$|^encode_plus$")
+_TOKENIZERS = regex(r"(?:^|_)tokenizer?$|^tokenize$|^batch_encode_plus$|^encode_plus$")
 _SWEEPING: tuple[type[ast.AST], ...] = (ast.DictComp, ast.ListComp, ast.GeneratorExp, ast.For)
 _OF_TYPES = frozenset({"isinstance", "hasattr", "is_tensor"})
 """Conditions that hold for tensors of any dtype."""

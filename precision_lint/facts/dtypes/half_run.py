@@ -40,10 +40,11 @@ from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, INT64
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 
 _ASKED = PRODUCTS | WRITES | LAYERS | {SETTING_ITEM}
 _HALF = frozenset({BFLOAT16})
-_CHOOSING = re.compile(r"dtype|autocast|float|half|bf16|fp16|fp32|upcast|precision", re.IGNORECASE)
+_CHOOSING = regex(r"dtype|autocast|float|half|bf16|fp16|fp32|upcast|precision", re.IGNORECASE)
 """In conditions that tell runs of one precision from those of another."""
 
 

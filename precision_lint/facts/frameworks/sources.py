@@ -16,6 +16,7 @@ from precision_lint.facts.frameworks.table import Framework, Key
 from precision_lint.model.finding import Place, Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
+from precision_lint.model.regex import regex
 from precision_lint.source.config import settings_tree as tree
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options, pairs
@@ -24,7 +25,7 @@ from precision_lint.source.shell.words import UNKNOWN
 
 Origin: TypeAlias = "tree.Member | Option | Assigned | CodePlace"
 
-_INTERPOLATION = re.compile(r"\$\{([\w.-]+)\}")
+_INTERPOLATION = regex(r"\$\{([\w.-]+)\}")
 _MAX_HOPS = 8
 _MOST_SECTIONS = 1_000
 

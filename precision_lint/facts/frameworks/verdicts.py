@@ -36,6 +36,7 @@ from precision_lint.model.finding import (
 )
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.model.rule import Rule
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.config.config_file import ParsedConfig
@@ -44,7 +45,7 @@ from precision_lint.source.config.settings_tree import Mapping, Member
 _IN_CODE = r"(?=[ \t]*[()\[,\r\n]|[ \t]+(?:as|import)\b)"
 """What follows a name in code, and rarely in the sentences of comments and messages."""
 _MAIN = rb"__main__"
-_VALUE = re.compile(r"\{([\w.:]+)\}")
+_VALUE = regex(r"\{([\w.:]+)\}")
 
 
 @frozen(eq=False, slots=False)

@@ -16,13 +16,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
 _BFLOAT16 = 8.0
 _FLOAT8 = 8.9
 
-_VENDORS = re.compile(r"(?:nvidia|tesla|geforce|amd|instinct)+(?=\w)")
-_MEMORY = re.compile(r"(?<=[a-z])\d+gb?$")  # `volta32gb`, but not `v100`
-_WORDS = re.compile(r"[a-z0-9]+")
+_VENDORS = regex(r"(?:nvidia|tesla|geforce|amd|instinct)+(?=\w)")
+_MEMORY = regex(r"(?<=[a-z])\d+gb?$")  # `volta32gb`, but not `v100`
+_WORDS = regex(r"[a-z0-9]+")
 _MOST_WORDS = 4  # `rtx 6000 ada generation`
 
 

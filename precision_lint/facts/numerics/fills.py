@@ -9,7 +9,6 @@ loaded in bfloat16 (`half_run`).
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
@@ -32,6 +31,7 @@ from precision_lint.model.dtypes import ALIASES, BFLOAT16, FLOAT16
 from precision_lint.model.finding import Confidence, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.ranges import LAYOUTS
+from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax import callee_name, dotted
 from precision_lint.source.python.syntax_tree import syntax_tree
 
@@ -52,7 +52,7 @@ _SHIFTED = frozenset({"masked_fill", "index_fill"})
 
 FILLS = frozenset(_NUMBER)
 
-_WORTH_A_LOOK = re.compile(
+_WORTH_A_LOOK = regex(
     r"(?<![\w.])(?:\d[\d_]*(?:\.\d*)?[eE]\+?(?:[4-9]|\d\d)|\d{6,}|[6-9]\d{4}|\d+(?:_\d{3})+)"
     r"|\d\s*(?:\*\*|<<|\*)\s*\d|finfo\(|\b[A-Z][A-Z_]{2,}\s*[,)]"
 )

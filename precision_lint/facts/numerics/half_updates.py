@@ -23,6 +23,7 @@ from precision_lint.facts.origin import Origin
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 
 HALF_UPDATES = (
     OPTIMIZERS | UNSCALING | SETUPS | {"parameters", "named_parameters", "backward", "train"}
@@ -42,7 +43,7 @@ at 3e-4, 97. float16 has three more bits.
 _WITH_LARGE_STEPS = frozenset({"RMSprop", "Rprop"})
 """Those whose first steps are a multiple of the rate: at 2e-5, RMSprop moves 90 of 100."""
 
-_STOCK = re.compile(
+_STOCK = regex(
     r"(?:torch\.optim|bitsandbytes\.optim(?:\.\w+)?|transformers(?:\.\w+)*|lion_pytorch"
     r"|apex\.optimizers|timm\.optim(?:\.\w+)?)\.\w+"
 )
@@ -55,16 +56,14 @@ _STOCK_OF_TRAINERS = frozenset(
     }
 )  # fmt: skip
 """What the argument `optim` calls them."""
-_OWN_COPY = re.compile(
+_OWN_COPY = regex(
     r"deepspeed|megatron|fsdp|fullysharded|fully_shard|master_weight|main_param|fp32_param"
     r"|stochastic|kahan|copy_stochastic|optimi\b|anyprecision|galore|hqq|\blora|peft|load_in_[48]bit"
     r"|quantization_config|colossalai|fabric\b|lightning",
     re.IGNORECASE,
 )
 """What keeps float32 weights, rounds stochastically, or trains something else than the weights."""
-_FREEZING = re.compile(
-    r"requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|requires_grad\s*=\s*False"
-)
+_FREEZING = regex(r"requires_grad_\(\s*(?:requires_grad\s*=\s*)?False|requires_grad\s*=\s*False")
 
 _HALF = frozenset({BFLOAT16, FLOAT16})
 

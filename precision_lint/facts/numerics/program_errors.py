@@ -21,15 +21,16 @@ from precision_lint.model.dtypes import FLOAT32, FLOATING
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 
-_CASTING = re.compile(
+_CASTING = regex(
     r"\b(?:deepspeed|accelerate|apex|fabric|colossalai|set_default_\w+)\b"
     r"|\.(?:modules|named_modules|children|named_children|apply|_apply)\(",
     re.IGNORECASE,
 )
 """Libraries that cast the modules which they are given, and visits of the layers of a module."""
 
-_IN_PLACE = re.compile(
+_IN_PLACE = regex(
     r"^[ \t]*[\w.\[\]]+\."
     r"(?:(?:half|bfloat16|float|double)\(\)|to\([^\n]*(?:dtype|torch\.\w+)[^\n]*\))[ \t]*(?:#|$)"
     r"|\.data[ \t]*=(?!=)",

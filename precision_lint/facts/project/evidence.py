@@ -25,6 +25,7 @@ from precision_lint.facts.settings.vocabulary import (
 )
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 from precision_lint.project.discovery import kind_of
 from precision_lint.source.python.nodes import children
@@ -52,7 +53,7 @@ class Half:
 
 BFLOAT16 = Half(
     (b"bfloat16", b"bf16", b"BF16", b"BFLOAT16"),
-    re.compile(
+    regex(
         r"""(?:bf16|bfloat16)["']?\s*[:=] | --[\w.-]{0,64}(?:bf16|bfloat16)
           | [:=\s\[,]["']?(?:torch\.|amp_|mixed_|pure_)?(?:bf16|bfloat16)""",
         re.VERBOSE | re.IGNORECASE,
@@ -80,14 +81,14 @@ STORED_WEIGHTS = "weights are made bfloat16 here"
 _B, _F = "b", "f"
 _ON = frozenset({"true", "yes", "1"})
 _AUTO = "auto"
-_AUTOCAST = re.compile(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
+_AUTOCAST = regex(r"(?:^|_)(?:amp|mixed|autocast)(?:_|$)|mixed_precision")
 _TESTING = frozenset({"hasattr", "isinstance", "getattr"})
-_COMPUTING = re.compile(
+_COMPUTING = regex(
     r"autocast|mixed_?precision|Trainer|TrainingArg|Accelerator|Fabric|Strategy|Plugin|custom_fwd",
     re.IGNORECASE,
 )
 """Names of calls that are given the dtype of computations: weights stay in float32."""
-_LOADING = re.compile(
+_LOADING = regex(
     r"from_(?:pretrained|config|single_file)|set_default_dtype|load|model|pipe(?:line)?(?:_|$)"
 )
 """Names of functions that load or make modules, or set the dtype in which modules are made."""

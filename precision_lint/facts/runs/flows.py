@@ -44,6 +44,7 @@ from precision_lint.facts.runs.ways import (
 from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -70,7 +71,7 @@ _HANDING_ON = frozenset({"str", "bool", "int", "getattr", "instantiate"})
 
 _CASTING = frozenset({"to", "astype", "set_dtype"})
 """Methods of torch, JAX and MLX that cast something."""
-_OF_DTYPE = re.compile(r"dtype|precision", re.IGNORECASE)
+_OF_DTYPE = regex(r"dtype|precision", re.IGNORECASE)
 
 _Read: TypeAlias = "tuple[ast.expr, ParsedPython]"
 

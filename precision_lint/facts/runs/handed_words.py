@@ -20,6 +20,7 @@ from precision_lint.facts.settings.vocabulary import is_setting_of_precision, na
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.model.trace import apart, note
 from precision_lint.project import disk
 from precision_lint.source.config.config_file import ParsedConfig
@@ -30,15 +31,15 @@ _MOST_HOPS = 3
 """Variables that are put into others."""
 _MOST_SCRIPTS = 40
 _MOST_FOLDERS = 2
-_COMMAND = re.compile(r"(?:[^\\\n]|\\[\s\S])*")
+_COMMAND = regex(r"(?:[^\\\n]|\\[\s\S])*")
 """A line, with those that continue it."""
-_TEXT = re.compile(r"""\$\{?([A-Za-z_]\w*)""", re.ASCII)
-_KEYWORD = re.compile(
+_TEXT = regex(r"""\$\{?([A-Za-z_]\w*)""", re.ASCII)
+_KEYWORD = regex(
     r"(?:^|[;\n]|\b(?:then|do|else)\b)[ \t]*"
     r"(?:(if|case)\b(?:[^\n;]|;;)*|(elif)\b[^\n;]*|(fi|esac)\b)",
     re.MULTILINE,
 )
-_SHORT = re.compile(r"^[ \t]*(?:\[\[?|test)[ \t][^\n]*?(?:&&|\|\|)[^\n]*", re.MULTILINE)
+_SHORT = regex(r"^[ \t]*(?:\[\[?|test)[ \t][^\n]*?(?:&&|\|\|)[^\n]*", re.MULTILINE)
 """`[ "$AMP" = true ] && FLAGS="--amp"`."""
 
 

@@ -12,14 +12,15 @@ from precision_lint.facts.runs.interpreter.imported_by_name import imported_by_n
 from precision_lint.facts.runs.loading import FORMATS
 from precision_lint.facts.settings.vocabulary import chooses_precision, is_about_precision
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Entry, Mapping, Scalar, Sequence
 
-_KEY = re.compile(r"[\w-]+")
+_KEY = regex(r"[\w-]+")
 """What a program may mention; `images/a.png: [poses/a.mp4]` is data."""
-_HANDED_ON = re.compile(r"kwargs\b")
+_HANDED_ON = regex(r"kwargs\b")
 """Sections whose keys are the parameters of something else, which need not be in the program."""
-_READ = re.compile(
+_READ = regex(
     r"""["'](?:\w+#)*(\w[\w-]*)["']|\.([A-Za-z_]\w*)|\b([A-Za-z_]\w*)[ \t]*(?:=(?!=)|:)"""
 )
 _SPREAD = "**"

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import (
     Mapping,
@@ -25,7 +26,7 @@ from precision_lint.source.config.settings_tree import (
 _NAMING = ("_target_", "class_path", "target", "type", "class_name")
 _CALLED = ("_target_", "class_path")
 _ARGUMENTS = frozenset({"init_args", "params", "kwargs", "args", "arguments"})
-_PATH = re.compile(r"(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)", re.ASCII)
+_PATH = regex(r"(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)", re.ASCII)
 
 
 @frozen(slots=False)

@@ -50,6 +50,7 @@ from precision_lint.facts.settings.given import normal
 from precision_lint.facts.settings.vocabulary import may_choose_precision
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.settings_tree import Mapping, Member, Scalar, mappings
 from precision_lint.source.python.bindings import enclosing_class
@@ -62,11 +63,11 @@ _MOST = 60
 _MOST_LIKELY = 6
 """Programs that are compared where nothing tells them apart."""
 _TARGET = "_target_"
-_PACKAGE = re.compile(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
+_PACKAGE = regex(r"^#[ \t]*@package[ \t]+([\w.]+)", re.MULTILINE)
 _GENERAL = frozenset({"train", "trainer", "training", "main", "run", "eval", "test", "model"})
 """Words in the names of many programs."""
 _UNKNOWN = "unknown until run time"
-_ARGUMENT = re.compile(r"\((\w+)=\)$")
+_ARGUMENT = regex(r"\((\w+)=\)$")
 _MAKING = frozenset({
     "zeros", "ones", "full", "empty", "normal", "uniform", "rand", "randn", "arange", "array",
     "asarray", "tensor", "zeros_like", "ones_like", "full_like", "linspace", "eye",

@@ -17,6 +17,7 @@ from precision_lint.facts.settings.vocabulary import (
 )
 from precision_lint.model.finding import Span
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options, pairs
 from precision_lint.source.shell.commands import inner_script
@@ -25,9 +26,9 @@ from precision_lint.source.shell.words import UNKNOWN
 
 Known: TypeAlias = "frozenset[Written]"
 
-_DEFAULT = re.compile(r"""["']?\$\{\w+:?[-=]["']?([^{}]*?)["']?\}["']?""", re.ASCII)
+_DEFAULT = regex(r"""["']?\$\{\w+:?[-=]["']?([^{}]*?)["']?\}["']?""", re.ASCII)
 """`${FLAGS:---fp16 --seed 1}`, the whole value of a variable."""
-_OF_CALLER = re.compile(
+_OF_CALLER = regex(
     r"""["']?(?:\$(?:\d|\{\d+\})|\$\{\w+\#{1,2}[^{}]*\}"""
     r"""|\$\([ ]*echo[ ]+["']?\$\{?\w+\}?["']?[ ]*\|[ ]*(?:cut|sed|awk)\b.*\))["']?""",
     re.ASCII,

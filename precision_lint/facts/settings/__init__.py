@@ -22,6 +22,7 @@ from precision_lint.facts.settings.files import config_settings
 from precision_lint.facts.settings.given import Declaration, Kind, normal, read_text
 from precision_lint.facts.settings.vocabulary import is_about_precision, names_precision
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import kind_of
 from precision_lint.project.disk import LARGEST_SETTINGS
 from precision_lint.source.python.parse import ReadPython
@@ -30,7 +31,7 @@ _Question: TypeAlias = "tuple[tuple[str, ...], Path | None]"
 
 _BITS = frozenset({8, 16, 32, 64})
 _UNKNOWN = frozenset({"auto", "none", "null", ""})
-_HOLDER = re.compile(
+_HOLDER = regex(
     r"(?:^|_)(?:arg(?:ument)?s|cfg|conf(?:ig(?:uration)?s?)?|opts?|options|hparams|hps"
     r"|settings|param(?:eter)?s|flags)$",
     re.IGNORECASE,

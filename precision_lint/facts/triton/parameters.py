@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from typing import Literal
 
 from precision_lint.facts.triton import dtypes as types
@@ -21,8 +20,9 @@ from precision_lint.facts.triton.values import (
 )
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
-_COUNTS = re.compile(
+_COUNTS = regex(
     r"(?i)(?:^|_)(?:cu|count|end|id|idx|inds?|index|indice|indptr|len|length|loc|num|nnz|off|offset"
     r"|pos|position|seqlen|size|slot|start|step)(?:e?s)?(?=_|\d*$)"
 )

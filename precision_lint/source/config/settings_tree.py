@@ -7,7 +7,6 @@ look inside.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Set
 from enum import Enum
 from functools import cached_property
@@ -15,6 +14,7 @@ from typing import TypeAlias
 
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
 MAX_DEPTH = 200  # deeper than any configuration, far from Python's recursion limit
 _MAX_SOURCES = 32  # mappings that one merge chain is followed through
@@ -22,7 +22,7 @@ _MAX_SOURCES = 32  # mappings that one merge chain is followed through
 EXPANDED = "\ue000"
 """Stands, in a file that a script writes, for each character of what the script puts there."""
 
-_PLACEHOLDER = re.compile(rf"\$\{{|\{{\{{|\{{%|<%|{EXPANDED}")
+_PLACEHOLDER = regex(rf"\$\{{|\{{\{{|\{{%|<%|{EXPANDED}")
 
 
 class Merge(Enum):

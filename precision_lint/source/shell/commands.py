@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import Text
 
@@ -25,9 +25,9 @@ _IN_SESSION = frozenset({
 })  # fmt: skip
 _MOST_BEFORE = 4
 """Words up to `ssh`, such as `sshpass -p word`."""
-_SHELL_VALUES = re.compile(r"[-+][a-zA-Z]*[oO]|--(?:rcfile|init-file)")
+_SHELL_VALUES = regex(r"[-+][a-zA-Z]*[oO]|--(?:rcfile|init-file)")
 """The options of a shell that take the next word."""
-_SSH_VALUES = re.compile(r"-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]")
+_SSH_VALUES = regex(r"-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]")
 """The options of `ssh` that take the next word, if nothing is written after the letter."""
 _WRITING = frozenset({"cat", "tee"})
 

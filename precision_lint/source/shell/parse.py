@@ -16,6 +16,7 @@ from typing import TypeAlias
 
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.shell.alternatives import added, choices
 from precision_lint.source.shell.commands import (
     Branch,
@@ -61,9 +62,9 @@ _MAX_PASSES = 8  # words of a loop that are followed apart
 _MAX_REPEATED = 192  # passes of all loops, beyond their first, and calls of functions
 _MOST_ARGUMENTS = 9  # of a function
 
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_EXPANDED = re.compile(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
-_LITERAL = re.compile(r"[\w./:=@%+,-]+", re.ASCII)  # no pattern, nothing unknown
+_NAME = regex(r"[A-Za-z_]\w*", re.ASCII)
+_EXPANDED = regex(r"\$\{?([A-Za-z_]\w*)", re.ASCII)
+_LITERAL = regex(r"[\w./:=@%+,-]+", re.ASCII)  # no pattern, nothing unknown
 _CLOSED_BY = {
     "if": "fi",
     "while": "done",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -10,11 +9,12 @@ from pathlib import Path
 
 from precision_lint.model.finding import Place, Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import RawWord, Text
 from precision_lint.source.text.text import SourceText
 
-_BLANKS = re.compile(r"[ \t\r\n]+")
+_BLANKS = regex(r"[ \t\r\n]+")
 
 
 @frozen

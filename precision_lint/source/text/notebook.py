@@ -6,7 +6,6 @@ the JSON that changes nothing else there.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import field
@@ -16,6 +15,7 @@ from pathlib import PurePosixPath
 
 from precision_lint.model.finding import CellPlace, Edit, Place, Position, Span, apply_edits
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.project.discovery import Kind, kind_of
 from precision_lint.source.text.masking import Mask
 from precision_lint.source.text.notebook_cells import CodeCell, code_cells
@@ -34,7 +34,7 @@ _BETWEEN = "\n\n"
 
 _PYTHON = frozenset({"python", "python3", "ipython"})
 _SHELLS = frozenset({"bash", "sh", "shell", "shellscript", "zsh"})
-_UNREAD = re.compile(r"(?:[ \t]*[\r\n])*(?:[ \t]+[^\s#]|[ \t]*(?:>>>|In \[\d*\]:|@\w+[ \t]*\{))")
+_UNREAD = regex(r"(?:[ \t]*[\r\n])*(?:[ \t]+[^\s#]|[ \t]*(?:>>>|In \[\d*\]:|@\w+[ \t]*\{))")
 """What starts so is left alone: IPython takes off indentation and prompts, and `@article{` begins a
 citation in BibTeX."""
 

@@ -14,11 +14,12 @@ from typing import TypeAlias
 
 from precision_lint.model.finding import Edit, Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.text.errors import Unparsable
 from precision_lint.source.text.text import SourceText
 
-_BLANKS = re.compile(r"[ \t\r\n]*")
-_CHARACTER = re.compile(
+_BLANKS = regex(r"[ \t\r\n]*")
+_CHARACTER = regex(
     r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]",
     re.DOTALL,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import field
@@ -13,8 +12,9 @@ from typing import NamedTuple
 
 from precision_lint.model.finding import Edit, Place, Position, Span, apply_edits
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 
-_LINE_END = re.compile(r"\r\n|\r|\n")
+_LINE_END = regex(r"\r\n|\r|\n")
 _UTF8_BOM = b"\xef\xbb\xbf"
 
 

@@ -17,6 +17,7 @@ from precision_lint.facts.settings import holds_settings
 from precision_lint.facts.settings.vocabulary import switches_bfloat16, switches_float16
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import attribute, binding, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -30,11 +31,11 @@ from precision_lint.source.python.syntax import (
 )
 from precision_lint.source.python.syntax_tree import SyntaxTree, syntax_tree
 
-_SWITCH = re.compile(
+_SWITCH = regex(
     r"(?:^|_)(?:amp|autocast|half|mixed_precision|b?fp?16|b?float16|(?:use_)?(?:bf16|fp16)_run)$",
     re.IGNORECASE,
 )
-_INVERSE = re.compile(r"(?:^|_)(?:no|not|disable[ds]?|without|skip)(?:_|$)", re.IGNORECASE)
+_INVERSE = regex(r"(?:^|_)(?:no|not|disable[ds]?|without|skip)(?:_|$)", re.IGNORECASE)
 _HALF = frozenset({"torch.float16", "torch.half", "torch.bfloat16"})
 _HOPS = 4
 """Variables and attributes that are followed from a condition to a setting."""

@@ -45,6 +45,7 @@ from precision_lint.facts.dtypes.syntax.conditions import (
 from precision_lint.model.dtypes import BFLOAT16, FLOAT16
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.python.functions import functions_around
 from precision_lint.source.python.syntax_tree import argument_at, syntax_tree
 
@@ -59,7 +60,7 @@ ScalingForm = Literal[
     "plugin", "guard", "offered", "chosen", "weights",
 ]  # fmt: skip
 
-_OWN_SWITCH = re.compile(r"scal", re.IGNORECASE)
+_OWN_SWITCH = regex(r"scal", re.IGNORECASE)
 """`enabled=cfg.use_grad_scaler`: the user decides, not the code."""
 
 

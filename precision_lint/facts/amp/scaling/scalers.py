@@ -25,6 +25,7 @@ from precision_lint.model.dtypes import ALIASES, BFLOAT16
 from precision_lint.model.finding import Related, Span
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import binding, enclosing_class
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -33,7 +34,7 @@ from precision_lint.source.python.syntax import dotted, qualified, resolved
 from precision_lint.source.python.syntax_tree import syntax_tree
 
 _ROOTS = frozenset({"torch", "fairscale"})
-_WRAPPER = re.compile(r"scaler|amp", re.IGNORECASE)
+_WRAPPER = regex(r"scaler|amp", re.IGNORECASE)
 _OF_PACKAGES = frozenset({"timm.utils.NativeScaler", "timm.utils.cuda.NativeScaler"})
 """Classes of other packages that make a scaler which is always on."""
 

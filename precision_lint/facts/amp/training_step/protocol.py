@@ -24,6 +24,7 @@ from precision_lint.facts.context import PythonFile
 from precision_lint.facts.dtypes.syntax.definitions import Class, Function, Module
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import cached_property
+from precision_lint.model.regex import regex
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.statements import FunctionDefinition, blocks, own_statements
 from precision_lint.source.python.syntax import dotted
@@ -118,8 +119,8 @@ class TrainingStep:
         )
 
 
-_CLIPPING = re.compile(r"clip|norm|accum|%", re.IGNORECASE)
-_SCALING = re.compile(
+_CLIPPING = regex(r"clip|norm|accum|%", re.IGNORECASE)
+_SCALING = regex(
     r"amp|scal|half|float|fp\d|bf|16|precision|dtype|mixed|autocast|cuda|device", re.IGNORECASE
 )
 

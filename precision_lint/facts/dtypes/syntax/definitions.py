@@ -34,6 +34,7 @@ from precision_lint.facts.dtypes.syntax.scopes import Scope, changed_by, scope_o
 from precision_lint.facts.dtypes.syntax.sources import NUMPY_RUNTIMES
 from precision_lint.model.frozen import frozen
 from precision_lint.model.memo import Memo, cached_property, fact
+from precision_lint.model.regex import regex
 from precision_lint.source.python.imports import imported_names, starred_imports
 from precision_lint.source.python.nodes import walk
 from precision_lint.source.python.parse import ParsedPython
@@ -54,7 +55,7 @@ from precision_lint.source.python.syntax import (
     positional_parameters,
 )
 
-_SETTING_BY_NAME = re.compile(r"\bsetattr\(|\bvars\(|\.__dict__\b")
+_SETTING_BY_NAME = regex(r"\bsetattr\(|\bvars\(|\.__dict__\b")
 
 
 @frozen(eq=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import replace
 from typing import TypeVar
 
@@ -43,6 +42,7 @@ from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings.declarations import names_of_option
 from precision_lint.model.dtypes import FLOATING
+from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax import callee_name, with_defaults
 
 _D = TypeVar("_D", bound=DtypeSet)
@@ -124,7 +124,7 @@ def _declared_or_given(
     return join(value, given) if is_default else chosen
 
 
-_OF_DTYPE = re.compile(r"dtype|precision")
+_OF_DTYPE = regex(r"dtype|precision")
 """In names of parameters whose text names a dtype: `dtype: str = "float32"`."""
 
 

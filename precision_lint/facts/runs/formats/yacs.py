@@ -8,7 +8,6 @@ another type. The errors were observed with yacs 0.1.8.
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -20,6 +19,7 @@ from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.settings import holds_settings
 from precision_lint.model.finding import Span
 from precision_lint.model.frozen import frozen
+from precision_lint.model.regex import regex
 from precision_lint.source.config.options import pairs
 from precision_lint.source.python.parse import ParsedPython
 from precision_lint.source.python.statements import FunctionDefinition
@@ -33,7 +33,7 @@ _NODES = frozenset({"CfgNode", "CN"})
 _CHANGING = frozenset({"merge_from_file", "merge_from_list", "defrost"})
 """Calls in functions that change a configuration, and do not declare one."""
 _SUFFIXES = (".yaml", ".yml")
-_FILE = re.compile(r"config|cfg")
+_FILE = regex(r"config|cfg")
 """In the names of options that choose a file."""
 _MOST_FILES = 60
 _MOST_PARAMETERS = 2
