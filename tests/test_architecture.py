@@ -346,6 +346,7 @@ print(json.dumps(sorted(sys.modules)))
 HEAVY = {
     "libcst", "rich", "yaml", "pathspec", "tree_sitter", "tree_sitter_json", "numpy", "torch",
     "pygls", "lsprotocol", "multiprocessing", "concurrent.futures", "asyncio", "ray", "pyarrow",
+    "hashlib", "subprocess", "tempfile",
 }  # fmt: skip
 
 

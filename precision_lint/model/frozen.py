@@ -61,11 +61,13 @@ def _late(of: type, name: str) -> Callable[..., Any]:
 
 def _compiled(of: type, name: str) -> Callable[..., Any]:
     """One method of a dataclass: that of another one with the same fields."""
-    after = getattr(of, "__post_init__", None)
+    own = {"__doc__": of.__doc__}  # else it would be made of the signature
+    if hasattr(of, "__post_init__"):
+        own["__post_init__"] = of.__post_init__
     other = make_dataclass(
         of.__name__,
         [(each.name, each.type, each) for each in fields(of)],
-        namespace={} if after is None else {"__post_init__": after},
+        namespace=own,
         init=name == "__init__",
         repr=name == "__repr__",
         eq=name == "__eq__",

@@ -6,7 +6,6 @@ answer is compared by a digest, which says no more of it than that it is the sam
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -151,6 +150,8 @@ def _written(answer: object) -> str:
 
 def written(question: Question) -> str:
     """A question as a line of text."""
+    import json  # which a run without a store need not load
+
     name, *arguments = question
     return json.dumps([name, *map(_encoded, arguments)], separators=(",", ":"))
 
@@ -161,6 +162,8 @@ def asked(line: str) -> Question:
     Raises:
         ValueError: it is none.
     """
+    import json
+
     match json.loads(line):
         case [str(name), *arguments] if name in ANSWERS:
             return (name, *map(_decoded, arguments))
