@@ -221,6 +221,28 @@ def test_a_part_of_the_project(root: Path, cache: Path) -> None:
         assert linted == NOTHING
 
 
+def test_a_few_files_leave_the_results_of_all_as_they_are(root: Path, cache: Path) -> None:
+    """A hook that checks one file writes no store of the whole project."""
+    every = [*files([root], root)]
+
+    def part(paths: list[Path]) -> bytes:
+        job = Job(Project(root), SETTINGS, write=False, named=frozenset(paths))
+        run(job, paths, cache_folder=cache)
+        return stored(cache).read_bytes()
+
+    with always_stored() as linted:
+        lint(root, cache)
+        linted.clear()
+        before = stored(cache).read_bytes()
+        assert part([root / "train.py"]) == before
+        assert linted == NOTHING
+        most = part(every[1:])
+        assert most != before  # from now on, this is the run whose results are known
+        linted.clear()
+        assert part(every[1:]) == most
+        assert linted == NOTHING
+
+
 def test_fixes_are_those_of_a_run_without_a_store(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "precision_lint", "-j1", "--unsafe-fixes", "--min-confidence"]
     filler = "# a comment\n" * 100_000  # so that the run is long enough to be stored
