@@ -156,6 +156,12 @@ def written(question: Question) -> str:
     return json.dumps([name, *map(_encoded, arguments)], separators=(",", ":"))
 
 
+def name_of(line: str) -> str:
+    """The name of the question that a line of text is: most are about names alone."""
+    _, name, *_ = line.split('"', 2)
+    return name
+
+
 def asked(line: str) -> Question:
     """The question that a line of text is.
 
