@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Mapping as Table
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
@@ -27,6 +28,7 @@ from precision_lint.facts.runs.purposes import Purposes
 from precision_lint.facts.runs.reasons import with_reasons
 from precision_lint.facts.runs.records import is_record
 from precision_lint.facts.runs.roles import distinct, with_keys
+from precision_lint.facts.runs.told import told
 from precision_lint.facts.runs.understood import understood, written_at
 from precision_lint.facts.runs.unread import Unread, unread, unread_lines
 from precision_lint.facts.settings.vocabulary import WORDS, chooses_precision, is_precise
@@ -208,7 +210,8 @@ def runs_of(
         read = runs(file, facts)
         if file.defect is not None and (read or path in named):
             note(f"{_problem(path, file.defect)}; only the readable part is explained")
-        rest = [] if not read and is_record(file, facts) else list(unread(file, read))
+        seen = [told(run, facts) for run in read]
+        rest = [] if not read and is_record(file, facts) else list(unread(file, seen))
         left |= {(path, one.span): one for one in rest}
         launched += rest  # one command may be several launches
         if not read and not rest and path in named:
@@ -220,14 +223,14 @@ def runs_of(
         names = ", ".join(known_frameworks())
         note(f"no supported configuration found; supported frameworks: {names}")
     purposes = Purposes(facts)
-    for purpose in _purposes(launched, understood(found.values()), purposes):
+    for purpose in _purposes(launched, _understood(found, facts), purposes):
         key = identity(purpose)
         found[key] = _with_more(found[key], purpose) if key in found else purpose
     left = {
         place: replace(one, settings=with_reasons(one, purposes.misses, facts))
-        for place, one in _without(understood(found.values()), left)
+        for place, one in _without(_understood(found, facts), left)
     }
-    whole = sorted(_whole(found.values()), key=lambda row: row[0])
+    whole = sorted(_whole(found.values(), facts), key=lambda row: row[0])
     all_runs = [_with_unread(explained_run(run, facts, least), left) for _, run in whole]
     all_runs = _without_shapes(all_runs)
     asked -= {run.path for run in all_runs if run.says_something}
@@ -236,6 +239,12 @@ def runs_of(
         count = "1 run is" if silent == 1 else f"{silent} runs are"
         note(f"{count} not shown, without any precision setting: name a file to see its runs")
     return Explanation(shown, [_unexplained(one) for _, one in sorted(left.items(), key=_row)])
+
+
+def _understood(
+    found: Table[object, EffectiveConfig], facts: Recording
+) -> frozenset[tuple[Path, Span]]:
+    return understood(told(run, facts) for run in found.values())
 
 
 def _purposes(
@@ -332,17 +341,25 @@ def identity(run: EffectiveConfig) -> tuple[object, ...]:
 
 
 def _whole(
-    readings: Iterable[EffectiveConfig],
+    readings: Iterable[EffectiveConfig], facts: Recording
 ) -> Iterator[tuple[tuple[str, Span, str], EffectiveConfig]]:
     """The runs that are not part of another run: a launch identifies the framework best."""
     readings = list(readings)
     # Defaults of a program have the place of the launch, and so have several runs of one launch.
     below = ({_place(part) for part in run.parts} - {_place(run)} for run in readings)
     known = frozenset[tuple[Path, Span]]().union(*below)
-    for run in readings:
+    whole = [run for run in readings if _place(run) not in known]
+    read = understood(told(run, facts) for run in whole)
+    # What the program of a file does with it is no part of the launch that names the file.
+    whole += [
+        run
+        for run in readings
+        if _place(run) in known and isinstance(run.source, RolesSource)
+        if not understood([run]) <= read
+    ]
+    for run in whole:
         place = _place(run)
-        if place not in known:
-            yield (str(place[0]), place[1], run.framework.slug), run
+        yield (str(place[0]), place[1], run.framework.slug), run
 
 
 def _place(reading: EffectiveConfig) -> tuple[Path, Span]:
@@ -358,9 +375,8 @@ def explained_run(
         finding = verdict.finding(registry.rule(verdict.conflict.rule), None)
         if finding.confidence >= least:
             findings.setdefault(finding.sort_key, finding)
-    return Run(
-        explained(run, project), tuple(sorted(findings.values(), key=lambda one: one.sort_key))
-    )
+    found = tuple(sorted(findings.values(), key=lambda one: one.sort_key))
+    return Run(explained(told(run, project), project), found)
 
 
 def explained(reading: EffectiveConfig, project: Recording) -> Explained:

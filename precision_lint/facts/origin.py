@@ -75,3 +75,5 @@ class Choice:
     origin: Origin = field(compare=False)
     option: str = field(default="", compare=False)
     """How a command line gives a value to the setting: `--dtype`; empty if no option does."""
+    of_field: Literal["", "dtype", "text"] = field(default="", compare=False)
+    """What the default of a field is written as: who makes the object may give another value."""

@@ -34,6 +34,7 @@ _KINDS: dict[str, Kind] = {
     ".json": "json", ".jsonc": "json",
     ".toml": "toml",
     ".sh": "shell", ".bash": "shell", ".env": "shell", ".slurm": "shell", ".sbatch": "shell",
+    ".pbs": "shell", ".lsf": "shell", ".qsub": "shell", ".ksh": "shell", ".zsh": "shell",
     ".dockerfile": "dockerfile", ".mk": "makefile",
     ".md": "markdown", ".markdown": "markdown",
     ".ipynb": "notebook",

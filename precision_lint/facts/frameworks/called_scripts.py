@@ -24,7 +24,7 @@ _STARTING = frozenset({
     "bash", "sh", "dash", "zsh", "ksh", "sbatch", "srun", "qsub", "nohup", "time", "env", "sudo",
     "exec", "timeout",
 })  # fmt: skip
-_SUFFIXES = (".sh", ".bash", ".slurm", ".sbatch")
+_SUFFIXES = (".sh", ".bash", ".ksh", ".zsh", ".slurm", ".sbatch", ".pbs", ".lsf", ".qsub")
 
 
 def called(file: ParsedConfig, project: Recording) -> tuple[ParsedConfig, ...]:

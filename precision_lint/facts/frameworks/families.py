@@ -22,13 +22,25 @@ def family(framework: Framework) -> tuple[Framework, ...]:
     return (framework, *(frameworks()[slug] for slug in _extending(framework.slug)))
 
 
+def above(framework: Framework) -> tuple[Framework, ...]:
+    """Those that a framework with classes for its settings extends, if they have some as well."""
+    if not is_of_classes(framework):
+        return ()
+    return tuple(frameworks()[slug] for slug in ancestors(framework) if _classes(slug))
+
+
+def is_of_classes(framework: Framework) -> bool:
+    """True if a framework is that of classes which programs fill, and no program itself."""
+    return bool(_classes(framework.slug))
+
+
 def named_by(
-    framework: Framework, programs: Sequence[Path], project: Recording
+    kin: Iterable[Framework], programs: Sequence[Path], project: Recording
 ) -> Iterator[Framework]:
-    """Those of a family whose classes are named by one of some programs, or, if there are none,
-    anywhere in the project.
+    """Those of some frameworks whose classes are named by one of some programs, or, if there are
+    none, anywhere in the project.
     """
-    for one in family(framework):
+    for one in kin:
         names = any_of(_classes(one.slug))
         if programs:
             is_named = any(project.reaches(path, names) for path in programs)

@@ -13,7 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 
 from precision_lint.facts.frameworks.called_scripts import called, scripts_called
-from precision_lint.facts.frameworks.families import any_of_family, family, named_by
+from precision_lint.facts.frameworks.families import (
+    above,
+    any_of_family,
+    family,
+    is_of_classes,
+    named_by,
+)
 from precision_lint.facts.frameworks.hardware import gpu_of
 from precision_lint.facts.frameworks.hydra import composed
 from precision_lint.facts.frameworks.launches import Launch, launch
@@ -39,6 +45,7 @@ from precision_lint.facts.frameworks.table import Framework, Link, frameworks
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.calls import called_frameworks, readings_of_calls
 from precision_lint.facts.runs.defaults import DefaultsSource
+from precision_lint.facts.runs.filled_classes import filled_by
 from precision_lint.facts.runs.formats.hydra import configuration, starts_hydra
 from precision_lint.facts.runs.formats.lightning_cli import CLI, readings_of_cli
 from precision_lint.facts.runs.formats.yacs_files import refused_in
@@ -96,7 +103,7 @@ def _runs(file: ParsedConfig, project: Recording) -> tuple[EffectiveConfig, ...]
     if any(_is_composed_of(path, run) for run in others):
         own = []
     elif not any(at == path for at, _ in understood(others)):
-        own += map(linker.linked, linker.opened(file))
+        own += map(linker.linked, (*linker.filled(file), *linker.opened(file)))
     own += (*refused_in(file, project), *refused_arguments(file, project))
     merged = {
         (slug, part.file.text.path, part.source.span)
@@ -249,8 +256,8 @@ class _Linker:
                 lambda: tuple(readings(whole, self.project, is_open=not is_complete)),
             )
         found = file.fact(_Linker, lambda: tuple(self.programs(file)))
-        read = _readings(file, self.project)
-        return (*_without_guesses(read, found, self.project), *found)
+        read = _without_guesses(_readings(file, self.project), found, self.project)
+        return (*(one for each in read for one in self.as_parsed(each)), *found)
 
     def taking(self, path: Path, other: ParsedConfig) -> Iterator[EffectiveConfig]:
         """The readings of another file whose runs may take settings from the one at a path.
@@ -289,6 +296,21 @@ class _Linker:
                 absent = Path(started.program.replace(UNKNOWN, ""))
                 yield from self.overridden(path or absent, each, started)
 
+    def filled(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
+        """A file as the classes have it that the parsers of its readers fill with it, where its
+        keys are too few to show a framework.
+        """
+        match file.documents:
+            case (Mapping() as root,) if not _readings(file, self.project):
+                found: dict[str, Framework] = {}
+                for path in readers(file, self.project):
+                    slugs = sorted(filled_by(path, self.project).slugs)
+                    found |= {slug: frameworks()[slug] for slug in slugs}
+                if found:
+                    framework = any_of_family(next(iter(found.values())), found.values())
+                    source = MappingSource(file, root, flat=framework.flat)
+                    yield EffectiveConfig(framework, source)
+
     def opened(self, file: ParsedConfig) -> Iterator[EffectiveConfig]:
         """What the programs that read a file do with it, where no script starts them."""
         for path in readers(file, self.project):
@@ -318,16 +340,46 @@ class _Linker:
             return
         found = readers(file, self.project)
         programs = found or candidates(file, self.project)
-        reach = any_of(framework.reach)
+        kin, older = family(framework), above(framework)
+        reach = any_of(tuple(name for one in (framework, *older) for name in one.reach))
         knowing = [path for path in programs if self.project.reaches(path, reach)]
         if len(knowing) < len(programs) and not (found and knowing):
             return  # it may be for one that reads it by itself
-        slugs = frozenset[str]().union(
-            *(called_frameworks(self.program_at(path)) for path in knowing)
+        slugs = [self.taking_by(path, (*kin, *older)) for path in knowing]
+        taken = frozenset[str]().union(*slugs)
+        called = [one for one in kin if one.slug in taken]
+        called = called or [one for one in older if one.slug in taken]
+        parsed = (filled_by(path, self.project).is_parsed for path in knowing)
+        if not called and is_of_classes(framework) and any(parsed):
+            return  # classes of the project have these fields, and are of no framework
+        named = (
+            called
+            or [*named_by(kin, knowing, self.project)]
+            or [*named_by(older, knowing, self.project)]
         )
-        called = [one for one in family(framework) if one.slug in slugs]
-        named = called or named_by(framework, knowing, self.project)
         yield replace(reading, framework=any_of_family(framework, named))
+
+    def as_parsed(self, reading: EffectiveConfig) -> Iterator[EffectiveConfig]:
+        """What looks like options of a framework, as the class has them that the program fills."""
+        source, framework = reading.source, reading.framework
+        path = None
+        if isinstance(source, CommandSource) and is_of_classes(framework):
+            path = program_of(source.launch, source.file, self.project)
+        filled = filled_by(path, self.project) if path is not None else None
+        if not isinstance(source, CommandSource) or filled is None or not filled.is_parsed:
+            yield reading
+            return
+        kin = (*family(framework), *above(framework))
+        found = [one for one in kin if one.slug in filled.slugs]
+        if found:
+            framework = any_of_family(framework, found)
+            yield replace(reading, framework=framework, source=replace(source, framework=framework))
+
+    def taking_by(self, path: Path, kin: Sequence[Framework]) -> frozenset[str]:
+        """Which of some frameworks the classes are of that a program fills, or else calls."""
+        slugs = frozenset(one.slug for one in kin)
+        parsed = filled_by(path, self.project).slugs & slugs
+        return parsed or called_frameworks(self.program_at(path)) & slugs
 
     def overridden(
         self, path: Path, file: ParsedConfig, started: Launch

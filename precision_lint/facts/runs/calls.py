@@ -16,8 +16,9 @@ from precision_lint.facts.frameworks.sources import (
     MappingSource,
     Occurrence,
 )
-from precision_lint.facts.frameworks.table import Framework
+from precision_lint.facts.frameworks.table import Framework, frameworks
 from precision_lint.facts.frameworks.triggers import may_be_reported_in
+from precision_lint.facts.runs.filled_classes import frameworks_of
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.known import Given, Holder, Known, Settings
@@ -40,7 +41,7 @@ def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
     """What the frameworks that a program calls make of a run."""
     run = evaluator.run
     yield from _of_taken(evaluator)
-    for file, made, frameworks in _framework_calls(run.program):
+    for file, made, found in _framework_calls(run.program):
         assert isinstance(made.node, ast.Call)
         code = run.program.project.config_files.at(file.text.path)
         node = made.node
@@ -49,11 +50,11 @@ def readings_of_calls(evaluator: Evaluator) -> Iterator[EffectiveConfig]:
             continue
         given = dict(_arguments(node, file, code, evaluator))
         if last_name(node.func) == _TAKING_ALL:
-            given = dict(_members(node, file, code, frameworks, evaluator)) | given
+            given = dict(_members(node, file, code, found, evaluator)) | given
         deciding = tuple(filter(_chooses, around)) if state else ()
         if deciding and run.opened is not None:
             given |= dict(_decided(node, file, deciding[-1], evaluator))
-        for framework in frameworks:
+        for framework in found:
             yield _reading(framework, made, file, code, run, given, deciding)
 
 
@@ -85,7 +86,18 @@ def _framework_calls(
     for file in program.files if paths else ():
         for span, made in _calls(file) if file.text.path in paths else ():
             if (file.text.path, span) in known:
-                yield file, made, called(made.callee)
+                yield file, made, _frameworks_of(made, file, program)
+
+
+def _frameworks_of(made: Made, file: ParsedPython, program: Program) -> tuple[Framework, ...]:
+    """The frameworks whose class or function is called: by the bases of a class of the project,
+    which may have the name of another one.
+    """
+    assert isinstance(made.node, ast.Call)
+    slugs = frameworks_of(made.node.func, file, program.project)
+    if slugs is None:
+        return called(made.callee)
+    return tuple(frameworks()[slug] for slug in sorted(slugs))
 
 
 def _found(program: Program) -> Iterator[tuple[ParsedPython, Span, Made]]:

@@ -10,27 +10,33 @@ from __future__ import annotations
 import ast
 import re
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import field
 from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
+from precision_lint.facts.frameworks.recognition import calls_pattern
+from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.formats.configurators import execution
 from precision_lint.facts.runs.holders import Holders, classes_of_sections
 from precision_lint.facts.runs.interpreter.classes import record
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.program import Program
+from precision_lint.facts.runs.interpreter.reachable import is_main
 from precision_lint.facts.runs.taking_calls import (
     holds_them,
+    is_display,
     is_of_apex,
     is_of_library,
     is_telling,
+    kept_for_loading,
     takes_by_position,
+    takes_object,
     takes_settings,
     unpacked,
 )
-from precision_lint.facts.runs.torch_sinks import TorchPlace
+from precision_lint.facts.runs.torch_sinks import LOADERS, TorchPlace
 from precision_lint.facts.runs.ways import (
     commands,
     decided,
@@ -47,7 +53,7 @@ from precision_lint.model.frozen import frozen
 from precision_lint.model.regex import regex
 from precision_lint.source.python.bindings import enclosing_class
 from precision_lint.source.python.parse import ParsedPython
-from precision_lint.source.python.statements import FunctionDefinition
+from precision_lint.source.python.statements import Definition, FunctionDefinition
 from precision_lint.source.python.syntax import (
     callee_name,
     compared_with_texts,
@@ -57,7 +63,7 @@ from precision_lint.source.python.syntax import (
     positional_parameters,
     qualified,
 )
-from precision_lint.source.python.syntax_tree import Scope, syntax_tree
+from precision_lint.source.python.syntax_tree import Scope, SyntaxTree, syntax_tree
 
 _MOST_FILES = 150
 _MOST_STEPS = 1_500
@@ -83,7 +89,7 @@ class Asked:
     `others` are the sections of other settings with this name: what holds it tells them apart.
     `modules` are the texts beside it, which may name the module that reads it, and `words` those of
     its command, which may name the function. `owner` is the class or function that gets it as an
-    argument, if that is known.
+    argument, if that is known. `passed` are the functions and classes that do not run.
     """
 
     name: str
@@ -92,6 +98,7 @@ class Asked:
     modules: frozenset[str] = frozenset()
     words: frozenset[str] = frozenset()
     owner: str = ""
+    passed: frozenset[str] = frozenset()
 
 
 def flows(asked: Asked, program: Program) -> Iterator[TorchPlace]:
@@ -105,6 +112,12 @@ def paths_of(program: Program) -> tuple[Path, ...]:
         ("all files of a program", program.path),
         lambda: tuple(islice(program_of(program.path, program.project), _MOST_FILES)),
     )
+
+
+def files_of(program: Program) -> tuple[ParsedPython, ...]:
+    """The same, parsed."""
+    found = map(program.project.module, paths_of(program))
+    return program.fact("all parsed files", lambda: tuple(filter(None, found)))
 
 
 def first_read(asked: Asked, program: Program) -> tuple[ast.expr, ParsedPython] | None:
@@ -125,7 +138,7 @@ class _Flow:
         if self._is_replaced(asked.name):
             return
         pending = deque(self._starts(asked))
-        for found in self._handed_on(asked):
+        for found in (*self._handed_on(asked), *self._given_whole(asked)):
             if isinstance(found, TorchPlace):
                 yield found
             else:
@@ -150,6 +163,25 @@ class _Flow:
             if name in project.config_files.text(path) and (file := project.module(path)):
                 yield file
 
+    def _defining(self, name: str) -> Iterator[tuple[ParsedPython, FunctionDefinition]]:
+        """The functions of the program with a name; of classes, their `__init__`."""
+        project = self.program.project
+        for path in paths_of(self.program) if name else ():
+            text = project.config_files.text(path)
+            is_defined = f"def {name}(" in text or f"class {name}" in text
+            if is_defined and (file := project.module(path)) is not None:
+                yield from ((file, function) for function in definitions(file).get(name, ()))
+
+    def _spreading(self, section: str) -> Iterator[ParsedPython]:
+        """The files of the program that may hand on a section, or a whole file to a framework."""
+        project = self.program.project
+        for path in paths_of(self.program):
+            text = project.config_files.text(path)
+            if "**" in text and (section in text if section else _takes(path, project)):
+                file = project.module(path)
+                if file is not None:
+                    yield file
+
     def _is_replaced(self, name: str) -> bool:
         """True if the program certainly puts something else in place of what a setting says."""
         for file, node in self.program.assigned.get(name, ()):
@@ -160,7 +192,7 @@ class _Flow:
                 isinstance(statement, ast.Assign)
                 and isinstance(node, ast.Attribute | ast.Subscript)
                 and holds_settings(_root(node))
-                and not any(isinstance(each, ast.If | ast.Try | ast.For) for each in around)
+                and not any(map(_may_pass_by, around))
                 and name not in ast.unparse(statement.value)
             ):
                 return True
@@ -181,6 +213,7 @@ class _Flow:
             for file in self._files(asked.name)
             for node, holder in members(file).get(asked.name, ())
             if self._may_hold(node, holder, asked, file)
+            if not is_within(node, file, asked.passed)
         ]
         named = [read for read in found if self._is_named(read[1], asked.modules)]
         yield from named or found
@@ -206,7 +239,7 @@ class _Flow:
 
         A whole file is handed on to a framework, `TrainingArguments(**config)`, or to many things.
         """
-        for file in self._files("**"):
+        for file in self._spreading(asked.section):
             for call, holder in spread(file):
                 key = key_of_holder(holder)
                 is_section = bool(asked.section) and key == asked.section
@@ -216,8 +249,21 @@ class _Flow:
                 functions = self._functions(callee_name(call), call, file)
                 for home, function in functions:
                     yield from self._parameter(asked.name, function, home)
-                if not functions:
+                if not functions and not self._lacks(asked.name, callee_name(call)):
                     yield from unpacked(call, asked.name, holder, file)
+
+    def _given_whole(self, asked: Asked) -> Iterator[TorchPlace]:
+        """The functions of libraries that get an object of settings, and read this one of it."""
+        for file in self._files("get_quantization_config") if not asked.owner else ():
+            for call in syntax_tree(file).calls("get_quantization_config"):
+                place = takes_object(call, asked.name, file)
+                if place is not None:
+                    yield place
+
+    def _lacks(self, name: str, owner: str) -> bool:
+        """True for a class of settings without such a field: what it gets is chosen before."""
+        kind = record(owner, self.program)
+        return kind is not None and all(each.name != name for each in kind.fields)
 
     def _is_named(self, file: ParsedPython, modules: frozenset[str]) -> bool:
         """True for a file whose folder or name is a text among the settings: `app: vjepa_droid`."""
@@ -260,9 +306,12 @@ class _Flow:
     def _names_settings(self, holder: ast.Name, file: ParsedPython) -> bool:
         """True for another name of settings: `short = self.training_settings`."""
         syntax = syntax_tree(file)
+        stores = syntax.stores(syntax.function(holder) or syntax.tree, holder.id)
+        if any(_is_parsed(store, syntax) for store in stores):
+            return True
         values = [
             statement.value
-            for store in syntax.stores(syntax.function(holder) or syntax.tree, holder.id)
+            for store in stores
             if isinstance(statement := syntax.parent(store), ast.Assign)
         ]
         return len(values) == 1 and (
@@ -279,7 +328,9 @@ class _Flow:
         match parent:
             case ast.keyword(arg=name):
                 call = syntax.parent(parent)
-                if isinstance(call, ast.Call) and name is not None:
+                if isinstance(call, ast.Call) and name is not None and is_display(call):
+                    yield from self._entry(call, name, file)
+                elif isinstance(call, ast.Call) and name is not None:
                     yield from self._given(node, call, name, file)
                 elif isinstance(call, ast.Call) and takes_settings(call, file):
                     subject = f"{callee_name(call)}(**)"
@@ -410,10 +461,7 @@ class _Flow:
         match call.func:
             case ast.Attribute(value=ast.Name(id="self")) if own := definitions(file).get(name):
                 return [(file, function) for function in own]
-        found = []
-        for file in self._files(name) if name else ():
-            for function in definitions(file).get(name, ()):
-                found.append((file, function))
+        found = [*islice(self._defining(name), _MOST_DEFINITIONS + 1)]
         return found if len(found) <= _MOST_DEFINITIONS else []
 
     def _name_of_parameter(self, at: int, name: str, call: ast.Call) -> str | int:
@@ -421,11 +469,10 @@ class _Flow:
         `family.create(config, dtype)`.
         """
         names = set()
-        for file in self._files(name) if name else ():
-            for function in definitions(file).get(name, ()):
-                is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
-                parameters = positional_parameters(function.args)[is_method:]
-                names.add(parameters[at].arg if at < len(parameters) else "")
+        for file, function in self._defining(name):
+            is_method = isinstance(syntax_tree(file).parent(function), ast.ClassDef)
+            parameters = positional_parameters(function.args)[is_method:]
+            names.add(parameters[at].arg if at < len(parameters) else "")
         is_clear = len(names) == 1 and not any(isinstance(each, ast.Starred) for each in call.args)
         return names.pop() or at if is_clear else at
 
@@ -525,12 +572,14 @@ class _Flow:
                     return
                 yield node, file
 
-    def _entry(self, table: ast.Dict, key: str, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
+    def _entry(self, table: ast.expr, key: str, file: ParsedPython) -> Iterator[TorchPlace | _Read]:
         """The entry of a display: it is an argument where the display is unpacked."""
         syntax = syntax_tree(file)
         match syntax.parent(table):
             case ast.keyword(arg=None) as spread:
                 yield from unpacked(syntax.parent(spread), key, table, file)
+            case ast.keyword() | ast.Assign(targets=[ast.Attribute()]):
+                yield from kept_for_loading(table, key, file)
             case ast.Assign(targets=[ast.Name(id=name)]) | ast.AnnAssign(target=ast.Name(id=name)):
                 yield from self._spread(name, key, table, file)
 
@@ -546,6 +595,18 @@ class _Flow:
                     yield from unpacked(call, key, read, file)
                     if isinstance(call, ast.Call) and self._is_field(key, callee_name(call)):
                         yield from self._starts(Asked(key))
+                case ast.keyword() | ast.Assign():
+                    yield from kept_for_loading(read, key, file)
+
+
+def _takes(path: Path, project: Recording) -> bool:
+    """True for a file that mentions a framework's call, or one that loads a network."""
+
+    def compute() -> bool:
+        text = project.config_files.text(path)
+        return any(map(text.__contains__, LOADERS)) or re.search(calls_pattern(), text) is not None
+
+    return project.config_files.once(("mentions a taker", path), compute)
 
 
 def _nested(body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
@@ -570,11 +631,37 @@ def _after_exit(test: ast.If, file: ParsedPython) -> Sequence[ast.stmt]:
     return around[around.index(test) + 1 :]
 
 
+def is_within(node: ast.AST, file: ParsedPython, names: Set[str]) -> bool:
+    """True for a place in a function or a class with one of some names."""
+    return bool(names) and any(
+        isinstance(each, Definition) and each.name in names
+        for each in syntax_tree(file).around(node)
+    )
+
+
 def _root(node: ast.expr) -> str:
     """The variable that a member is reached from: `cfg` of `cfg["training"].precision`."""
     while isinstance(node, ast.Attribute | ast.Subscript):
         node = node.value
     return last_name(node)
+
+
+def _may_pass_by(around: ast.AST) -> bool:
+    """True for a statement around another one whose block a run may pass by."""
+    if isinstance(around, ast.If):
+        return not is_main(around)
+    return isinstance(around, ast.Try | ast.For | ast.While)
+
+
+def _is_parsed(store: ast.AST, syntax: SyntaxTree) -> bool:
+    """True for a name that gets what a parser gives: `first, second = parser.parse()`."""
+    parent = syntax.parent(store)
+    if isinstance(parent, ast.Tuple):
+        parent = syntax.parent(parent)
+    match parent:
+        case ast.Assign(value=ast.Call(func=ast.Attribute(attr=name))):
+            return name.startswith("parse")
+    return False
 
 
 def _is_chosen(holder: ast.expr) -> bool:

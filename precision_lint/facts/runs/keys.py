@@ -26,6 +26,10 @@ _READ = regex(
 _SPREAD = "**"
 _SPREADING = r"(?<!def )\b\w+\([^()]*\*\*[a-z]"
 """`Trainer(**config)`: no code mentions the keys that are handed on."""
+_FILLING = r"Parser\(\s*[\[(]?\s*[A-Z]"
+"""`TrlParser((ScriptArguments, SFTConfig))`: nor the fields of a class of a library."""
+VALUES = frozenset({"value", "values", "default"})
+"""`precision: {values: [bf16, fp16]}` of a sweep: the section is the setting."""
 _LEAST_KEYS = 5
 _MOST_KEYS = 400
 _MOST_FILES = 60
@@ -56,7 +60,8 @@ def keys_of(file: ParsedConfig, project: Recording) -> Keys:
     if not keys.precise or len(keys.names) < _LEAST_KEYS:
         return Keys()
     found = project.python_source_matches
-    if not found(rf"\b(?:{mentioned})\b".encode()) and not found(_SPREADING.encode()):
+    ways = (rf"\b(?:{mentioned})\b", _SPREADING, _FILLING)
+    if not any(found(way.encode()) for way in ways):
         return Keys()
     return keys
 
@@ -103,6 +108,8 @@ def _mentioned(path: Path, project: Recording) -> frozenset[str]:
 def _is_precise(entry: Entry, section: str) -> bool:
     """True for a setting that chooses a precision."""
     name = entry.name or ""
+    if isinstance(entry.value, Mapping) and not VALUES.isdisjoint(entry.value.names):
+        return is_about_precision(name)
     if not isinstance(entry.value, Scalar):  # `${model.precision}` may be any
         return not isinstance(entry.value, Mapping | Sequence) and is_about_precision(name)
     value = entry.value.value

@@ -25,7 +25,7 @@ _LOADERS = {
     rf"|{_OF_MONAI})|{_READING}",
     "yaml": r"\b(?:yaml\.(?:safe_|full_|unsafe_)?load\(|OmegaConf\.load\(|YAML\(|hydra\.main\b"
     r"|load_hyperpyyaml\(|from sconf import|compose\(|Serializable\b|from_(?:yaml|file)\("
-    rf"|(?:load|read)_yaml\w*\(|parse_yaml_file\(|{_OF_MONAI})|{_READING}|{yacs.MERGING}",
+    rf"|(?:load|read)_yaml\w*\(|parse_yaml_file\(|parse_args_and_config\(|H4ArgumentParser\(|{_OF_MONAI})|{_READING}|{yacs.MERGING}",
     "toml": r"\btoml(?:i|lib)?\.loads?\(",
 }
 """The alternatives share one test for the start of a word: with a test in each of them, a search

@@ -23,9 +23,11 @@ from precision_lint.source.config.settings_tree import (
     mappings,
 )
 
-_NAMING = ("_target_", "class_path", "target", "type", "class_name")
+_NAMING = ("_target_", "class_path", "target", "type", "class_name", "_name_")
 _CALLED = ("_target_", "class_path")
 _ARGUMENTS = frozenset({"init_args", "params", "kwargs", "args", "arguments"})
+_PLAIN = regex(r"[\w-]{2,60}", re.ASCII)
+"""A name in a registry."""
 _PATH = regex(r"(?:[A-Za-z_]\w*[.:])*([A-Za-z_]\w*)", re.ASCII)
 
 
@@ -68,10 +70,12 @@ def foreign_class(mapping: Mapping, file: ParsedConfig, project: Recording) -> s
     """
     found: dict[int, str] = {}
     for each, around in _sections(file.documents):
-        written = (each.get(key) for key in _CALLED)
+        written = (each.get(key) for key in (*_CALLED, "target"))
         texts = [one.entry.value for one in written if one is not None]
         match texts:
-            case [Scalar(value=str(text)), *_] if _PATH.fullmatch(text) and "." in text:
+            case [Scalar(value=str(text)), *_] if _PATH.fullmatch(text) and text.count(".") >= (
+                1 if each.get("target") is None else 2
+            ):
                 is_own = project.locate(file.text.path, text.rpartition(".")[0]) is not None
                 found[id(each)] = "" if is_own or _named(each, project) is not None else text
             case _:
@@ -111,8 +115,44 @@ def _named(mapping: Mapping, project: Recording) -> NamedClass | None:
     for key in _NAMING:
         match member.entry.value if (member := mapping.get(key)) is not None else None:
             case Scalar(value=str(text)) if match := _PATH.fullmatch(text):
-                return _located(text.replace(":", "."), match[1], project)
+                named = _located(text.replace(":", "."), match[1], project)
+                return named or _registered(text, project)
+            case Scalar(value=str(text)) if _PLAIN.fullmatch(text):
+                return _registered(text, project)
     return None
+
+
+def _registered(text: str, project: Recording) -> NamedClass | None:
+    """The only class that a registry has under a name: `@register("small")`, or in a table of paths
+    `"small": "models.small.Small"`.
+    """
+    return project.config_files.once(
+        ("registered as", text), lambda: _only(dict.fromkeys(_found_as(text, project)))
+    )
+
+
+def _only(found: Iterable[NamedClass]) -> NamedClass | None:
+    match [*found]:
+        case [one]:
+            return one
+    return None
+
+
+def _found_as(text: str, project: Recording) -> Iterator[NamedClass]:
+    quoted = rf"""["']{re.escape(text)}["']"""
+    decorated = re.compile(
+        rf"^@[\w.]*\bregister\w*\([^()\n]*{quoted}[^()\n]*\)[ \t]*\r?\n(?:@[^\n]*\n)*class (\w+)",
+        re.MULTILINE,
+    )
+    for path in project.python_sources_matching(b"(?m)" + decorated.pattern.encode()):
+        for name in decorated.findall(project.config_files.text(path)):
+            yield NamedClass(name, path)
+    listed = re.compile(rf"""{quoted}[ \t]*:[ \t\r\n]*["']([A-Za-z_][\w.]*\.[A-Za-z_]\w*)["']""")
+    for path in project.python_sources_matching(listed.pattern.encode()):
+        for whole in listed.findall(project.config_files.text(path)):
+            located = _located(whole, whole.rpartition(".")[2], project)
+            if located is not None:
+                yield located
 
 
 def _located(text: str, name: str, project: Recording) -> NamedClass | None:

@@ -25,8 +25,9 @@ from precision_lint.facts.frameworks.sources import (
     RolesSource,
 )
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.counterparts import is_of_another, names_in, plain
-from precision_lint.facts.runs.flows import Asked, first_read, flows, paths_of
+from precision_lint.facts.runs.flows import Asked, first_read, flows, is_within, paths_of
 from precision_lint.facts.runs.handed_words import Handed, handed
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
@@ -36,6 +37,7 @@ from precision_lint.facts.runs.interpreter.reaching import reached
 from precision_lint.facts.runs.keys import parts_of, words_of
 from precision_lint.facts.runs.named_classes import is_argument, named_classes
 from precision_lint.facts.runs.readers import likely_readers, possible_readers
+from precision_lint.facts.runs.registries import chosen_texts, passed_over
 from precision_lint.facts.runs.roles import distinct, of_place, reading_of
 from precision_lint.facts.runs.taking_calls import is_of_apex
 from precision_lint.facts.runs.torch_sinks import TorchPlace
@@ -105,6 +107,8 @@ class Purposes:
                 yield from known
                 yield from self.of(_but_for(part, known))
             return
+        if rest.launch is None and is_bare_model(rest.file, self.project):
+            return  # what loads the model is no program that reads these keys
         if rest.launch is None:
             for run, used in self._of_classes(rest):
                 yield from _shown_with(used, run)
@@ -125,7 +129,10 @@ class Purposes:
         for one, asked in islice(_asked(rest, run), _MOST):
             known = self.misses.get(written_at(one))
             if known is None or known.read is None:
-                found = first_read(asked, run.program)
+                passed = passed_over(chosen_texts(run), run.program)
+                found = first_read(replace(asked, passed=passed), run.program)
+                if found is None and asked.others:  # which section it is read of is not seen
+                    found = first_read(Asked(asked.name, passed=passed), run.program)
                 at = (found[1].text.path, found[0].lineno) if found is not None else None
                 if known is None or at is not None:
                     self.misses[written_at(one)] = Missed(run.program.path, at)
@@ -190,7 +197,9 @@ class Purposes:
         evaluator = Evaluator(run)
         names = names_in(run.file) if run.opened is not None else frozenset[str]()
         paths = paths_of(run.program) if names else ()
+        passed = passed_over(chosen_texts(run), run.program)
         for written, asked in islice(settings, _MOST):
+            asked = asked if asked.owner else replace(asked, passed=passed)
             key = (run.program.path, asked)
             if key not in self._known:
                 self._known[key] = [*islice(flows(asked, run.program), _MOST_PLACES)]
@@ -199,6 +208,7 @@ class Purposes:
                 for place in self._known[key]
                 if not _is_for_another_value(place, asked.name, written.value)
                 and not is_of_another(place.file.text.path, paths, names)
+                and not is_within(place.node, place.file, asked.passed)
             ]
             places = _named_first(places, names)
             best = _best(places, written, evaluator, is_called=bool(asked.owner)) or _of_target(
@@ -360,10 +370,13 @@ def _alike_places(best: TorchPlace, places: list[TorchPlace], evaluator: Evaluat
     the first: each model of a family may have one.
     """
     program = evaluator.program
-    if best not in places or reached(best.node, best.file, evaluator):
+    if best not in places:
+        return 1
+    runs = may_run(best.node, best.file, program)
+    if runs and reached(best.node, best.file, evaluator):
         return 1
     files = {best.file.text.path}
-    like = best.kind, _rank(best, program), may_run(best.node, best.file, program)
+    like = best.kind, _rank(best, program), runs
     for place in places:
         own = place.kind, _rank(place, program), may_run(place.node, place.file, program)
         is_new = own == like and place.file.text.path not in files
@@ -479,9 +492,16 @@ def _asked(rest: Unread, run: RunEnvironment) -> Iterator[tuple[Occurrence, Aske
     for one in rest.settings:
         if isinstance(one.origin, Member):
             own = one.origin.mapping
+            if one.origin.entry.name != one.name:  # the section is the setting
+                holding = (each for each in homes[one.name] if _holds(each, own))
+                own = next(holding, own)
             others = {names.get(id(each), "") for each in homes[one.name] if not _alike(each, own)}
             section = names.get(id(own), "") or _group(rest.file, run)
             yield one, Asked(one.name, section, frozenset(others - {section}), modules)
+
+
+def _holds(section: Mapping, inner: Mapping) -> bool:
+    return any(entry.value is inner for entry in section.entries)
 
 
 def _group(file: ParsedConfig, run: RunEnvironment) -> str:
@@ -509,8 +529,10 @@ def _alike(one: Mapping, other: Mapping) -> bool:
 
 
 def _shown_of(written: Occurrence) -> str:
-    is_null = written.value is None and isinstance(written.origin, Member)
-    return _shown(written.value) if written.value is not None or is_null else _UNKNOWN
+    match written.origin:
+        case Member(entry=entry) if isinstance(entry.value, Scalar):
+            return _shown(written.value)
+    return _shown(written.value) if written.value is not None else _UNKNOWN
 
 
 def _shown(value: object) -> str:

@@ -18,11 +18,13 @@ from typing import TypeAlias
 from precision_lint.facts.frameworks.own_commands import own_commands
 from precision_lint.facts.frameworks.recognition import calls_pattern
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.filled_classes import filled_by, words_read_by
 from precision_lint.facts.runs.keys import Keys, all_keys, keys_of, parts_of, words_of
 from precision_lint.facts.runs.loading import has_library, loads, mentions_loading
 from precision_lint.facts.runs.named_classes import modules_named
 from precision_lint.facts.runs.own_options import options_alone
 from precision_lint.facts.runs.records import is_record
+from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.torch_sinks import CLEAR_MARKS
 from precision_lint.facts.runs.witnesses import (
     NAMED_SHARE,
@@ -95,13 +97,13 @@ def _of_modules(file: ParsedConfig, project: Recording) -> Iterator[Path]:
     """The modules whose classes a file names by their paths, or a file that it names: what runs
     them reads its settings.
     """
-    for one in (file, *_named_files(file, project)):
+    for one in (file, *named_files(file, project)):
         for module in modules_named(one, project):
             if all_keys(file).precise & words_of((module,), project):
                 yield module
 
 
-def _named_files(
+def named_files(
     file: ParsedConfig, project: Recording, hops: int = _MOST_HOPS
 ) -> Iterator[ParsedConfig]:
     """The files of the same kind that a file names, and those that they name: its bases."""
@@ -111,7 +113,7 @@ def _named_files(
         base = project.config_files.at(found) if found not in (None, here) else None
         if found is not None and base is not None and found.suffix == here.suffix:
             yield base
-            yield from _named_files(base, project, hops - 1)
+            yield from named_files(base, project, hops - 1)
 
 
 def _witnessed(file: ParsedConfig, project: Recording) -> Iterator[Path]:
@@ -137,6 +139,8 @@ def likely_readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
         return ()
     if possible_readers(file, project) or _including(file, project):
         return ()
+    if tools_given(file.text.path, project):
+        return ()
     if _has_more_programs(file.text.path, project):
         return ()
     around = _around(_near(keys, file, project, _LIKELY_CLEAR), file.text.path, project)
@@ -151,8 +155,10 @@ def readers(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     keys = keys_of(file, project)
     if not keys.precise or is_record(file, project):
         return ()
-    started = given(file.text.path, project)
     here = file.text.path
+    started = given(here, project)
+    if not started and tools_given(here, project):
+        return ()
     near = _near(keys, file, project)
     around = _around(near, here, project)
     named = [*naming(keys, file, project)]
@@ -185,7 +191,7 @@ def candidates(file: ParsedConfig, project: Recording) -> tuple[Path, ...]:
     """
     here = file.text.path
     keys = keys_of(file, project)
-    if (started := given(here, project)) or not keys.names:
+    if (started := given(here, project)) or not keys.names or tools_given(here, project):
         return started
     return tuple(row.path for row in _around(_near(keys, file, project), here, project))
 
@@ -388,10 +394,11 @@ def _found(format: str, project: Recording) -> Iterator[_Reading]:
     started.sort(key=lambda path: not mentions_loading(path, format, project))
     for path in started[:_MOST_PROGRAMS]:
         parts = parts_of(path, project)
-        if any(_is_precise_code(part, project) for part in parts):
+        is_precise = any(_is_precise_code(part, project) for part in parts)
+        if is_precise or filled_by(path, project).slugs:
             is_loading = loads(parts, format, project)
             if is_loading or has_library(parts, project):
-                yield path, words_of(parts, project), is_loading
+                yield path, words_read_by(path, project), is_loading
 
 
 def _is_precise_code(path: Path, project: Recording) -> bool:

@@ -10,12 +10,14 @@ from pathlib import Path
 from precision_lint.facts.frameworks.recognition import program_of
 from precision_lint.facts.frameworks.sources import Occurrence
 from precision_lint.facts.project.facts import Recording
+from precision_lint.facts.runs.bare_models import is_bare_model
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of as files_of
 from precision_lint.facts.runs.interpreter.program import Program
 from precision_lint.facts.runs.named_classes import foreign_class
 from precision_lint.facts.runs.names_of_outputs import names_outputs
 from precision_lint.facts.runs.never_read import declared_in_vain
 from precision_lint.facts.runs.purposes import Missed
+from precision_lint.facts.runs.tools import tools_given
 from precision_lint.facts.runs.understood import Written, written_at
 from precision_lint.facts.runs.unread import Unread
 from precision_lint.facts.settings.given import normal
@@ -31,6 +33,7 @@ _UNKNOWN_PROGRAM = "which program it starts is not known"
 _NO_READER = "no program is seen to read the file"
 _NOT_PARSED = "the file cannot be parsed"
 _NAMES = "nothing reads it: it is printed, or a part of the names of outputs"
+_BARE_MODEL = "no weights are beside the model: its loader decides what a dtype means"
 _NO_COMMAND = "no program is seen to get it"
 
 
@@ -41,10 +44,12 @@ def with_reasons(
     return tuple(
         replace(
             one,
-            reason=_of_class(one, project)
+            reason=one.reason
+            or _of_class(one, project)
+            or _of_bare_model(one, rest, project)
             or _reason(one, rest, project)
             or _of_miss(one, misses, project)
-            or _of_nothing(one, rest),
+            or _of_nothing(one, rest, project),
         )
         for one in rest.settings
     )
@@ -56,6 +61,11 @@ def _of_class(one: Occurrence, project: Recording) -> str:
         return ""
     name = foreign_class(one.origin.mapping, one.file, project)
     return f"given to {name}, which is not in the project" if name else ""
+
+
+def _of_bare_model(one: Occurrence, rest: Unread, project: Recording) -> str:
+    is_entry = isinstance(one.origin, Member) and rest.launch is None
+    return _BARE_MODEL if is_entry and is_bare_model(rest.file, project) else ""
 
 
 def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recording) -> str:
@@ -77,13 +87,15 @@ def _of_miss(one: Occurrence, misses: Mapping[Written, Missed], project: Recordi
     return f"read in {_shown(path, project)}, line {row}; what for is not seen"
 
 
-def _of_nothing(one: Occurrence, rest: Unread) -> str:
+def _of_nothing(one: Occurrence, rest: Unread, project: Recording) -> str:
     """The reason where nothing leads to a program."""
     if rest.launch is not None:
         return _UNKNOWN_PROGRAM if UNKNOWN in rest.launch.program else ""
     if rest.file.script is not None:
         is_variable = isinstance(one.origin, Assigned)
         return _NAMES if is_variable and names_outputs(one.name, rest.file) else _NO_COMMAND
+    if isinstance(one.origin, Member) and (tools := tools_given(rest.file.text.path, project)):
+        return f"given to `{tools[0]}`, which is not in the project"
     return _NO_READER if isinstance(one.origin, Member) else _NOT_PARSED
 
 

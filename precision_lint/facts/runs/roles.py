@@ -39,6 +39,8 @@ _FILE = regex(r"\.(?:ya?ml|json|toml)\b")
 def may_give_roles(launch: Launch) -> bool:
     """True if a launch says something of precision, or names files that may."""
     words = launch.words
+    if any(map(is_about_precision, launch.environment)):
+        return True
     return any(
         is_about_precision(option.name) or names_precision(option.value)
         for option in options(words)

@@ -34,6 +34,11 @@ _KEEPING = regex(
     r"(?:args|config|cfg|opts|options|params|settings|parser|namespace)$", re.IGNORECASE
 )
 """Names of classes that hold settings."""
+_FOR_LOADING = regex(r"(?:^|_)(?:model|init|load|loading)_(?:\w+_)?kwargs$")
+"""Names of tables that somebody else gives to what loads a model."""
+_QUANTIZED = ("load_in_4bit", "load_in_8bit", "bnb_4bit_quant_storage", "use_bnb_nested_quant")
+_READ_BY_TRL = {"get_quantization_config": (*_QUANTIZED, "bnb_4bit_quant_type")}
+"""Functions of TRL, with the fields of its `ModelConfig` that they read."""
 _POLICIES = {
     "set_global_policy": "mixed_precision", "set_policy": "mixed_precision", "get_policy": "jmp",
 }  # fmt: skip
@@ -93,8 +98,51 @@ def unpacked(
     call: ast.AST | None, key: str, value: ast.expr, file: ParsedPython
 ) -> Iterator[TorchPlace]:
     """The argument of a call that an entry of an unpacked table is."""
-    if isinstance(call, ast.Call) and may_choose_precision(key) and not is_telling(call, file):
+    if not isinstance(call, ast.Call) or is_telling(call, file) or _lacks(call, key, file):
+        return
+    if may_choose_precision(key):
         yield TorchPlace("argument", call, file, value, subject=f"{callee_name(call)}({key}=)")
+
+
+def _lacks(call: ast.Call, key: str, file: ParsedPython) -> bool:
+    """True for a class of a framework that has no such field: what it gets is chosen before."""
+    return any(
+        key in (name, *framework.keys[name].aliases)
+        for framework in called(qualified(call.func, syntax_tree(file).names))
+        for name in framework.beside
+    )
+
+
+def kept_for_loading(table: ast.expr, key: str, file: ParsedPython) -> Iterator[TorchPlace]:
+    """The argument of a loader that a table holds which something else unpacks:
+    `SFTConfig(model_init_kwargs=table)`, `args.model_init_kwargs = table`.
+    """
+    syntax = syntax_tree(file)
+    parent = syntax.parent(table)
+    match parent:
+        case ast.keyword(arg=str(name)) if _FOR_LOADING.search(name):
+            call = syntax.parent(parent)
+            if isinstance(call, ast.Call) and may_choose_precision(key):
+                subject = f"{callee_name(call)}({name}={{{key}}})"
+                yield TorchPlace("argument", call, file, table, subject=subject)
+        case ast.Assign(targets=[ast.Attribute(attr=name)]) if _FOR_LOADING.search(name):
+            if may_choose_precision(key):
+                subject = f"{name}={{{key}}}"
+                yield TorchPlace("argument", parent, file, table, subject=subject)
+
+
+def is_display(call: ast.Call) -> bool:
+    """True for `dict(name=value)`, which is a table."""
+    return isinstance(call.func, ast.Name) and call.func.id in ("dict", "OrderedDict")
+
+
+def takes_object(call: ast.Call, key: str, file: ParsedPython) -> TorchPlace | None:
+    """A function of a library that reads a setting of an object which it gets as a whole."""
+    path = qualified(call.func, syntax_tree(file).names)
+    module, _, name = path.rpartition(".")
+    if module.partition(".")[0] == "trl" and key in _READ_BY_TRL.get(name, ()):
+        return TorchPlace("argument", call, file, call, subject=f"{name}()")
+    return None
 
 
 def written_out(call: ast.Call, file: ParsedPython) -> Iterator[TorchPlace]:

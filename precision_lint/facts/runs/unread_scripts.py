@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TypeAlias
 
 from precision_lint.facts.frameworks.launches import Launch, handles_words, launch
 from precision_lint.facts.frameworks.sources import Occurrence, typed
 from precision_lint.facts.runs.understood import Written, written_at
-from precision_lint.facts.runs.unread_texts import gives_precision, of_lines
+from precision_lint.facts.runs.unread_texts import gives_precision, of_lines, of_options
 from precision_lint.facts.settings.vocabulary import (
     is_about_precision,
     is_setting_of_precision,
@@ -20,7 +21,7 @@ from precision_lint.model.memo import fact
 from precision_lint.model.regex import regex
 from precision_lint.source.config.config_file import ParsedConfig
 from precision_lint.source.config.options import Option, assignments, options, pairs
-from precision_lint.source.shell.commands import inner_script
+from precision_lint.source.shell.commands import PRINTING, Command, inner_script
 from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import UNKNOWN
 
@@ -28,6 +29,12 @@ Known: TypeAlias = "frozenset[Written]"
 
 _DEFAULT = regex(r"""["']?\$\{\w+:?[-=]["']?([^{}]*?)["']?\}["']?""", re.ASCII)
 """`${FLAGS:---fp16 --seed 1}`, the whole value of a variable."""
+_STARTING = regex(
+    r"\b(?:python[\d.]*|torchrun|deepspeed|accelerate launch|srun|bash)[ ]+\S|\.py(?:[ ]|$)"
+)
+"""What a text holds that shows a command."""
+_SENDING = regex(r"[^\n;&#]*[|>]")
+"""What follows a command whose output goes to another one, or to a file."""
 _OF_CALLER = regex(
     r"""["']?(?:\$(?:\d|\{\d+\})|\$\{\w+\#{1,2}[^{}]*\}"""
     r"""|\$\([ ]*echo[ ]+["']?\$\{?\w+\}?["']?[ ]*\|[ ]*(?:cut|sed|awk)\b.*\))["']?""",
@@ -51,10 +58,41 @@ def beside_launches(file: ParsedConfig, known: Known) -> Iterator[Occurrence]:
             yield from _of_words(file, command.words, known)
     for name, assigned in file.script.assigned:
         yield from _of_variable(file, name, assigned, known)
-    parsed = {part.heredoc.body for part in file.embedded if part.heredoc is not None}
+    parts = [part for part in file.embedded if part.heredoc is not None]
+    parsed = {part.heredoc.body for part in parts if part.heredoc and part.file.python is None}
     for body in file.script.bodies:
         if body not in parsed:
-            yield from of_lines(file, body)
+            yield from (one for one in of_lines(file, body) if not _is_within(one, known))
+    for command in file.script.commands:
+        yield from _printed(file, command, known)
+
+
+def _is_within(one: Occurrence, known: Known) -> bool:
+    """True for a line in a program whose calls are understood."""
+    here, span = one.file.text.path, one.origin.span
+    return any(path == here and at.start <= span.end and span.start <= at.end for path, at in known)
+
+
+def _printed(file: ParsedConfig, command: Command, known: Known) -> Iterator[Occurrence]:
+    """What `echo python train.py --bf16` says: a command that is printed, and not started."""
+    if not command.words or command.words[0].text not in PRINTING:
+        return
+    rest = command.words[1:]
+    started = launch(replace(command, words=rest)) if rest else None
+    is_clear = _STARTING.search(" ".join(word.text for word in rest)) is not None
+    words = (*started.launcher, *started.words) if started is not None and is_clear else ()
+    written = tuple(word for word in words if word.verbatim and word.elsewhere is None)
+    found = [*_of_words(file, written, known)]
+    for word in rest:
+        if word.elsewhere is None and _STARTING.search(word.text):
+            found += of_options(file, word.span)
+    if not found:
+        return
+    text, end = file.text.text, command.words[-1].span.end
+    is_sent = _SENDING.match(text, end) is not None
+    fate = "; who gets that is not followed" if is_sent else ", and starts nothing"
+    for one in found:
+        yield replace(one, reason=f"`{command.words[0].text}` prints it{fate}")
 
 
 def _of_words(file: ParsedConfig, words: tuple[Word, ...], known: Known) -> Iterator[Occurrence]:

@@ -19,7 +19,7 @@ _GIVEN = regex(
 """An option or an argument in a text: `--dtype half`, `pretrained=a,dtype=float16`."""
 _LINE = regex(
     r"""^[ \t]*(?:-[ \t]+)?["']?(?P<name>[A-Za-z][\w.-]*)["']?[ \t]*[:=][ \t]*["']?
-        (?P<value>[^\s"'#,]+)["']?
+        (?P<value>[^\s"'#,(]+)["']?
       | [(,\s](?P<argument>[A-Za-z]\w*)=["']?(?P<given>[\w.]+)["']?(?=[,)])""",
     re.MULTILINE | re.ASCII | re.VERBOSE,
 )
@@ -36,6 +36,17 @@ def gives_precision(text: str) -> bool:
         )
         for match in _GIVEN.finditer(text)
     )
+
+
+def of_options(file: ParsedConfig, inside: Span) -> Iterator[Occurrence]:
+    """The options of precision in a text that shows a command: `--dtype half`."""
+    for match in _GIVEN.finditer(file.text.text, *inside):
+        name, text = match[1], match[2]
+        is_flag = text is None or text.startswith("-")
+        value = True if is_flag else None if "$" in text else typed(text)
+        if name and is_setting_of_precision(name.replace("-", "_"), value):
+            span = Span(match.start(1) - len("--"), match.end(1 if is_flag else 2))
+            yield Occurrence(name, value, CodePlace(span), file)
 
 
 def of_lines(file: ParsedConfig, inside: Span) -> Iterator[Occurrence]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from precision_lint.facts.frameworks.sources import Occurrence
+from precision_lint.facts.runs.keys import VALUES
 from precision_lint.facts.runs.understood import Written
 from precision_lint.facts.runs.unread_texts import gives_precision
 from precision_lint.facts.settings.vocabulary import (
@@ -50,7 +51,8 @@ def of_documents(file: ParsedConfig, known: frozenset[Written]) -> Iterator[Occu
                 continue  # its commands are read
             if _is_of_precision(entry, section):
                 value = entry.scalar
-                yield Occurrence(entry.name, value, Member(mapping, entry), file)
+                name = section if entry.name in VALUES and section else entry.name
+                yield Occurrence(name, value, Member(mapping, entry), file)
 
 
 def sections(file: ParsedConfig) -> dict[int, str]:
@@ -65,17 +67,18 @@ def sections(file: ParsedConfig) -> dict[int, str]:
 
 def _is_of_precision(entry: Entry, section: str) -> bool:
     assert entry.name is not None
+    name = section if entry.name in VALUES and section else entry.name
     match entry.value:
         case Scalar(value=str(text)) if gives_precision(text):
             return True
         case Scalar(value=value):
-            return is_setting_of_precision(entry.name, value, section)
+            return is_setting_of_precision(name, value, section)
         case Opaque(content=None | Scalar()):
-            return is_setting_of_precision(entry.name, None, section)
+            return is_setting_of_precision(name, None, section)
         case Sequence(items=items):
             if any(isinstance(item, Scalar) and is_type_of_data(item.value) for item in items):
                 return False  # types of columns
-            return any(_is_item_of_precision(entry.name, item) for item in items)
+            return any(_is_item_of_precision(name, item) for item in items)
     return False
 
 

@@ -9,12 +9,14 @@ from itertools import islice
 
 from precision_lint.facts.frameworks.sources import CodePlace, Occurrence
 from precision_lint.facts.runs.counterparts import is_of_another, names_in
+from precision_lint.facts.runs.flows import is_within
 from precision_lint.facts.runs.interpreter.environment import RunEnvironment
 from precision_lint.facts.runs.interpreter.evaluation import Evaluator
 from precision_lint.facts.runs.interpreter.imported_by_name import program_of
 from precision_lint.facts.runs.interpreter.known import Known
 from precision_lint.facts.runs.interpreter.places import Miss
 from precision_lint.facts.runs.interpreter.reaching import reached
+from precision_lint.facts.runs.registries import chosen_texts, passed_over
 from precision_lint.facts.runs.torch_sinks import TorchPlace, running_places
 from precision_lint.facts.settings.vocabulary import is_precise, names_precision
 from precision_lint.model.dtypes import ALIASES
@@ -51,7 +53,12 @@ class Use:
 def uses(evaluator: Evaluator) -> Iterator[Use]:
     """The sinks of a program that may be reached in a run, with what each is given."""
     run = evaluator.run
-    found = (one for one in running_places(_files(run), run.program) if one.is_module)
+    passed = passed_over(chosen_texts(run), run.program)
+    found = (
+        one
+        for one in running_places(_files(run), run.program)
+        if one.is_module and not is_within(one.node, one.file, passed)
+    )
     trains = _trains(evaluator)
     for sink in islice(found, _MOST):
         use = _use(sink, evaluator)

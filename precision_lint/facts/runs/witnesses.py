@@ -20,7 +20,8 @@ from precision_lint.facts.runs.composing import (
     composing_modules,
     users_of_composing,
 )
-from precision_lint.facts.runs.keys import Keys, all_keys, parts_of, words_of
+from precision_lint.facts.runs.filled_classes import words_read_by
+from precision_lint.facts.runs.keys import Keys, all_keys, parts_of
 from precision_lint.facts.runs.loading import loads
 from precision_lint.facts.runs.started import started_programs
 from precision_lint.facts.runs.typed_commands import typed_commands
@@ -37,13 +38,14 @@ STARTED = rb"__main__|\.parse_(?:known_)?args\(|Fire\(|hydra\.main\b|argbind\b"
 _MAIN = "__main__.py"
 _TAKING_WORDS = (
     r"\badd_argument\(|\bparse_args\b|\bargv\b|\bFire\(|\bclick\.|\btyper\.|\btyro\.|\bhydra\.main\b"
-    r"|\babsl\b|\bHfArgumentParser\b|\bTrlParser\b|\bfrom_cli\("
+    r"|\babsl\b|\bHfArgumentParser\b|\bTrlParser\b|\bfrom_cli\(|Parser\(\s*[\[(]"
 )
 """How a program takes the name of another file than the one that it names."""
 _HYDRA = regex(r"\bhydra\.main\(([^()]*)\)")
 _TEXT = regex(r"""\b(config_\w+)\s*=\s*(["'])([\w./-]*)\2""")
 _OUTPUT = regex(r"^(?:out|output|save|log|work|result|results|exp)(?:[_-](?:dir|path|folder))?$")
 """Options that name the folder which a run writes to."""
+_NAME_WORD = regex(r"[a-z]+\d*")
 _PARTS = regex(r"[_.-]+")
 NAMED_SHARE = 0.5
 """Of the keys of a file that a program must mention which names the file."""
@@ -81,7 +83,7 @@ def naming_for(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[P
     """
     for path in _naming(file.text.path, project):
         parts = parts_of(path, project)
-        if keys.precise & words_of(parts, project) and loads(parts, file.format, project):
+        if keys.precise & words_read_by(path, project) and loads(parts, file.format, project):
             yield path
 
 
@@ -91,7 +93,7 @@ def named_in(file: ParsedConfig, project: Recording) -> Iterator[Path]:
     """
     keys = all_keys(file)
     for program in dict.fromkeys(_programs_in(file, project)):
-        if keys.precise & words_of(parts_of(program, project), project):
+        if keys.precise & words_read_by(program, project):
             yield program
 
 
@@ -159,10 +161,20 @@ def of_siblings(keys: Keys, file: ParsedConfig, project: Recording) -> Iterator[
             shared = _shared_start(here.stem, path.stem)
             named = (one for one in _naming(path, project) if takes_words((one,), project))
             for program in chain(given(path, project), named):
+                if _is_named_like(program, path, here):
+                    continue
                 if _may_read(program, keys, file.format, project):
                     nearest[program] = max(shared, nearest.get(program, 0))
     most = max(nearest.values(), default=0)
     yield from (program for program, shared in nearest.items() if shared == most)
+
+
+def _is_named_like(program: Path, path: Path, here: Path) -> bool:
+    """True for `run_dpo.py` of `config_dpo.yaml`, which says nothing of `config_sft.yaml`."""
+    own, its, other = (
+        frozenset(_NAME_WORD.findall(one.stem.lower())) for one in (program, path, here)
+    )
+    return not (own & its).isdisjoint(its - other)
 
 
 def of_hydra(path: Path, project: Recording) -> tuple[Path, ...]:
@@ -242,7 +254,7 @@ def _composed_folder(program: Path, said: str, project: Recording) -> Path:
 
 def _may_read(path: Path, keys: Keys, format: str, project: Recording) -> bool:
     parts = parts_of(path, project)
-    is_for = keys.share_in(words_of(parts, project)) >= NAMED_SHARE
+    is_for = keys.share_in(words_read_by(path, project)) >= NAMED_SHARE
     return is_for and loads(parts, format, project)
 
 

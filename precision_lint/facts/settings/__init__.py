@@ -242,8 +242,14 @@ def _as_setting(name: str, found: Iterable[Declaration]) -> Setting | None:
         is_about_precision(name) or any(names_precision(given.value) for given in known.values())
     ):
         return None
-    choices = (Choice(given.value, given.origin, given.option) for given in known.values())
-    return Setting(tuple(choices))
+    return Setting(tuple(map(_choice, known.values())))
+
+
+def _choice(given: Declaration) -> Choice:
+    if given.kind is not Kind.FIELD or not given.is_default:
+        return Choice(given.value, given.origin, given.option)
+    is_text = given.origin.source.text[given.origin.span.start] in "'\""
+    return Choice(given.value, given.origin, given.option, "text" if is_text else "dtype")
 
 
 def _is_known(value: object) -> bool:

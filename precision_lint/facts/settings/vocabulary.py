@@ -11,7 +11,7 @@ _BITS = r"(?:bfloat|float|bf|fp)(?:8|16|32|64)"
 WORDS = (
     b"bf16", b"BF16", b"bfloat16", b"BFLOAT16", b"fp16", b"FP16", b"float16", b"fp32", b"float32",
     b"fp8", b"float8", b"precision", b"PRECISION", b"dtype", b"DTYPE", b"half", b"amp:", b"_amp",
-    b'amp"', b"-amp",
+    b'amp"', b"-amp", b"autocast",
 )  # fmt: skip
 """A pattern in the bytes of every file that mentions precision."""
 
@@ -28,10 +28,13 @@ _PRECISION = regex(
     rf"(?:torch\.|amp_|mixed_|pure_)?(?:{_BITS}|half|(?:16|32)-(?:mixed|true))(?:[-_]\w+)?",
     re.IGNORECASE,
 )
-_SETTING = regex(rf"{_BITS}|tf32|precision|dtype|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE)
+_SETTING = regex(
+    rf"{_BITS}|tf32|precision|dtype|autocast|(?:^|_)(?:half|amp)(?:$|_)", re.IGNORECASE
+)
 _SWITCHING = frozenset({"enabled", "enable", "use"})
 _ALSO_CHOOSING = regex(
-    r"tf32|load_in_[48]bit|loss_scale|(?:fp16|amp)_(?:init(?:ial)?_)?scale", re.IGNORECASE
+    r"tf32|load_in_[48]bit|use_double_quant|loss_scale|(?:fp16|amp)_(?:init(?:ial)?_)?scale",
+    re.IGNORECASE,
 )
 _LEVEL = regex(r"(?:^|_)(?:opt|amp)_level$|(?:^|_)matmul_precision$", re.IGNORECASE)
 _MODE = regex(r"(?:^|_)precision$|(?:^|_)fp8_(?:recipe|format)$", re.IGNORECASE)

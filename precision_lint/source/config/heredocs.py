@@ -31,22 +31,26 @@ _FILLED = regex(r"^[^\r\n\S]*\S", re.MULTILINE)
 
 
 def here_documents(file: ParsedConfig, parse: ParsePart) -> Iterator[Embedded]:
-    """The configurations that a script writes, and the scripts that it pipes into a shell."""
+    """The configurations that a script writes, and the scripts that it pipes into a shell, or into
+    Python.
+    """
     if file.script is None:
         return
     mask = Mask((file.masked or file.text).text)
     for heredoc in file.script.heredocs:
         name = heredoc.target.chars if heredoc.target else ""
-        kind = "shell" if heredoc.is_run else _kind(name, mask.text, heredoc.body)
+        kind = heredoc.runs or _kind(name, mask.text, heredoc.body)
         if kind is None:
             continue
         expanded = _expansions(mask.text, heredoc)
         if expanded is None:
             continue
+        if kind == "python" and (expanded or heredoc.tabs):
+            continue  # the shell writes a part of the program
         body = _body(mask.text, heredoc, kind, expanded)
         if body is None:
             continue
-        is_child = heredoc.is_run and not is_remote(heredoc.command.words)
+        is_child = heredoc.runs == "shell" and not is_remote(heredoc.command.words)
         given = dict(heredoc.command.environment) if is_child else {}
         if kind == "shell":
             given |= heredoc.values

@@ -123,6 +123,8 @@ def parse_part(
             text, format, script=script, defect=defect, masked=seen, around=file, find_parts=parts
         )
     try:
+        if format == "python":
+            return ParsedConfig(text, format, masked=seen, python=_python(seen), around=file)
         documents, defect = parse_tree(seen, format)
     except (Unparsable, RecursionError, MemoryError):
         return None

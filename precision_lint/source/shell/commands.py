@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from itertools import takewhile
 from typing import Literal, TypeAlias
 
 from precision_lint.model.finding import Span
@@ -13,9 +14,11 @@ from precision_lint.source.shell.variables import Assigned, Word
 from precision_lint.source.shell.words import Text
 
 Construct: TypeAlias = Literal["if", "case", "loop", "function", "list"]
+Language: TypeAlias = Literal["shell", "python"]
 
 _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ksh"})
-_PRINTING = frozenset({"echo", "printf", "alias"})
+PRINTING = frozenset({"echo", "printf", "alias"})
+"""Commands whose words are printed, or kept, and not started."""
 _HOLDING = {"sbatch": "--wrap", "gcloud": "--command"}
 """Options whose values are scripts: of `sbatch`, which writes one, and of `gcloud compute ssh`."""
 _SESSIONS = frozenset({"tmux", "byobu"})
@@ -30,6 +33,9 @@ _SHELL_VALUES = regex(r"[-+][a-zA-Z]*[oO]|--(?:rcfile|init-file)")
 _SSH_VALUES = regex(r"-[A-Za-z0-9]*[BbcDEeFIiJLlmOopQRSWw]")
 """The options of `ssh` that take the next word, if nothing is written after the letter."""
 _WRITING = frozenset({"cat", "tee"})
+_PYTHON = regex(r"python[\d.]*")
+_PYTHON_FLAG = regex(r"-[BbdEIiOPqRSsuv]+")
+"""The options of Python that take no value, and after which it still reads its input."""
 
 
 @frozen
@@ -72,7 +78,8 @@ class Command:
 
 @frozen
 class Heredoc:
-    """A here-document: what `command` is given to write to `target`, or to run as a script.
+    """A here-document: what `command` is given to write to `target`, or to run as a script: `runs`
+    says in which language.
 
     In the body of one that is not `quoted` the shell replaces variables: `values` are those that
     are known. `tabs` says that tabs at the start of its lines are dropped (`<<-`).
@@ -83,7 +90,7 @@ class Heredoc:
     quoted: bool
     tabs: bool
     target: Text | None = None
-    is_run: bool = False
+    runs: Language | None = None
     values: Mapping[str, Assigned] = field(default_factory=dict)
     appends: bool = False
 
@@ -92,7 +99,7 @@ def inner_script(words: tuple[Word, ...]) -> Word | None:
     """The script in `srun bash -c "..."`, `su -c "..."`, `ssh host "..."`, `tmux new "..."`, or in
     `sbatch --wrap="..."`.
     """
-    if not words or words[0].text in _PRINTING:
+    if not words or words[0].text in PRINTING:
         return None
     names = [word.text.rpartition("/")[2] for word in words]
     if option := _HOLDING.get(names[0]):
@@ -147,6 +154,24 @@ def _value(words: tuple[Word, ...], option: str) -> Word | None:
         if word.text == option and index + 1 < len(words):
             return words[index + 1]
     return None
+
+
+def language_of_input(words: tuple[Word, ...]) -> Language | None:
+    """The language of the script that a command takes from its input: `python - <<EOF`."""
+    if runs_input(words):
+        return "shell"
+    return "python" if _runs_python(words) else None
+
+
+def _runs_python(words: tuple[Word, ...]) -> bool:
+    """True for `python -u <<EOF`, and for `python - arguments <<EOF`."""
+    names = [word.text.rpartition("/")[2] for word in words]
+    at = next((index for index, name in enumerate(names) if _PYTHON.fullmatch(name)), None)
+    if at is None or names[0] in PRINTING:
+        return False
+    options = takewhile(lambda name: _PYTHON_FLAG.fullmatch(name), names[at + 1 :])
+    rest = names[at + 1 + len([*options]) :]
+    return not rest or rest[0] == "-"
 
 
 def runs_input(words: tuple[Word, ...]) -> bool:

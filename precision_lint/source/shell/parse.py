@@ -24,7 +24,7 @@ from precision_lint.source.shell.commands import (
     Heredoc,
     inner_script,
     is_remote,
-    runs_input,
+    language_of_input,
     writes_input,
     written_file,
 )
@@ -849,7 +849,7 @@ class _Reader:
         """Keep the here-documents that a command writes to a file, or runs."""
         here, self.piped_heredocs = [*self.piped_heredocs, *here], []
         files = [word for operator, word in redirects if operator in (">", ">>", ">|")]
-        is_run = runs_input(command.words)
+        runs = language_of_input(command.words)
         appends = any(operator == ">>" for operator, _ in redirects) or any(
             word.text in ("-a", "--append") for word in command.words
         )
@@ -860,7 +860,7 @@ class _Reader:
             )
             if target is None:
                 self.piped_heredocs = here
-        if is_run or target is not None:
+        if runs or target is not None:
             for token in here:
                 if token.body is not None:
                     values = {} if token.quoted else self.values_in(token.body)
@@ -871,7 +871,7 @@ class _Reader:
                             token.quoted,
                             token.tabs,
                             target,
-                            is_run,
+                            runs,
                             values,
                             appends,
                         )

@@ -44,13 +44,13 @@ def test_attributes_that_a_slice_shows_are_not_traced_again(
 def test_defaults_of_a_record_are_worked_out_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    default, found = instances._default, Counter[int]()
+    default, found = instances.default_of, Counter[int]()
 
-    def counted(evaluate: Any, declared: Any) -> Any:
+    def counted(declared: Any) -> Any:
         found[declared.lineno] += 1
-        return default(evaluate, declared)
+        return default(declared)
 
-    monkeypatch.setattr(instances, "_default", counted)
+    monkeypatch.setattr(instances, "default_of", counted)
     record = "@dataclass\nclass Config:\n    scale: float = 1.0\n    dtype: str = 'float64'\n\n"
     made = "".join(f"one{k} = torch.zeros(2, dtype=Config().dtype)\n" for k in range(3))
     asked = "".join(f"one{k}.numpy()\n" for k in range(3))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -146,7 +147,14 @@ other:
 GIVEN = "weights_dtype: half (a.yaml:6); given to far.away.Net, which is not in the project"
 
 
-@pytest.mark.parametrize("text", [SECTION, SECTION.replace("class_path", "_target_")])
+@pytest.mark.parametrize(
+    "text",
+    [
+        SECTION,
+        SECTION.replace("class_path", "_target_"),
+        SECTION.replace("class_path", "target").replace("init_args", "params"),
+    ],
+)
 def test_the_class_of_a_library_that_gets_a_section(text: str, tmp_path: Path) -> None:
     out = explained(tmp_path, {"a.yaml": text.format("far.away.Net")})
     assert GIVEN in out
@@ -164,3 +172,79 @@ def test_the_class_of_a_library_that_gets_a_section(text: str, tmp_path: Path) -
 )
 def test_no_class_of_a_library(text: str, files: dict[str, str], tmp_path: Path) -> None:
     assert "which is not in the project" not in explained(tmp_path, files | {"a.yaml": text})
+
+
+PRINTED = "`echo` prints it, and starts nothing"
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("echo python train.py --lr 1 \\\n  --use-amp", "--use-amp"),
+        ("echo torchrun train.py --dtype bf16 --use-amp", "--dtype bf16"),
+        ('echo "run python train.py --dtype bf16 first"', "--dtype bf16"),
+        ('echo "usage: python train.py --dtype $DTYPE"', "--dtype $DTYPE"),
+    ],
+)
+def test_a_command_that_is_only_printed(line: str, text: str, tmp_path: Path) -> None:
+    files = {"run.sh": f"{line}\n", "train.py": PROGRAM.format("pass")}
+    rows = explained(tmp_path, files).splitlines()
+    assert any(text in row and PRINTED in row for row in rows)
+
+
+@pytest.mark.parametrize("rest", ["| bash", "| tee a.txt", "> jobs.sh", ">> jobs.txt"])
+def test_a_command_that_is_printed_for_something_else(rest: str, tmp_path: Path) -> None:
+    files = {"run.sh": f"echo python train.py --use-amp {rest}\n"}
+    out = explained(tmp_path, files)
+    assert "`echo` prints it; who gets that is not followed" in out
+
+
+@pytest.mark.parametrize(
+    "lines",
+    ['echo "training with --bf16"', "echo done --use-amp", 'COMMAND="python a.py"\necho $COMMAND'],
+)
+def test_what_prints_no_command(lines: str, tmp_path: Path) -> None:
+    files = {"run.sh": f"{lines}\n", "other.sh": "precision=bf16\n"}
+    assert "prints it" not in explained(tmp_path, files)
+
+
+HERE = """\
+{} <<'EOF'
+from transformers import BitsAndBytesConfig
+other = tool.load(dtype="half")
+given = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_use_double_quant=True)
+EOF
+"""
+
+
+@pytest.mark.parametrize(
+    "command", ["python", "python3 -u", "srun python -", "python3.11 - a.json", "x=1 python"]
+)
+def test_python_in_a_here_document(command: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"run.sh": HERE.format(command)})
+    assert "run.sh:4: bitsandbytes" in out
+    assert re.search(r"bnb_4bit_use_double_quant = true +run.sh:4", out)
+    assert 'not understood: dtype="half" (run.sh:3)' in out
+
+
+@pytest.mark.parametrize(
+    "command", ["python train.py", "python -c 'print(1)'", "cat", "echo python", "python -m tool"]
+)
+def test_here_documents_that_no_python_runs(command: str, tmp_path: Path) -> None:
+    out = explained(tmp_path, {"run.sh": HERE.format(command)})
+    assert "bitsandbytes" not in out
+    assert "load_in_4bit=True" in out
+
+
+def test_a_program_that_the_shell_fills_in_is_listed(tmp_path: Path) -> None:
+    text = HERE.format("python -").replace("'EOF'", "EOF").replace("half", "$DTYPE")
+    out = explained(tmp_path, {"run.sh": text})
+    assert "not understood: load_in_4bit=True (run.sh:4)" in out
+    assert "not understood: bnb_4bit_use_double_quant=True (run.sh:4)" in out
+
+
+@pytest.mark.parametrize("name", ["job.pbs", "job.lsf", "job.qsub", "job.zsh", "job.slurm"])
+def test_scripts_of_schedulers(name: str, tmp_path: Path) -> None:
+    text = "singularity exec $image bash << EOF > out\npython train.py --use-amp\nEOF\n"
+    out = explained(tmp_path, {name: text, "train.py": PROGRAM.format("pass")})
+    assert f"--use-amp ({name}:2); declared in train.py, line 7; nothing reads it" in out

@@ -178,3 +178,16 @@ def test_a_folder_without_a_file_for_it_is_no_package_that_runs(tmp_path: Path) 
         "app/deep/tool.py": "",
     }
     assert parts(tmp_path, files) == {"app/deep/tool"}
+
+
+def test_classes_that_a_table_names_by_their_paths(tmp_path: Path) -> None:
+    files = {
+        "train.py": "from registry import model\nload(model['one'])\n",
+        "registry.py": 'model = {\n    "one": "nets.one.One",\n    "two": "torch.optim.Adam",\n}\n',
+        "nets/one.py": "from nets import deep\n",
+        "nets/deep.py": "",
+        "nets/three.py": "",
+    }
+    found = parts(tmp_path, files)
+    assert {"nets/one", "nets/deep"} <= {name.removesuffix(".py") for name in found}
+    assert not any("three" in name for name in found)

@@ -56,3 +56,24 @@ def test_programs_that_bring_what_they_load_and_their_options_together(
     merge: str, old: str, new: str, tmp_path: Path
 ) -> None:
     assert "read by train.py" in explained(tmp_path, merge, READS.replace(old, new))
+
+
+READS_VARIABLE = """\
+import os
+import torch
+
+kind = getattr(torch, {})
+with torch.autocast("cuda", dtype=kind):
+    pass
+"""
+
+
+@pytest.mark.parametrize(
+    "read",
+    ['os.environ.get("RUN_DTYPE", "float32")', 'os.environ["RUN_DTYPE"]', 'os.getenv("RUN_DTYPE")'],
+)
+def test_a_variable_that_the_program_reads(read: str, tmp_path: Path) -> None:
+    program = READS_VARIABLE.format(read)
+    files = {"run.sh": "export RUN_DTYPE=bfloat16\npython train.py\n", "train.py": program}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert "bfloat16 (autocast, train.py:5)  run.sh:1" in out

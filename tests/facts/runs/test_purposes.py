@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -92,6 +93,11 @@ def main():
 """
 REPLACED = """\
 def main():
+    settings.kind_dtype = chosen_by(settings.model)
+    engine = Engine(settings.model, dtype=settings.kind_dtype)
+"""
+REPLACED_IN_MAIN = """\
+if __name__ == "__main__":
     settings.kind_dtype = chosen_by(settings.model)
     engine = Engine(settings.model, dtype=settings.kind_dtype)
 """
@@ -393,6 +399,7 @@ OWN_OBJECT = LIBRARY.replace("import emulation", "emulation = Engine()")
         (OWN_OBJECT, ""),
         (NEVER_CALLED, ""),
         (REPLACED, ""),
+        (REPLACED_IN_MAIN, ""),
         (PRINTED, ""),
         (TENSOR, ""),
     ],
@@ -1102,3 +1109,87 @@ def test_a_function_that_only_other_programs_call_comes_last(
     files = {"a.yaml": FILE.format("kind_dtype: fp16"), "train.py": program}
     out = run("explain-config", cwd=project(tmp_path, files | {"shared.py": SHARED, "b.py": other}))
     assert f"shared.py:{row}" in out.out
+
+
+SWEEP = """\
+program: train.py
+method: grid
+parameters:
+  precision:
+    {}
+  lr:
+    value: 0.1
+"""
+SWEPT = """\
+import wandb
+import torch
+
+def main():
+    wandb.init()
+    with torch.autocast("cuda", dtype=getattr(torch, wandb.config.precision)):
+        print(wandb.config.lr)
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [("values: [bfloat16, float16]", "unknown until run time"), ("value: bfloat16", "bfloat16")],
+)
+def test_the_parameter_of_a_sweep_is_its_section(line: str, value: str, tmp_path: Path) -> None:
+    files = {"sweep.yaml": SWEEP.format(line), "train.py": SWEPT}
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert f"{value} (autocast, train.py:6)  sweep.yaml:5" in out
+
+
+NAMED_MODEL = """\
+model:
+  _name_: {name}
+  width: 3
+  {key}: true
+"""
+MODEL_OF_TABLE = """\
+import torch
+
+class Mamba(torch.nn.Module):
+    def __init__(self, width, use_fp16=False):
+        self.use_fp16 = use_fp16
+
+    def forward(self, x):
+        with torch.autocast("cuda", enabled=self.use_fp16):
+            return x
+"""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"registry.py": 'model = {"mamba": "nets.mamba.Mamba", "other": "nets.other.Other"}\n'},
+        {
+            "nets/mamba.py": MODEL_OF_TABLE.replace(
+                "class Mamba", 'from registry import register\n\n@register("mamba")\nclass Mamba'
+            )
+        },
+    ],
+)
+def test_the_class_that_a_registry_has_under_a_name(files: dict[str, str], tmp_path: Path) -> None:
+    given = {
+        "nets/mamba.py": MODEL_OF_TABLE,
+        "a.yaml": NAMED_MODEL.format(name="mamba", key="use_fp16"),
+    }
+    out = run("explain-config", cwd=project(tmp_path, given | files)).out
+    assert re.search(r"autocast, nets/mamba\.py:\d+\) +a\.yaml:4", out)
+
+
+@pytest.mark.parametrize(("name", "key"), [("other", "use_fp16"), ("mamba", "use_bf16")])
+def test_no_class_of_a_registry(name: str, key: str, tmp_path: Path) -> None:
+    table = 'model = {"mamba": "nets.mamba.Mamba", "third": "elsewhere.nets.Other"}\n'
+    files = {
+        "nets/mamba.py": MODEL_OF_TABLE,
+        "registry.py": table,
+        "a.yaml": NAMED_MODEL.format(name=name, key=key),
+    }
+    out = run("explain-config", cwd=project(tmp_path, files)).out
+    assert f"not understood: {key}: true (a.yaml:4)" in out

@@ -650,3 +650,35 @@ def test_what_parses_the_command_line_for_a_program_is_a_part_of_it(
     out = explained(tmp_path, files)
     is_main = "(argument of Engine(dtype=), main.py" in out
     assert is_main is (reader == "main.py")
+
+
+TAUGHT = """\
+from alignment import H4ArgumentParser, ModelArguments, {kind}
+from transformers import AutoModel
+
+def main():
+    parser = H4ArgumentParser((ModelArguments, {kind}))
+    first, second = parser.parse()
+    {code}
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_program_that_is_named_like_the_file_beside_is_for_that_one(tmp_path: Path) -> None:
+    recipe = TRAINED + "torch_dtype: bfloat16\n"
+    load = 'AutoModel.from_pretrained("m", torch_dtype=first.torch_dtype)'
+    files = {
+        "run_sft.py": TAUGHT.format(kind="SFTConfig", code=load),
+        "run_dpo.py": TAUGHT.format(kind="DPOConfig", code="print(first.torch_dtype)"),
+        "recipes/config_sft.yaml": recipe,
+        "recipes/config_dpo.yaml": recipe,
+        "run.sh": "python run_dpo.py recipes/config_dpo.yaml\n",
+    }
+    out = explained(tmp_path, files)
+    assert "recipes/config_sft.yaml: PyTorch, read by run_sft.py" in out
+    assert "(weights of AutoModel, run_sft.py:7)" in out.replace(
+        "(weights, ", "(weights of AutoModel, "
+    )
+    assert "torch_dtype: bfloat16 (recipes/config_dpo.yaml:9); read in run_dpo.py, line 7" in out

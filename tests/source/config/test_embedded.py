@@ -59,13 +59,21 @@ def test_here_documents(text: str, name: str) -> None:
     assert written(f"{text}\n") == {name: {"fp16": True}}
 
 
+@pytest.mark.parametrize("command", ["python", "python3 - a b", "srun -n 1 python3.11 -u -"])
+def test_python_that_a_script_runs(command: str) -> None:
+    (part,) = config(f"{command} <<EOF\nload(half=True)\nEOF\n", "shell").embedded
+    assert part.file.python is not None
+    assert part.file.python.tree.body[0].lineno == 2
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "cat <<EOF\n{\"fp16\": true}\nEOF",
         "cat > a.md <<EOF\nfp16: true\nEOF",
         "cat > a.py <<EOF\nfp16 = True\nEOF",
-        "python - <<EOF > a.json\n{\"fp16\": true}\nEOF",
+        "python -c x <<EOF > a.json\n{\"fp16\": true}\nEOF",
+        "python - <<EOF\nload($KIND)\nEOF",
         "cat <<EOF | sed s/a/b/ > a.json\n{\"fp16\": true}\nEOF",
         "cat > a.json <<EOF\n{\"fp16\": true\nEOF",
         "cat > a.yaml <<EOF\nfp16: [\nEOF",

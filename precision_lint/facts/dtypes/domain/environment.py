@@ -80,7 +80,7 @@ def bind(target: ast.expr, value: Value, env: Environment) -> None:
             if isinstance(held, Tensor):
                 return  # an item takes on the dtype of its tensor
             if isinstance(held, Dictionary | Sequence):
-                replace_everywhere(held, with_assigned(held, key, value), env)
+                replace_everywhere(held, with_assigned(held, key, value, env), env)
             elif isinstance(held, Model) and held.members:  # another layer in a Sequential
                 vague = replace(held, parameters=caller_chosen(), members=())
                 replace_everywhere(held, vague, env)
@@ -89,17 +89,28 @@ def bind(target: ast.expr, value: Value, env: Environment) -> None:
             _bind_path(path_of(target), value, env)
 
 
-def with_assigned(held: Dictionary | Sequence, key: ast.expr, value: Value) -> Value:
+def with_assigned(
+    held: Dictionary | Sequence, key: ast.expr, value: Value, env: Environment
+) -> Value:
     """A container after `held[key] = value`."""
     position = key.value if isinstance(key, ast.Constant) else None
     match held:
         case Dictionary():
-            known = Constant(position) if isinstance(key, ast.Constant) else UNKNOWN
-            return with_item(held, known, value)
+            return with_item(held, _key(key, env), value)
         case Sequence(items=tuple(items)) if isinstance(position, int) and position < len(items):
             changed = (*items[:position], value, *items[position + 1 :])
             return Sequence(join_all(changed), changed)
     return Sequence(join(held.item, item_of(value) if isinstance(key, ast.Slice) else value))
+
+
+def _key(key: ast.expr, env: Environment) -> Value:
+    """The key of an item: a literal, or the value of a variable that is known."""
+    match key:
+        case ast.Constant(value=value):
+            return Constant(value)
+        case ast.Name(id=name) if isinstance(known := env.get(name), Constant):
+            return known
+    return UNKNOWN
 
 
 def replace_everywhere(held: Value, value: Value, env: Environment) -> None:

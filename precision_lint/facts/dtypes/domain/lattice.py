@@ -46,6 +46,7 @@ from functools import partial, reduce
 from typing import Any, TypeVar, cast
 
 from precision_lint.facts.dtypes.domain.values import (
+    ANONYMOUS,
     BOTTOM,
     UNKNOWN,
     AutocastContext,
@@ -420,7 +421,9 @@ def _beside(one: Model | Dtype | AutocastContext | Unknown, other: Other) -> Oth
         case Dtype():
             return join_dtypes(one, Dtype(may_be_other=True, clauses=clauses_of(other)))
         case AutocastContext():
-            return _join_contexts(one, AutocastContext(one.device, None))
+            given = clauses_of(other)
+            dtype = Dtype(may_be_other=True, clauses=given | {ANONYMOUS}) if given else None
+            return _join_contexts(one, AutocastContext(one.device, dtype))
         case Variable():
             return replace(one, is_partial=True)
     return replace(other, is_partial=True) if isinstance(other, Variable) else UNKNOWN

@@ -413,19 +413,24 @@ def clauses_of(value: Value) -> frozenset[Clause]:
         case Variable(terms=terms, is_partial=is_partial):
             clauses = frozenset(frozenset({term}) for term in terms)
             return clauses | _ANONYMOUS if is_partial else clauses
-        case Dtype(clauses=clauses) | Model(parameters=Tensor(clauses=clauses)) if clauses:
+        case (
+            Dtype(clauses=clauses)
+            | Model(parameters=Tensor(clauses=clauses))
+            | AutocastContext(dtype=Dtype(clauses=clauses))
+        ) if clauses:
             return clauses | _ANONYMOUS
     return frozenset()
 
 
 def as_variable(value: Value) -> Value:
-    """A tensor, or a given module, of which nothing but terms is known, as a variable.
+    """A tensor, a dtype or a given module, of which nothing but terms is known, as a variable.
 
     `x.to(0)` is taken for a tensor, and may be a module.
     """
     match value:
         case (
             Tensor(dtypes=dtypes, may_be_other=True, clauses=clauses)
+            | Dtype(dtypes=dtypes, may_be_other=True, clauses=clauses)
             | Model(is_given=True, parameters=Tensor(dtypes=dtypes, clauses=clauses))
         ) if clauses and not dtypes:
             named = clauses - _ANONYMOUS

@@ -83,7 +83,7 @@ class Assignments:
             case ast.Subscript(value=ast.Attribute() | ast.Subscript() as owner, slice=key):
                 held = self._evaluate(owner, env)
                 if isinstance(held, Sequence | Dictionary):
-                    changed = with_assigned(held, key, value)
+                    changed = with_assigned(held, key, value, env)
                     replace_everywhere(held, changed, env)
                     self.assign(owner, changed, None, env)
                 bind(target, value, env)

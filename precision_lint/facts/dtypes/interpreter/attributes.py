@@ -32,7 +32,9 @@ from precision_lint.facts.dtypes.domain.values import (
     Unknown,
     Value,
     Variable,
+    as_variable,
     caller_chosen,
+    clauses_of,
     output_after,
     perhaps_floating,
     tensor,
@@ -41,7 +43,7 @@ from precision_lint.facts.dtypes.interpreter import iterating, models
 from precision_lint.facts.dtypes.interpreter.methods import members_of
 from precision_lint.facts.dtypes.interpreter.protocols import Evaluate
 from precision_lint.facts.dtypes.operators import array_results, numbers
-from precision_lint.facts.dtypes.operators.conversions import configured
+from precision_lint.facts.dtypes.operators.conversions import configured, is_setting_of_dtype
 from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.makers import makers
 from precision_lint.facts.origin import Choice, Origin, Setting
@@ -81,6 +83,10 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
             found = evaluator.analysis.instances.attribute(owner, name)
             if found is None or isinstance(found, NonTensor | Unknown):
                 setting = _setting(evaluator, node)  # a field of a record of settings
+                if isinstance(found, Unknown) and (left := _left_to_maker(setting)) is not None:
+                    if isinstance(left, Dtype):
+                        return replace(left, clauses=clauses_of(found))
+                    return found
                 found = found if setting is None else setting
             return found if found is not None else by_name(evaluator, node)
         case ClassObject():
@@ -100,8 +106,22 @@ def attribute(evaluator: Evaluate, owner: Value, node: ast.Attribute) -> Value:
             return numbers.limit(owner, name)
         case Variable():
             step = Step("attribute", node, module=evaluator.frame.module)
-            return owner.then(step, by_name(evaluator, node))
+            guess = by_name(evaluator, node)
+            left = _left_to_maker(guess)
+            return owner.then(step, guess if left is None else left)
     return by_name(evaluator, node)
+
+
+def _left_to_maker(guess: Value | None) -> Dtype | Unknown | None:
+    """What is known of a field by its default alone, where that is a dtype or names one.
+
+    Who makes the object may give another value. None for what is no such default.
+    """
+    match guess:
+        case Setting(choices=(Choice(of_field="dtype" | "text" as written),)):
+            if is_setting_of_dtype(guess):
+                return SOME_DTYPE if written == "dtype" else UNKNOWN
+    return None
 
 
 def by_name(evaluator: Evaluate, node: ast.Attribute) -> Value:
@@ -195,7 +215,7 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Dictionary(items=tuple(items)), Setting(choices=choices):
             return _of_setting(owner, dict(items), choices)
         case Dictionary(), _:
-            return _of_any_key(owner.item)
+            return _under_key(evaluator, owner, index, node)
         case NonTensor(), _:
             return array_results.item(owner, index, node.slice)
         case Tensor(), _:
@@ -229,6 +249,19 @@ def item(evaluator: Evaluate, owner: Value, index: Value, node: ast.Subscript) -
         case Variable(), _:
             return _item_of_variable(evaluator, owner, index, node)
     return UNKNOWN
+
+
+def _under_key(evaluator: Evaluate, owner: Dictionary, index: Value, node: ast.Subscript) -> Value:
+    """An entry under a key that is no literal: of a table of dtypes the one that callers name."""
+    entry = _of_any_key(owner.item)
+    if not isinstance(entry, Dtype):
+        return entry
+    key = as_variable(index)
+    if isinstance(key, Variable):
+        step = Step("key", node, operand=owner, module=evaluator.frame.module)
+        return key.then(step, SOME_DTYPE)
+    is_open = evaluator.analysis.is_intraprocedural and isinstance(index, Unknown | Dtype)
+    return join(entry, SOME_DTYPE) if is_open else entry
 
 
 def _of_any_key(entry: Value) -> Value:
@@ -290,7 +323,7 @@ def _of_setting(
     for choice in choices:
         value = items.get(choice.value)
         if isinstance(value, Dtype):
-            value = configured(value, choice.origin)
+            value = configured(value, choice)
         picked = join(picked, owner.item if value is None else value)
     return picked
 

@@ -449,6 +449,8 @@ def _of_symbol(
             return given.arguments[1].value
         case "copy.copy" | "copy.deepcopy":
             return given.first
+        case "dataclasses.replace" | "attr.evolve" | "attrs.evolve":
+            return methods.with_fields(given.first, given)
         case "os.getenv" | "os.environ.get":
             return builders.environment_variable(evaluator, given)
         case "itertools.chain" if given.arguments:

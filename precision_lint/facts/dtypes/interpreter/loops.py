@@ -10,6 +10,7 @@ from typing import TypeVar
 from precision_lint.facts.dtypes.domain.environment import Environment
 from precision_lint.facts.dtypes.domain.lattice import by_dtypes
 from precision_lint.facts.dtypes.domain.values import DtypeSet, Value
+from precision_lint.source.python.nodes import walk
 
 _D = TypeVar("_D", bound=DtypeSet)
 
@@ -26,6 +27,11 @@ def certainly_passes(loop: ast.For | ast.AsyncFor) -> bool:
                 case [ast.Constant(value=int(start)), ast.Constant(value=int(stop))]:
                     return stop > start
     return False
+
+
+def may_break(loop: ast.For) -> bool:
+    """True for a loop that may end before its last pass."""
+    return any(isinstance(node, ast.Break) for node in walk(loop))
 
 
 def without_pass(before: Environment, ends: Sequence[Environment]) -> Environment:

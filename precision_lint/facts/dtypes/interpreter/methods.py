@@ -60,9 +60,7 @@ def of_instance(receiver: Instance, name: str, given: CallSite) -> Value:
     parameters = receiver.parameters or caller_chosen(given.origin(models.OF_THE_WEIGHTS))
     match name:
         case "_replace":
-            fields = dict(receiver.fields)
-            fields.update({key: given.keywords[key].value for key in given.keywords})
-            return replace(receiver, fields=tuple(fields.items()))
+            return with_fields(receiver, given)
         case "get":
             return (
                 receiver.field(str(given.first.value)) or UNKNOWN
@@ -80,6 +78,15 @@ def of_instance(receiver: Instance, name: str, given: CallSite) -> Value:
     if isinstance(result, Unknown):
         return functions.method(name, UNKNOWN, given)
     return result
+
+
+def with_fields(record: Value, given: CallSite) -> Value:
+    """A copy of a record, with other values in the fields that a call names."""
+    if not isinstance(record, Instance):
+        return UNKNOWN
+    fields = dict(record.fields)
+    fields.update({key: keyword.value for key, keyword in given.keywords.items()})
+    return replace(record, fields=tuple(fields.items()))
 
 
 def members_of(model: Model) -> tuple[Model | Instance, ...]:

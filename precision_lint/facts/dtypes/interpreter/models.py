@@ -411,10 +411,14 @@ def _moved(model: Model, given: CallSite) -> Model:
                 return _cast(model, functions.as_dtype(setting).of_tensor(), given)
             case Tensor() as other:
                 return _cast(model, other, given)
+            case Variable() as term if key == "dtype":
+                return _cast(model, functions.as_dtype(term).of_tensor(), given)
             case Constant() | NonTensor():
                 continue
         if key != "device" and not _DEVICE.search(given.source[argument.span]):
-            return replace(model, parameters=replace(model.parameters, caller_chosen=True))
+            chosen = model.parameters.clauses | clauses_of(argument.value)
+            weights = replace(model.parameters, caller_chosen=True, clauses=chosen)
+            return replace(model, parameters=weights)
     return model
 
 

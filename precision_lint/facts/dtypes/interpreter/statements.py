@@ -12,7 +12,7 @@ from precision_lint.facts.dtypes.domain.environment import (
     join_into,
     replace_everywhere,
 )
-from precision_lint.facts.dtypes.domain.lattice import join, reading
+from precision_lint.facts.dtypes.domain.lattice import join, join_all, reading
 from precision_lint.facts.dtypes.domain.values import (
     SOME_DTYPE,
     UNKNOWN,
@@ -34,7 +34,7 @@ from precision_lint.facts.dtypes.interpreter.changes import Changes
 from precision_lint.facts.dtypes.interpreter.expressions import Evaluator
 from precision_lint.facts.dtypes.interpreter.frame import Frame
 from precision_lint.facts.dtypes.interpreter.loaded_in_half import returned as handed_on
-from precision_lint.facts.dtypes.interpreter.loops import certainly_passes, without_pass
+from precision_lint.facts.dtypes.interpreter.loops import certainly_passes, may_break, without_pass
 from precision_lint.facts.dtypes.interpreter.narrowing import refine, refine_case, without_bfloat16
 from precision_lint.facts.dtypes.interpreter.protocols import Interprocedural
 from precision_lint.facts.dtypes.operators.autocast import region_given, region_of
@@ -62,6 +62,9 @@ from precision_lint.source.python.statements import (
     unknown_statement,
 )
 from precision_lint.source.python.syntax import callee_name
+
+_MOST_ENTRIES = 8
+"""Entries of a mapping that a loop takes one by one."""
 
 _PASSES = 4
 """How often a loop body is interpreted at most.
@@ -256,6 +259,56 @@ class StatementInterpreter:
         iterated = [] if isinstance(node, ast.While) else [node.iter]
         self.frame.iterated += iterated
         around, self.frame.elements = self.frame.elements, self.frame.elements | elements(node)
+        entries = self._entries(node, env)
+        if entries and isinstance(node, ast.For):
+            self._unrolled(node, entries, env)
+        else:
+            self._iterated(node, env)
+        self.frame.loops -= 1
+        del self.frame.iterated[len(self.frame.iterated) - len(iterated) :]
+        self.frame.elements = around
+        left, self.frame.left = self.frame.left, outer
+        if found is not None and isinstance(node, ast.For) and self.frame.evaluates(node):
+            self.rewrite(node, found, start, env)
+        completes = self.block(node.orelse, env)
+        if is_endless and not left:
+            return False
+        return completes or bool(left)
+
+    def _entries(self, node: Loop, env: Environment) -> tuple[Value, ...]:
+        """The entries of a mapping that a loop takes to its end, if all of them are known."""
+        match node:
+            case ast.For(iter=ast.Call(func=ast.Attribute(attr="items"), args=[])) if (
+                self.frame.evaluates(node) and not may_break(node)
+            ):
+                match self.evaluate(node.iter, env):
+                    case Sequence(items=tuple(entries)) if 1 < len(entries) <= _MOST_ENTRIES:
+                        return entries
+        return ()
+
+    def _unrolled(self, node: ast.For, entries: tuple[Value, ...], env: Environment) -> None:
+        """A pass for each entry: what goes under a key stays under it.
+
+        Calls in the body are taken down once, with what any of the entries can be.
+        """
+        start, records = env.copy(), self.frame.records
+        self.frame.records = False
+        for entry in entries:
+            inner = env.copy()
+            bind(node.target, entry, inner)
+            ends = [inner] if self.block(node.body, inner) else []
+            if ends or self.frame.left:
+                join_into([*ends, *self.frame.left], env)
+            self.frame.left = []
+        self.frame.records = records
+        if records:
+            join_into([start, env], start)
+            bind(node.target, join_all(entries), start)
+            self.block(node.body, start)
+            self.frame.left = []
+
+    def _iterated(self, node: Loop, env: Environment) -> None:
+        """Passes until nothing changes any more."""
         untouched = env.copy()
         for _ in range(_PASSES if self.frame.loops <= 2 else 2):
             before = env.copy()
@@ -277,19 +330,8 @@ class StatementInterpreter:
                 if ends and not isinstance(node, ast.While):
                     skipped = [] if certainly_passes(node) else [without_pass(untouched, ends)]
                     join_into([*skipped, *ends], env)
-                break
-        else:
-            _give_up(before, env)
-        self.frame.loops -= 1
-        del self.frame.iterated[len(self.frame.iterated) - len(iterated) :]
-        self.frame.elements = around
-        left, self.frame.left = self.frame.left, outer
-        if found is not None and isinstance(node, ast.For) and self.frame.evaluates(node):
-            self.rewrite(node, found, start, env)
-        completes = self.block(node.orelse, env)
-        if is_endless and not left:
-            return False
-        return completes or bool(left)
+                return
+        _give_up(before, env)
 
     def rewrite(
         self, node: ast.For, found: Rewriting, start: Environment, env: Environment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import reduce
 
@@ -23,9 +24,10 @@ from precision_lint.facts.dtypes.domain.values import (
     clauses_of,
     some_tensor,
 )
-from precision_lint.facts.origin import Choice, Origin, Setting
+from precision_lint.facts.origin import Choice, Setting
 from precision_lint.model.dtypes import ALIASES, BFLOAT16, BOOL, FLOAT16, FLOAT32, HALF, INT64
 from precision_lint.model.finding import Span
+from precision_lint.model.regex import regex
 
 _STRINGS = {**ALIASES, "bf16": BFLOAT16, "fp16": FLOAT16, "fp32": FLOAT32, "fp64": "float64"}
 _STRINGS |= {f"torch.{name}": dtype for name, dtype in ALIASES.items()}
@@ -84,17 +86,17 @@ def is_setting_of_dtype(setting: Setting) -> bool:
 
 def _of_choice(choice: Choice) -> Dtype:
     name = _STRINGS.get(choice.value) if isinstance(choice.value, str) else None
-    return SOME_DTYPE if name is None else configured(Dtype(frozenset({name})), choice.origin)
+    return SOME_DTYPE if name is None else configured(Dtype(frozenset({name})), choice)
 
 
-def configured(dtype: Dtype, origin: Origin) -> Dtype:
+def configured(dtype: Dtype, choice: Choice) -> Dtype:
     """A dtype that the configuration names: a half one is possible, for another run may say else.
 
-    Any other is taken at its word: who would have half precision has to say so.
+    Any other is taken at its word, as who would have half precision has to say so; but for the
+    default of a field: who makes the object gives what it says.
     """
-    return replace(
-        dtype, may_be_other=dtype.may_be_other or bool(dtype.dtypes & HALF), origin=origin
-    )
+    is_open = dtype.may_be_other or bool(dtype.dtypes & HALF) or bool(choice.of_field)
+    return replace(dtype, may_be_other=is_open, origin=choice.origin)
 
 
 def dtype_argument(given: CallSite) -> Dtype | None:
@@ -140,8 +142,8 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
             return dtype.of_tensor()
         return _perhaps(receiver)
     other = given.keywords.get("other")
-    for value in [*given.values, *([] if other is None else [other.value])]:
-        match value:
+    for argument in [*given.arguments, *([] if other is None else [other])]:
+        match value := argument.value:
             case Dtype():
                 return value.of_tensor()
             case Setting() if is_setting_of_dtype(value):
@@ -153,12 +155,18 @@ def _target(receiver: Value, given: CallSite) -> Tensor | None:
             case Symbol(name=name) | Constant(value=str(name)):
                 if (kind := TENSOR_TYPES.get(name.rpartition(".")[2])) is not None:
                     return Tensor(frozenset({kind}))
+            case Unknown() if _OF_DTYPE.search(given.source[argument.span]):
+                return as_dtype(value).of_tensor()
     if any(argument.starred for argument in given.arguments):
         return _perhaps(receiver)
     # `x.to(unknown)` is a device far more often than a dtype; a dtype comes after a device.
     if len(given.values) > 1 and isinstance(given.values[1], Unknown):
         return _perhaps(receiver)
     return None
+
+
+_OF_DTYPE = regex(r"d_?type$|precision$", re.IGNORECASE)
+"""What names a dtype rather than a device: `x.to(self.weight_dtype)`."""
 
 
 def _perhaps(receiver: Value) -> Tensor:

@@ -22,6 +22,7 @@ from precision_lint.facts.dtypes.syntax.own_attributes import (
     parameters_made,
     registered,
 )
+from precision_lint.facts.dtypes.syntax.record_initialisers import initialiser
 from precision_lint.facts.dtypes.syntax.relevance import (
     BUILTINS,
     DefUse,
@@ -55,6 +56,9 @@ from precision_lint.source.python.syntax import (
     positional_parameters,
 )
 
+_OF_CLASSES = (".__init_subclass__", ".__class_getitem__")
+"""Methods that Python calls with a class, without a decorator."""
+
 _SETTING_BY_NAME = regex(r"\bsetattr\(|\bvars\(|\.__dict__\b")
 
 
@@ -78,7 +82,10 @@ class Function:
 
     @property
     def is_class_method(self) -> bool:
-        return any(innermost_name(decorator) == "classmethod" for decorator in self.decorators)
+        is_implied = self.owner is not None and self.name.endswith(_OF_CLASSES)
+        return is_implied or any(
+            innermost_name(decorator) == "classmethod" for decorator in self.decorators
+        )
 
     @property
     def is_property(self) -> bool:
@@ -255,6 +262,14 @@ class Class:
         }
 
     @cached_property
+    def initialiser(self) -> Function | None:
+        """The `__init__` of a record, which its fields write, and which takes these alone."""
+        if not self.is_record or not self.annotated or "__init__" in self.methods:
+            return None
+        node = initialiser(self.node, self.annotated)
+        return self.module.function(node, f"{self.name}.__init__", self, self.enclosing)
+
+    @cached_property
     def declared(self) -> Mapping[str, ast.AnnAssign]:
         """The attributes that are annotated: in the body, or as `self.name: T` in a method."""
         in_methods = {
@@ -283,7 +298,8 @@ class Class:
     def methods_assigning(self) -> Mapping[str, tuple[Function, ...]]:
         """For each attribute of `self`, the methods, and functions inside them, that assign it."""
         found: dict[str, list[Function]] = {}
-        for method in self.functions:
+        written = () if self.initialiser is None else (self.initialiser,)
+        for method in (*self.functions, *written):
             if method.is_class_method:
                 for name in dict(assigned_to_class(method.node)):
                     found.setdefault(name, []).append(method)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from precision_lint.facts.dtypes.domain.calls import CallSite
-from precision_lint.facts.dtypes.domain.containers import in_containers
+from precision_lint.facts.dtypes.domain.containers import in_containers, keyword_of
 from precision_lint.facts.dtypes.domain.environment import Environment
 from precision_lint.facts.dtypes.domain.kin import related
 from precision_lint.facts.dtypes.domain.lattice import (
@@ -28,7 +28,6 @@ from precision_lint.facts.dtypes.domain.values import (
     FunctionValue,
     Instance,
     Model,
-    Sequence,
     Tensor,
     Unknown,
     Value,
@@ -45,6 +44,7 @@ from precision_lint.facts.dtypes.operators import functions
 from precision_lint.facts.dtypes.syntax.bodies import bodies_at
 from precision_lint.facts.dtypes.syntax.definitions import Class, Module
 from precision_lint.facts.dtypes.syntax.mentions import rows_where_assigned, rows_where_cast
+from precision_lint.facts.dtypes.syntax.record_initialisers import default_of
 from precision_lint.facts.dtypes.whole_program.classes import Classes
 from precision_lint.facts.dtypes.whole_program.constructions import constructed
 from precision_lint.facts.dtypes.whole_program.moving import Moving
@@ -95,7 +95,9 @@ class Instances:
         initialiser = self._classes.method(definition, "__init__")
         instance = Instance(definition)
         if initialiser is None and self._classes.is_record(definition):
-            return Instance(definition, self._fields(definition, given))
+            fields = self._fields(definition, given)
+            self._made_record(frame, definition, dict(fields), node)
+            return Instance(definition, fields)
         if initialiser is None and self._classes.derives_from(definition, "dict"):
             return Instance(definition, _entries(given))
         if self._classes.is_module(definition):
@@ -113,20 +115,34 @@ class Instances:
         casts.cast_by(FunctionValue(initialiser, instance), parameters, env)
         return instance
 
+    def _made_record(
+        self, frame: Frame, definition: Class, fields: Mapping[str, Value], node: ast.Call
+    ) -> None:
+        """A call makes a record: its class and the bases take the fields that they declare."""
+        for each in self._classes.bases(definition):
+            if each.initialiser is not None:
+                own = {name: fields[name] for name in each.annotated if name in fields}
+                self._analysis.records.call_of(frame, node, each.initialiser, Environment(own))
+
     def _fields(self, definition: Class, given: CallSite) -> tuple[tuple[str, Value], ...]:
         """The fields of a record that is made of some arguments."""
         bases = self._classes.bases(definition)
-        names = [name for each in reversed(bases) for name in each.annotated]
-        fields: dict[str, Value] = dict.fromkeys(names, UNKNOWN)
+        names = [*dict.fromkeys(name for each in reversed(bases) for name in each.annotated)]
+        by_default: dict[str, Value] = {}
+        for each in reversed(bases):
+            by_default.update(self._defaults(each))
+        is_open = any(argument.starred for argument in given.arguments)
+        fields = dict.fromkeys(names, UNKNOWN) | ({} if is_open else by_default)
+        if "**" in given.keywords:
+            spread = given.keywords["**"].value
+            fields |= {name: keyword_of(spread, name) for name in names}
         for name, argument in zip(names, given.arguments, strict=False):
-            fields[name] = UNKNOWN if argument.starred else argument.value
+            if argument.starred:
+                break
+            fields[name] = argument.value
         for name, argument in given.keywords.items():
             if name in fields:
                 fields[name] = argument.value
-        for each in bases:
-            for name, default in self._defaults(each).items():
-                if isinstance(fields.get(name), Unknown):
-                    fields[name] = default
         return tuple(fields.items())
 
     def _defaults(self, definition: Class) -> Mapping[str, Value]:
@@ -134,8 +150,8 @@ class Instances:
 
         def compute() -> Summary:
             evaluate = Evaluator(self._analysis, Frame(definition.module))
-            declared = definition.annotated.items()
-            found = {name: _default(evaluate, one.value) for name, one in declared if one.value}
+            declared = ((name, default_of(one)) for name, one in definition.annotated.items())
+            found = {name: evaluate(one, Environment()) for name, one in declared if one}
             return Summary(UNKNOWN, found)
 
         return self._table.entry(("defaults", definition), compute).out_state
@@ -227,7 +243,28 @@ class Instances:
         if isinstance(value, Tensor) and self._is_registered(definition, name):
             is_floating = value.caller_chosen or value.dtypes & FLOATING
             return replace(weights, scalar=value.scalar) if is_floating else value
-        return self._moved(value, weights)
+        left = self._left(instance, name, value)
+        return self._moved(value, weights) if isinstance(left, Bottom) else left
+
+    def _left(self, instance: Instance, name: str, value: Value) -> Value:
+        """What methods of a module that was cast leave in an attribute: results of its layers."""
+        if not isinstance(value, Tensor | Variable):
+            return BOTTOM
+        setting = [
+            method
+            for each in self._classes.bases(instance.definition)
+            for method in each.methods_assigning.get(name, ())
+            if method.owner is not None and method.parameters
+        ]
+        if all(method.is_initialiser for method in setting):
+            return BOTTOM
+        key = ("left", instance.definition, name, instance.parameters)
+
+        def left() -> Summary:
+            found = (self._tracing.left_by_method(each, instance, name) for each in setting)
+            return Summary(join_all([*found]))
+
+        return self._table.entry(key, left).value
 
     def _as_cast(self, definition: Class, name: str, value: Value) -> Value:
         """A parameter or buffer of `self`, with the dtypes to which programs cast the module."""
@@ -362,18 +399,3 @@ def _entries(given: CallSite) -> tuple[tuple[str, Value], ...]:
         case Dictionary(items=tuple(items)):
             return tuple((key, value) for key, value in items if isinstance(key, str))
     return ()
-
-
-def _default(evaluate: Evaluator, declared: ast.expr) -> Value:
-    """The default of a field: `field(default_factory=list)` is an empty list."""
-    match declared:
-        case ast.Call(func=ast.Name(id="field"), keywords=keywords):
-            given = {keyword.arg: keyword.value for keyword in keywords}
-            if "default" in given:
-                return evaluate(given["default"], Environment())
-            match given.get("default_factory"):
-                case ast.Name(id="list"):
-                    return Sequence(BOTTOM, ())
-                case ast.Name(id="dict"):
-                    return Dictionary(BOTTOM, ())
-    return evaluate(declared, Environment())

@@ -96,7 +96,7 @@ class Names:
             (function, rows)
             for function, rows in module.changing.get(name, ())
             if name in function.scope.declared or _changes_in_place(found)
-            if function.name not in fillers
+            if function.name.removesuffix(".__init_subclass__") not in fillers
         ]
         if not changing and not is_changed_at_top:
             return found

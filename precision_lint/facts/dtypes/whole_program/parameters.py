@@ -41,7 +41,7 @@ from precision_lint.facts.dtypes.syntax import sources
 from precision_lint.facts.dtypes.syntax.definitions import Function
 from precision_lint.facts.origin import Origin, Setting
 from precision_lint.facts.settings.declarations import names_of_option
-from precision_lint.model.dtypes import FLOATING
+from precision_lint.model.dtypes import FLOATING, HALF
 from precision_lint.model.regex import regex
 from precision_lint.source.python.syntax import callee_name, with_defaults
 
@@ -113,7 +113,7 @@ def _declared_or_given(
     given = _given(analysis, definition, parameter.arg)
     if not isinstance(given, Variable):
         return value
-    is_name = value == NON_TENSOR and _OF_DTYPE.search(parameter.arg) is not None
+    is_name = _is_name_of_dtype(value, parameter)
     is_record = isinstance(value, Instance) and not analysis.classes.has_weights(value.definition)
     if is_name or is_record or isinstance(value, Unknown) or _holds_anything(value):
         return given
@@ -122,6 +122,11 @@ def _declared_or_given(
         return replace(chosen, is_given=True)
     is_default = isinstance(declared, Unknown) and chosen == value
     return join(value, given) if is_default else chosen
+
+
+def _is_name_of_dtype(declared: Value, parameter: ast.arg) -> bool:
+    """True for `dtype: str`."""
+    return declared == NON_TENSOR and _OF_DTYPE.search(parameter.arg) is not None
 
 
 _OF_DTYPE = regex(r"dtype|precision")
@@ -198,11 +203,16 @@ def _expected(
 ) -> Value:
     """What a parameter can be whoever calls: by its annotation, its name, its default."""
     name = parameter.arg
-    is_integral = sources.INTEGRAL_NAME.search(name) is not None
-    if not isinstance(declared, Unknown) or is_integral:
-        return declared
     module = definition.module
     span = module.file.span_of(parameter)
+    is_integral = sources.INTEGRAL_NAME.search(name) is not None
+    if not isinstance(declared, Unknown) or is_integral:
+        is_dtype = isinstance(declared, Dtype) or _is_name_of_dtype(declared, parameter)
+        value = _default(analysis, definition, default) if default and is_dtype else UNKNOWN
+        if isinstance(value, Dtype) and value.dtypes & HALF:
+            return replace(value, may_be_other=True)
+        is_half = is_dtype and defaults.names_half(value)
+        return defaults.or_default(UNKNOWN, value, module.file.text, span) if is_half else declared
     origin = Origin(module.file.text, span, "the caller chooses its dtype", "caller")
     value = UNKNOWN if default is None else _default(analysis, definition, default)
     if default is not None and defaults.names_half(value):

@@ -1,4 +1,7 @@
-"""Tables that decorators fill: `@register_model("unet")` puts a class into `MODELS`."""
+"""Tables that decorators fill: `@register_model("unet")` puts a class into `MODELS`.
+
+So does `__init_subclass__`, for the subclasses of its class.
+"""
 
 from __future__ import annotations
 
@@ -31,17 +34,22 @@ def fillers(module: Module, table: str) -> frozenset[str]:
 
 
 def filled(program: Program, module: Module, table: str, value: Dictionary) -> Dictionary:
-    """A table of a module with what decorators put into it."""
+    """A table of a module with what decorators put into it. Others fill one that stays empty."""
     found = [*_registered(program, module, table)][: _MOST_REGISTERED + 1]
     if not found:
-        return value
+        return Dictionary(UNKNOWN, None, value.default) if value.items == () else value
     item = UNKNOWN if len(found) > _MOST_REGISTERED else join_all(found)
     return Dictionary(join(value.item, item), None, value.default)
 
 
 def _by_table(module: Module) -> Mapping[str, frozenset[str]]:
     found: dict[str, set[str]] = {}
-    for name, function in module.top.items():
+    for name, definition in module.top.items():
+        function = (
+            definition.methods.get("__init_subclass__")
+            if isinstance(definition, Class)
+            else definition
+        )
         for table in _filled_by(function) if isinstance(function, Function) else ():
             found.setdefault(table, set()).add(name)
     return {table: frozenset(names) for table, names in found.items()}
@@ -66,6 +74,7 @@ def _registered(program: Program, module: Module, table: str) -> Iterator[Value]
                 yield UNKNOWN
             else:
                 yield from _decorated(other, name)
+                yield from _derived(other, name)
 
 
 def _decorated(module: Module, decorator: str) -> Iterator[Value]:
@@ -76,6 +85,13 @@ def _decorated(module: Module, decorator: str) -> Iterator[Value]:
                 yield ClassObject(definition)
             case Function() if _has(definition.decorators, decorator):
                 yield FunctionValue(definition)
+
+
+def _derived(module: Module, base: str) -> Iterator[Value]:
+    """The classes of the top level that have a base of some name."""
+    for definition in module.top.values():
+        if isinstance(definition, Class) and _has(definition.node.bases, base):
+            yield ClassObject(definition)
 
 
 def _has(decorators: list[ast.expr], name: str) -> bool:

@@ -118,16 +118,20 @@ class Resolution:
             case AutocastContext(dtype=Dtype() as dtype):
                 return replace(value, dtype=self.dtype(dtype))
             case Instance(parameters=Tensor(clauses=clauses) as weights) if clauses:
-                match self._tensor(weights):
-                    case Tensor(clauses=frozenset() as left) as moved if not left:
-                        return self(replace(value, parameters=moved))
-                return self(replace(value, parameters=None))
+                moved = self._tensor(weights)
+                return self._fields_of(
+                    replace(value, parameters=moved if isinstance(moved, Tensor) else None)
+                )
             case Instance(fields=fields) if fields:
-                return replace(value, fields=tuple((name, self(one)) for name, one in fields))
+                return self._fields_of(value)
             case Mixed(tensor=tensor, array=array, sequence=sequence, mapping=mapping, other=other):
                 facets = (tensor, array, sequence, mapping, other)
                 return join_all([self(facet) for facet in facets if facet is not None])
         return value
+
+    def _fields_of(self, value: Instance) -> Instance:
+        """An object with what it holds resolved."""
+        return replace(value, fields=tuple((name, self(one)) for name, one in value.fields))
 
     def _tensor(self, tensor: Tensor) -> Value:
         """A tensor whose clauses are replaced; unknown if no term is a tensor."""
@@ -223,6 +227,8 @@ class Resolution:
                 return defaults.or_default(found, operand, evaluator.source, span)
             case "item", ast.Subscript() as node:
                 return attributes.item(evaluator, value, reading(operand), node)
+            case "key", ast.Subscript() as node:
+                return attributes.item(evaluator, operand, value, node)
             case "left of", ast.BinOp(op=op) | ast.AugAssign(op=op):
                 return evaluator.operate(value, reading(operand), type(op))
             case "right of", ast.BinOp(op=op) | ast.AugAssign(op=op):

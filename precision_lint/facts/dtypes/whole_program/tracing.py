@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from precision_lint.facts.dtypes.domain.environment import Environment
-from precision_lint.facts.dtypes.domain.values import UNKNOWN, Value
+from precision_lint.facts.dtypes.domain.lattice import join_all
+from precision_lint.facts.dtypes.domain.values import UNKNOWN, Instance, Value
 from precision_lint.facts.dtypes.interpreter.asked import Asked
 from precision_lint.facts.dtypes.interpreter.entries import Table
 from precision_lint.facts.dtypes.interpreter.frame import Frame
@@ -21,7 +22,7 @@ from precision_lint.facts.dtypes.syntax.bodies import Body, functions_at
 from precision_lint.facts.dtypes.syntax.definitions import Function, Module
 from precision_lint.facts.dtypes.syntax.relevance import Slice, backward_slice, rows_of, rows_within
 from precision_lint.facts.dtypes.whole_program.activations import Activations
-from precision_lint.facts.dtypes.whole_program.parameters import entry_state
+from precision_lint.facts.dtypes.whole_program.parameters import bind_self, entry_state
 from precision_lint.facts.dtypes.whole_program.regions import Regions
 from precision_lint.source.python.statements import holds, rows_in
 
@@ -85,6 +86,16 @@ class Tracing:
         env = Environment()
         StatementInterpreter(self._analysis, Frame(module, slice=within)).block(tree.body, env)
         return env.get(name, UNKNOWN)
+
+    def left_by_method(self, method: Function, receiver: Instance, name: str) -> Value:
+        """What a method leaves in an attribute of an object, if it runs to an end; or bottom."""
+        env = entry_state(self._analysis, method)
+        bind_self(method, env, receiver)
+        within = self._slice(method, method.rows_assigning(name))
+        region = self._regions.of_callers(method, self.body)
+        frame = self._activations.run(method, env, within, records=False, region=region)
+        path = f"{method.parameters[0].arg}.{name}"
+        return join_all([end[path] for end in frame.exits if path in end.paths])
 
     def function(self, definition: Function, rows: frozenset[int]) -> None:
         """Interpret a function with what its callers give it, for the statements at some rows."""

@@ -11,8 +11,14 @@ from pathlib import Path
 
 from precision_lint.facts.project.facts import Recording
 from precision_lint.facts.runs.interpreter.module_names import ANY, imported_names
+from precision_lint.model.regex import regex
 from precision_lint.project import disk
 
+_IN_TABLE = regex(
+    rb"""[:=,\[(][ \t\r\n]*["']([A-Za-z_][A-Za-z0-9_]{0,80}"""
+    rb"""(?:\.[A-Za-z_][A-Za-z0-9_]{0,80}){2,12})["']"""
+)
+"""`"mamba": "src.models.mamba.MambaModel"`: a text among others that may be the path of a class."""
 _MOST = 8
 """Modules that one name may mean, where one of them is chosen."""
 _MOST_EACH = 200
@@ -99,6 +105,8 @@ def _found(file: Path, project: Recording) -> Iterator[Path]:
         content = disk.read(file, disk.ANY_SIZE)
     except OSError:
         return
+    for path in dict.fromkeys(_IN_TABLE.findall(content)):
+        yield from _located(path.decode("ascii"), file, project)
     parsed = project.module(file) if b"import_module(" in content else None
     for name in imported_names(parsed) if parsed is not None else ():
         parts = name.pattern.split(".")
@@ -112,6 +120,18 @@ def _found(file: Path, project: Recording) -> Iterator[Path]:
                 if each == project.root or project.root in each.parents
             ]
             yield from _matching(parts, around, most)
+
+
+def _located(path: str, file: Path, project: Recording) -> Iterator[Path]:
+    """The module of a class that a table names by its path."""
+    module = path.rpartition(".")[0].replace(".", "/")
+    for folder in file.parents:
+        if folder != project.root and project.root not in folder.parents:
+            return
+        for found in (folder / f"{module}.py", folder / module / "__init__.py"):
+            if disk.is_file(found):
+                yield found
+                return
 
 
 def _matching(parts: Sequence[str], folders: Iterable[Path], most: int) -> Iterable[Path]:

@@ -97,7 +97,7 @@ class Members:
         if index is None:
             return None
         if qualified(owner, at.syntax.names) == "os.environ" and isinstance(index.value, str):
-            return self._evaluation.run.variable(index.value)
+            return self._evaluation.noted(self._evaluation.run.variable(index.value))
         if isinstance(index.value, int) and not isinstance(index.value, bool):
             inner = self._evaluation.at(owner, at)
             if inner is not None and isinstance(inner.value, Items):

@@ -18,8 +18,10 @@ from precision_lint.source.python.statements import Definition, FunctionDefiniti
 from precision_lint.source.python.syntax import innermost_name
 from precision_lint.source.python.syntax_tree import syntax_tree
 
-_TOP = ""
-_MAIN = "__main__"
+TOP = ""
+"""The scope outside of all functions and classes."""
+MAIN = "__main__"
+"""That of what runs only if the file is started."""
 _REGISTERING = frozenset({"command", "callback", "call_parse"})
 """Decorators of click, typer and fastcore that make a function a command, which is then called."""
 
@@ -40,10 +42,10 @@ def used_names(program: Program) -> frozenset[str]:
 def _used_names(program: Program) -> frozenset[str]:
     mentioned: dict[str, set[str]] = {}
     for index, file in enumerate(program.files):
-        for scope, names in _mentions(file).items():
-            if index == 0 or scope != _MAIN:
+        for scope, names in mentions(file).items():
+            if index == 0 or scope != MAIN:
                 mentioned.setdefault(scope, set()).update(names)
-    found = mentioned.get(_TOP, set()) | mentioned.get(_MAIN, set())
+    found = mentioned.get(TOP, set()) | mentioned.get(MAIN, set())
     called = functions_called(program.path, program.project)
     found |= called.union(*(mentioned.get(name, set()) for name in called))
     pending = list(found)
@@ -73,11 +75,11 @@ def may_run(node: ast.AST, file: ParsedPython, program: Program) -> bool:
 
 
 @fact
-def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
+def mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
     """The names that are read in each top-level definition or method, and outside of them."""
     found: dict[str, set[str]] = {}
     pending: list[tuple[ast.stmt, str, ast.AST]] = [
-        (each, _TOP, file.tree) for each in file.tree.body
+        (each, TOP, file.tree) for each in file.tree.body
     ]
     while pending:
         node, scope, owner = pending.pop()
@@ -92,7 +94,7 @@ def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
             if isinstance(node, FunctionDefinition):
                 found.setdefault(node.name, set()).update(_names(node.args))
         elif isinstance(node, ast.If) and is_main(node):
-            pending += [(each, _MAIN, owner) for each in node.body]
+            pending += [(each, MAIN, owner) for each in node.body]
         elif isinstance(node, ast.ImportFrom):
             for alias in node.names:  # who mentions the new name means the old one
                 if alias.asname is not None:
@@ -106,7 +108,7 @@ def _mentions(file: ParsedPython) -> Mapping[str, frozenset[str]]:
                 for name in _names(each)
             )
             pending += [(each, scope, owner) for each in blocks]
-    found.setdefault(_TOP, set()).update(offered(file))
+    found.setdefault(TOP, set()).update(offered(file))
     return {scope: frozenset(names) for scope, names in found.items()}
 
 
