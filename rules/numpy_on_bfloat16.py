@@ -110,6 +110,7 @@ or if a comment would be lost.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -150,7 +151,7 @@ RULE = Rule(
     since="0.1.0",
     precisions=("bf16", "fp8"),
     fix="sometimes",
-    triggers=((b"torch", b".cpu()", b".detach()"), (*_NAMES, *_LIBRARIES)),
+    triggers=((*_NAMES, *_LIBRARIES),),
     calls=frozenset(
         {*sinks.NAMES, *sinks.METHODS_OF_OTHERS} | {f"{package}.*" for package in sinks.PACKAGES}
     ),
@@ -168,6 +169,20 @@ _OTHER_FRAMEWORKS = regex(
     r"tensorflow|\b(?:flax|jax|keras|mindspore|paddle|tf)\b|_tf\b|\btf_|\bTF(?=[A-Z])", re.ASCII
 )
 """What code with tensors of other frameworks names."""
+
+
+def asks_about(node: ast.expr, file: PythonFile) -> bool:
+    """False in a file that neither names tensors nor is a part of a program."""
+    return file.fact(_may_get_tensors, lambda: _may_get_tensors(file))
+
+
+def _may_get_tensors(file: PythonFile) -> bool:
+    """True if a file names what makes tensors or converts them, or if others import it."""
+    text = file.text.text
+    return any(word in text for word in _OF_TENSORS) or bool(file.project.users(file.text.path))
+
+
+_OF_TENSORS = ("torch", ".cpu()", ".detach()")
 
 
 def follows(call: Call) -> bool:

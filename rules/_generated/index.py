@@ -13,7 +13,6 @@ RULES: tuple[Rule, ...] = (
         since="0.1.0",
         fix="sometimes",
         triggers=(
-            (b"torch", b".cpu()", b".detach()"),
             (
                 b"ToPILImage",
                 b"__array__",

@@ -134,7 +134,7 @@ class Imports:
         Files that import `name` from a package count as well: it may hand it on.
         Tests speak for themselves alone: what they hand over is no use that was meant.
         """
-        stem = path.parent.name if path.stem == "__init__" else path.stem
+        stem = _stem(path)
         is_test = self._project.is_test
         tests_count = is_test(path)
         importers = {*self._importers.get(stem, ()), *self._importers.get(name, ())}
@@ -194,8 +194,7 @@ class Imports:
         return any(each != path for each in self._imported_by(path))
 
     def _imported_by(self, path: Path) -> Iterator[Path]:
-        stem = path.parent.name if path.stem == "__init__" else path.stem
-        words = self._naming(stem)
+        words = self._naming(_stem(path))
         return (each for each in self._importers_of.get(path, ()) if each in words)
 
     def _naming(self, word: str) -> frozenset[Path]:
@@ -269,25 +268,42 @@ class Imports:
 
     @cached_property
     def of_tensors(self) -> Sequence[Path]:
-        """The Python files that may pass tensors: they name them, or import what may."""
+        """The Python files that may pass tensors on.
+
+        They name them, import files of the project, or are imported by one that names them.
+        """
         files = self._project.python_files
         self._files.share(files)
-        return [path for path in files if self._may_pass_tensors(path)]
+        naming = {path for path in files if self._names_tensors(path)}
+        imported = {word for path in naming for word in self._words_of_imports(path)}
+        return [
+            path
+            for path in files
+            if path in naming
+            or _stem(path) in imported
+            or any(map(self._may_be_own, self._records.of("modules", path).split("\n")))
+        ]
 
-    def _may_pass_tensors(self, path: Path) -> bool:
-        if not self._records.of("imports", path).startswith(NO_TENSORS):
-            return True
-        return any(map(self._may_be_own, self._records.of("modules", path).split("\n")))
+    def _names_tensors(self, path: Path) -> bool:
+        return not self._records.of("imports", path).startswith(NO_TENSORS)
+
+    def _words_of_imports(self, path: Path) -> list[str]:
+        return self._records.of("imports", path).removeprefix(NO_TENSORS).split("\n")
 
     @cached_property
     def _importers(self) -> Mapping[str, Sequence[Path]]:
         """For each word of an import statement, the files with an import that contains it."""
         found: dict[str, list[Path]] = {}
         for path in self.of_tensors:
-            for word in self._records.of("imports", path).removeprefix(NO_TENSORS).split("\n"):
+            for word in self._words_of_imports(path):
                 found.setdefault(word, []).append(path)
         found.pop("", None)
         return found
+
+
+def _stem(path: Path) -> str:
+    """The last name of a module or package."""
+    return path.parent.name if path.stem == "__init__" else path.stem
 
 
 NO_TENSORS = "-"

@@ -15,15 +15,16 @@ from precision_lint.facts.settings.vocabulary import is_about_precision
 from precision_lint.model.memo import fact
 from precision_lint.source.config.options import Option, options
 from precision_lint.source.python.parse import ParsedPython
+from precision_lint.source.python.statements import FunctionDefinition
 from precision_lint.source.python.syntax import last_name, qualified
 from precision_lint.source.python.syntax_tree import syntax_tree
 from precision_lint.source.shell.words import UNKNOWN
 
 _MORE = (
     "parse_known_args", "parse_known_intermixed_args", "add_subparsers", "add_arguments",
-    "_add_action", "_add_container_actions",
+    "_add_action", "_add_container_actions", "HfArgumentParser", "TrlParser",
 )  # fmt: skip
-"""Methods after which a parser takes other words as well."""
+"""Methods after which a parser takes other words as well, and parsers of other kinds."""
 _ELSEWHERE = ("sys.argv", "SystemExit")
 _LIKE = 3
 """Declared options that a message names."""
@@ -61,9 +62,17 @@ def _parser(file: ParsedPython) -> ast.Call | None:
         for name in ("parents", "fromfile_prefix_chars", "prefix_chars", "allow_abbrev")
     ):
         return None
+    around = syntax.function(made[0])
+    if isinstance(around, FunctionDefinition) and not _is_named(around.name, file):
+        return None  # the program takes its words in another way
     parsing = syntax.calls("parse_args")
     is_plain = len(parsing) == 1 and not parsing[0].args and not parsing[0].keywords
     return made[0] if is_plain else None
+
+
+def _is_named(function: str, file: ParsedPython) -> bool:
+    """True if a file names a function beyond its definition."""
+    return any(isinstance(node, ast.Name) and node.id == function for node in file.nodes)
 
 
 def _names(made: ast.Call, file: ParsedPython, program: Program) -> Mapping[str, None]:

@@ -99,13 +99,13 @@ class Question:
     def is_worth_a_look(self, node: ast.expr) -> bool:
         return self.worth is None or self.worth(node)
 
-    def is_open(self, node: ast.expr, call: Call) -> bool:
+    def is_open(self, node: ast.expr, call: Call, *, names_torch: bool) -> bool:
         """True if callers, classes or other files may know better what a call is given."""
         return (
             call.name not in self.intraprocedural
             and self.asks_for(call)
             and self.is_worth_a_look(node)
-            and _is_open(call)
+            and _is_open(call, names_torch=names_torch)
             and (self.follows is None or self.follows(call))
         )
 
@@ -120,6 +120,7 @@ class Asked:
     holders: Mapping[str, str]
     wants_dtypes: bool
     """True if which names hold a dtype counts for one of the calls."""
+    names_torch: bool
 
     @classmethod
     def of(cls, module: Module, questions: Iterable[Question]) -> Asked:
@@ -131,7 +132,7 @@ class Asked:
         wants_dtypes = any(each.reads_dtypes for each in every) or any(
             called in scalers for _, called in words_called(text)
         )
-        return cls(every, names, local, holders(names, text), wants_dtypes)
+        return cls(every, names, local, holders(names, text), wants_dtypes, "torch" in text)
 
     def rows(self, module: Module) -> list[int]:
         """The rows of the file with what looks like one of the calls."""
@@ -148,7 +149,11 @@ class Asked:
     def open_rows(self, calls: Mapping[ast.expr, Call]) -> list[frozenset[int]]:
         """For each question, the rows of the calls whose facts others may know better."""
         return [
-            frozenset(node.lineno for node, call in calls.items() if each.is_open(node, call))
+            frozenset(
+                node.lineno
+                for node, call in calls.items()
+                if each.is_open(node, call, names_torch=self.names_torch)
+            )
             for each in self.questions
         ]
 
@@ -224,11 +229,12 @@ def _rows_worth_a_look(file: ParsedPython, worth: Mapping[str, list[Question]]) 
     return rows
 
 
-def _is_open(call: Call) -> bool:
+def _is_open(call: Call, *, names_torch: bool) -> bool:
     """True if it is not yet known that a call has nothing to do with half precision.
 
     What a function of another package is given counts only once it is known for a tensor; operators
-    of torch take tensors, and what copies modules takes these.
+    of torch take tensors, and what copies modules takes these. A file without torch makes no
+    tensors: only who calls it knows of any.
     """
     if call.name in _WITH_DTYPES:
         return True
@@ -249,14 +255,18 @@ def _is_open(call: Call) -> bool:
     is_method = call.receiver_span is not None and not is_of_package
     if is_method and is_on_object and isinstance(call.receiver, Unknown):
         return True
-    is_object_taken = not is_of_package or call.name in COPIES or call.function in _OF_ANYTHING
+    is_object_taken = (
+        not (is_of_package and names_torch)
+        or call.name in COPIES
+        or (call.function or "").startswith(_OF_ANYTHING)
+    )
     if (call.receiver_span is None or call.function is not None) and is_object_taken:
         return any(isinstance(value, Unknown) or may_be_half(value) for value in values)
     return any(map(may_be_half, values))
 
 
-_OF_ANYTHING = frozenset({"numpy.array", "numpy.asarray"})
-"""Functions of other packages that tensors are given to as often as anything else."""
+_OF_ANYTHING = ("numpy.array", "numpy.asarray", "sklearn.metrics.")
+"""Beginnings of functions of other packages that tensors are given to as often as anything else."""
 
 
 def _is_operator(function: str) -> bool:

@@ -432,6 +432,8 @@ def _of_symbol(
     if sources.CONFIGURED.search(name):
         widens = evaluator.analysis.configuration.widens_logits(f"{name}.from_pretrained")
         return Model(tensor(given.default_dtype), widens=widens, is_known=True)
+    if sources.CONFIGURING.search(name):
+        return _configured(evaluator, name, given)
     if last in _APPLYING and given.arguments:
         return _applied(evaluator, node, last, given, env)
     match name:
@@ -540,6 +542,17 @@ def _loaded(evaluator: Evaluate, function: str, shown: str, given: CallSite) -> 
     widens = configuration.widens_logits(shown)
     is_known = not package or package in sources.SEEN
     return replace(loaded, name=kind, widens=widens, is_known=is_known)
+
+
+def _configured(evaluator: Evaluate, name: str, given: CallSite) -> Model:
+    """What `AutoModelForCausalLM.from_config(config)` makes: the configuration may name a dtype."""
+    made = models.pretrained(given, is_float32=True)
+    widens = evaluator.analysis.configuration.widens_logits(
+        name.replace("from_config", "from_pretrained")
+    )
+    is_named = not given.keywords.keys().isdisjoint({"dtype", "torch_dtype"})
+    weights = made.parameters if is_named else replace(made.parameters, may_be_other=True)
+    return replace(made, parameters=weights, widens=widens, is_known=True)
 
 
 def _pretrained(evaluator: Evaluate, definition: Class, given: CallSite) -> Value:

@@ -98,6 +98,12 @@ CONFIGURED = regex(
 Of the 2,187 names of transformers 5.23.0 that match, 2,181 are modules of torch.
 """
 
+CONFIGURING = regex(r"^transformers\.(?:\w+\.)*AutoModel\w*\.from_config$")
+"""What makes a model of a configuration: in the dtype that it or the call names, else in float32.
+
+That is what transformers 5.23.0 does.
+"""
+
 MODULE_NAME = regex(MODEL_NAME.pattern.replace("model|", "model|module|layer|scheduler|", 1))
 """Names of what holds parameters and buffers, called or not."""
 
